@@ -1,0 +1,102 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let testSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+    name: "actor-realm",
+    products: [
+        .library(name: "ActorRealm", targets: ["ActorRealm"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
+    ],
+    targets: [
+        .target(name: "CRealmShims"),
+        .target(
+            name: "RealmStorage",
+            dependencies: [
+                "CRealmShims",
+                .product(name: "Atomics", package: "swift-atomics"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RealmModel",
+            dependencies: [
+                "RealmStorage",
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RealmQuery",
+            dependencies: [
+                "RealmModel",
+                "RealmStorage",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ActorRealm",
+            dependencies: [
+                "CRealmShims",
+                "RealmStorage",
+                "RealmModel",
+                "RealmQuery",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RealmTestSupport",
+            path: "Tests/RealmTestSupport",
+            swiftSettings: testSettings
+        ),
+        .testTarget(
+            name: "RealmStorageTests",
+            dependencies: ["RealmStorage", "RealmTestSupport"],
+            swiftSettings: testSettings
+        ),
+        .testTarget(
+            name: "RealmModelTests",
+            dependencies: ["RealmModel", "RealmStorage", "RealmTestSupport"],
+            swiftSettings: testSettings
+        ),
+        .testTarget(
+            name: "RealmQueryTests",
+            dependencies: ["RealmQuery", "RealmModel", "RealmStorage", "RealmTestSupport"],
+            swiftSettings: testSettings
+        ),
+        .testTarget(
+            name: "ActorRealmTests",
+            dependencies: [
+                "ActorRealm", "RealmTestSupport",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
+            swiftSettings: testSettings
+        ),
+    ]
+)

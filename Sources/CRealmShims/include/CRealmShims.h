@@ -1,0 +1,30 @@
+#ifndef CREALM_SHIMS_H
+#define CREALM_SHIMS_H
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+// The calling thread's identity. `pure` (not `const`) so that coroutines re-read it after a suspension
+// and the Swift caller needs no retain/release around the call.
+__attribute__((pure)) static inline uintptr_t crealm_thread_word(void) {
+    return (uintptr_t)__builtin_thread_pointer();
+}
+
+// Waits while *word == expected; relative timeout in nanoseconds, negative for none. Returns 0 or an errno value.
+int crealm_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns);
+// Wakes every waiter on the word, in this process and in others.
+int crealm_futex_wake_all(const void *word);
+
+// Open-file-description locks on `length` bytes at `start`. type: F_RDLCK, F_WRLCK or F_UNLCK. Return 0 or errno.
+int crealm_ofd_lock(int fd, int type, int64_t start, int64_t length, int wait);
+// 1 when another open file description holds a conflicting lock, 0 when free, -errno on failure.
+int crealm_ofd_is_locked(int fd, int64_t start, int64_t length);
+
+int crealm_open(const char *path, int flags, uint32_t mode);
+
+#endif

@@ -1,0 +1,42 @@
+#define _GNU_SOURCE
+#include "CRealmShims.h"
+
+#include <errno.h>
+
+int crealm_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {
+    struct timespec ts, *tp = NULL;
+    if (timeout_ns >= 0) {
+        ts.tv_sec = timeout_ns / 1000000000;
+        ts.tv_nsec = timeout_ns % 1000000000;
+        tp = &ts;
+    }
+    if (syscall(SYS_futex, word, FUTEX_WAIT, expected, tp, NULL, 0) == 0) return 0;
+    return errno;
+}
+
+int crealm_futex_wake_all(const void *word) {
+    if (syscall(SYS_futex, word, FUTEX_WAKE, 0x7fffffff, NULL, NULL, 0) >= 0) return 0;
+    return errno;
+}
+
+int crealm_ofd_lock(int fd, int type, int64_t start, int64_t length, int wait) {
+    struct flock fl = {0};
+    fl.l_type = (short)type;
+    fl.l_whence = SEEK_SET;
+    fl.l_start = start;
+    fl.l_len = length;
+    if (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &fl) == 0) return 0;
+    return errno;
+}
+
+int crealm_ofd_is_locked(int fd, int64_t start, int64_t length) {
+    struct flock fl = {0};
+    fl.l_type = F_WRLCK;
+    fl.l_whence = SEEK_SET;
+    fl.l_start = start;
+    fl.l_len = length;
+    if (fcntl(fd, F_OFD_GETLK, &fl) != 0) return -errno;
+    return fl.l_type == F_UNLCK ? 0 : 1;
+}
+
+int crealm_open(const char *path, int flags, uint32_t mode) { return open(path, flags, (mode_t)mode); }

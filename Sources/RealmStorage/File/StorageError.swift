@@ -1,0 +1,57 @@
+/// An environment failure in the storage engine: what happened, where, and the system's own error number.
+package struct StorageError: Error, Sendable, CustomStringConvertible {
+    /// The class of the failure; the facade maps it to `Realm.Error.Code`.
+    package enum Code: Sendable, Equatable {
+        /// A system call failed (`errno` says how).
+        case io
+        /// The disk, or the process's address space for the mapping, is full.
+        case full
+        case addressSpaceExhausted
+        /// A page failed its checksum or its structural check (`page` names it).
+        case corrupt
+        /// Not a realm file, or a wrong key.
+        case notADatabase
+        case unsupportedFormat
+        case permissionDenied
+        case notFound
+        case exists
+        case incompatibleLockFile
+        /// A stated limit (key length, versions, value size) was exceeded.
+        case limit
+        case locked
+        case readOnly
+        /// Writing has stopped on this file after a failed flush; reopen it.
+        case writingStopped
+        case invalidArgument
+    }
+
+    package var code: Code
+    /// What went wrong and what to do, in a sentence.
+    package var message: String
+    package var path: String?
+    package var page: PageNumber?
+    package var errorNumber: Int32?
+
+    package init(
+        _ code: Code, _ message: String, path: String? = nil, page: PageNumber? = nil, errorNumber: Int32? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.page = page
+        self.errorNumber = errorNumber
+    }
+
+    package var description: String {
+        var text = message
+        if let page { text += " (page \(page))" }
+        if let errorNumber { text += " (errno \(errorNumber))" }
+        if let path { text += " [\(path)]" }
+        return text
+    }
+
+    /// The error for a damaged page.
+    package static func corrupt(_ message: String, page: PageNumber, path: String? = nil) -> StorageError {
+        StorageError(.corrupt, message, path: path, page: page)
+    }
+}

@@ -1,0 +1,20 @@
+/// How a file is opened.
+package struct StorageOptions: Sendable {
+    /// When a commit counts as done.
+    package enum Durability: Sendable {
+        /// After one `fdatasync` that covers the commit.
+        case flushed
+        /// When the operating system has it; a power cut may lose it. For tests and caches only.
+        case none
+    }
+
+    package var isReadOnly = false
+    package var createsIfMissing = true
+    package var durability = Durability.flushed
+    /// Commits refuse to start beyond this many pinned versions; nil for no limit.
+    package var maximumNumberOfActiveVersions: Int?
+    /// The number of newest versions whose change log is kept even when no reader stands there.
+    package var changeLogRetention: UInt64 = 0
+
+    package init() {}
+}

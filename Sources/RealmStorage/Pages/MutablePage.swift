@@ -1,0 +1,26 @@
+/// A run of pages that the open write transaction owns and may change.
+@frozen
+package struct MutablePage {
+    /// The run's reference; its checksum is 0 until the run is sealed.
+    package let reference: PageReference
+    /// The run's bytes: the `PageHeader`, then the content.
+    package let bytes: UnsafeMutableRawPointer
+
+    @inlinable
+    package init(reference: PageReference, bytes: UnsafeMutableRawPointer) {
+        self.reference = reference
+        self.bytes = bytes
+    }
+
+    /// The size of the run in bytes, header included.
+    @inlinable package var byteCount: Int { Int(reference.pageCount) * pageByteCount }
+
+    /// The entry count of the page header.
+    @inlinable package var entryCount: Int {
+        get { Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: PageHeader.entryCountOffset, as: UInt16.self))) }
+        nonmutating set {
+            bytes.storeBytes(
+                of: UInt16(newValue).littleEndian, toByteOffset: PageHeader.entryCountOffset, as: UInt16.self)
+        }
+    }
+}

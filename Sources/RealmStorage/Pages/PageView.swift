@@ -1,0 +1,48 @@
+/// Where the pages of one version are read: the file's shared mapping and, for the writer, its private page buffers.
+///
+/// A view is a bundle of raw pointers into memory that stays mapped as long as the `StorageFile` lives; the snapshot or
+/// transaction that hands it out keeps the file alive and the version pinned.
+@frozen
+package struct PageView: @unchecked Sendable {
+    /// The read-only shared mapping of the file: page `p` is at `mapping + p * 4096`.
+    @usableFromInline package let mapping: UnsafeRawPointer
+    /// Private memory of the same extent: page `p` of the open transaction, or of a commit not yet written, is at
+    /// `buffers + p * 4096`.
+    @usableFromInline package let buffers: UnsafeMutableRawPointer
+    /// Per page the low half of the checksum under which this process last verified it. Entry 0 (a header page, which
+    /// nothing refers to) holds the number of pages that may be referred to.
+    @usableFromInline let verified: UnsafeMutablePointer<UInt32>
+    /// Where a first touch goes to be verified.
+    @usableFromInline let verifier: Unmanaged<PageVerifier>
+
+    @inlinable
+    package init(
+        mapping: UnsafeRawPointer, buffers: UnsafeMutableRawPointer, verified: UnsafeMutablePointer<UInt32>,
+        verifier: Unmanaged<PageVerifier>
+    ) {
+        self.mapping = mapping
+        self.buffers = buffers
+        self.verified = verified
+        self.verifier = verifier
+    }
+
+    /// The bytes of a run, verified on this process's first touch of it.
+    ///
+    /// - Throws: `StorageError` with code `corrupt` when the run's checksum or structure is wrong.
+    @inlinable @inline(__always)
+    package func pointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
+        let page = Int(reference.page)
+        if reference.checksum != 0, reference.page < verified[0],
+            verified[page] == UInt32(truncatingIfNeeded: reference.checksum)
+        {
+            return mapping + page &* pageByteCount
+        }
+        return try slowPointer(to: reference)
+    }
+
+    @usableFromInline
+    @inline(never)
+    func slowPointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
+        try verifier.takeUnretainedValue().pointer(to: reference, in: self)
+    }
+}

@@ -1,7 +1,8 @@
 package import RealmStorage
 
 /// What a property holds; the raw values are those of the public `PropertyType`.
-package enum PropertyKind: UInt8, Sendable, CaseIterable {
+@usableFromInline
+package enum PropertyKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     case int = 0
     case bool
     case string
@@ -65,7 +66,8 @@ package enum PropertyKind: UInt8, Sendable, CaseIterable {
 }
 
 /// Whether a property holds one value or a collection of them.
-package enum CollectionKind: UInt8, Sendable, CaseIterable {
+@usableFromInline
+package enum CollectionKind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     case none = 0
     case list
     case set

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "CRealmShims.h"
 
+#include <sys/prctl.h>
+
 // The entry points of the Swift concurrency runtime. The standard library declares them to Swift under the same names
 // with types that cannot be spelled there, hence this shim.
 typedef struct {
@@ -22,3 +24,10 @@ bool crealm_is_current_executor(uintptr_t identity, uintptr_t implementation) {
 uintptr_t crealm_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
 bool crealm_is_main_thread(void) { return getpid() == (pid_t)syscall(SYS_gettid); }
+
+void crealm_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Declared here because the dispatch headers need the blocks extension.
+extern const char *dispatch_queue_get_label(void *queue);
+
+const char *crealm_current_queue_label(void) { return dispatch_queue_get_label(NULL); }

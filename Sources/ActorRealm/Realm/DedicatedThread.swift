@@ -53,7 +53,9 @@ final class DedicatedThread: SerialExecutor {
             defer { state.isStarted = true }
             return !state.isStarted
         }
-        if starts { Self.detach(name: name) { [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) } }
+        if starts {
+            Self.detach(name: name) { [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
+        }
         inbox.wakeUps.signal()
     }
 
@@ -92,7 +94,7 @@ final class DedicatedThread: SerialExecutor {
             { argument in
                 guard let argument else { return nil }
                 let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-                pthread_setname_np(pthread_self(), start.name)
+                crealm_set_thread_name(start.name)
                 start.block()
                 return nil
             }, start.toOpaque())

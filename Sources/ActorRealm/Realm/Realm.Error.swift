@@ -143,9 +143,11 @@ extension Realm.Error {
     public static let writingStopped = Code.writingStopped
     /// ``Code/limitExceeded``, to catch it by name.
     public static let limitExceeded = Code.limitExceeded
+}
 
+extension Realm.Error.Code {
     /// Lets `catch Realm.Error.fileNotFound` match an error by its code.
-    public static func ~= (code: Code, error: any Swift.Error) -> Bool {
+    public static func ~= (code: Self, error: any Swift.Error) -> Bool {
         (error as? Realm.Error)?.code == code
     }
 }

@@ -115,6 +115,18 @@ extension RealmIsolation: CustomStringConvertible {
 extension DispatchQueue {
     /// The label of the queue that runs the caller; empty on threads of their own.
     static var currentLabel: String {
-        String(cString: __dispatch_queue_get_label(nil))
+        String(cString: crealm_current_queue_label())
+    }
+}
+
+extension RealmIsolation {
+    /// Runs the work in this isolation, later, in the order of the calls. Not for threads.
+    func post(_ work: @escaping @Sendable () -> Void) {
+        switch self {
+        case .actor(let isolation): isolation.post(work)
+        case .queue(let isolation): isolation.queue.async(execute: work)
+        case .scheduler(let scheduler): scheduler.invoke(work)
+        case .thread, .everywhere: preconditionFailure("Nothing can be handed to \(self).")
+        }
     }
 }

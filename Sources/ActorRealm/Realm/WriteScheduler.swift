@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import RealmStorage
 import Synchronization
 
@@ -20,7 +21,7 @@ final class WriteScheduler: Sendable {
     /// How a commit ended: durable, or not there.
     typealias CommitResult = Result<Void, StorageError>
 
-    private enum Waiter {
+    fileprivate enum Waiter {
         case task(UnsafeContinuation<Outcome, Never>)
         case thread(ThreadGate<Outcome>)
         case callback(@Sendable (Outcome) -> Void)
@@ -237,7 +238,6 @@ final class WriteScheduler: Sendable {
     }
 
     private func register(_ waiter: Waiter, for ticket: Ticket) {
-        nonisolated(unsafe) let waiter = waiter
         let early = state.withLock { state -> Outcome? in
             if let outcome = state.early.removeValue(forKey: ticket) { return outcome }
             if state.queue.hasTurn(ticket) { return .granted }

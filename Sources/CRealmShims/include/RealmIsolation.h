@@ -12,5 +12,9 @@ bool crealm_is_current_executor(uintptr_t identity, uintptr_t implementation);
 uintptr_t crealm_current_task(void);
 // Whether the calling thread is the process's first one.
 bool crealm_is_main_thread(void);
+// Names the calling thread; at most 15 bytes.
+void crealm_set_thread_name(const char *name);
+// The label of the dispatch queue that runs the caller; empty on threads of their own.
+const char *crealm_current_queue_label(void);
 
 #endif

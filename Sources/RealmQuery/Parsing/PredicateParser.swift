@@ -183,14 +183,15 @@ struct PredicateParser {
                 try advance()
                 return nil
             }
-            let conjunction = try join(&frames[top].conjuncts, Predicate.and)
+            let conjunction = try join(frames[top].conjuncts, Predicate.and)
+            frames[top].conjuncts = []
             frames[top].alternatives.append(conjunction)
             if token.kind == .or || keyword == "OR" {
                 try advance()
                 return nil
             }
-            var frame = frames.removeLast()
-            let whole = try join(&frame.alternatives, Predicate.or)
+            let frame = frames.removeLast()
+            let whole = try join(frame.alternatives, Predicate.or)
             if frames.isEmpty {
                 guard token.kind == .end else {
                     throw failure("expected AND, OR or the end of the text but found \(foundToken)")
@@ -209,10 +210,9 @@ struct PredicateParser {
         }
     }
 
-    private mutating func join(
-        _ nodes: inout [Node], _ make: ([Predicate]) -> Predicate
+    private func join(
+        _ nodes: [Node], _ make: ([Predicate]) -> Predicate
     ) throws(PredicateParseError) -> Node {
-        defer { nodes = [] }
         if nodes.count == 1 { return nodes[0] }
         let node = Node(
             predicate: make(nodes.map(\.predicate)), depth: 1 + (nodes.lazy.map(\.depth).max() ?? 0))

@@ -31,8 +31,10 @@ extension PredicateValue: CustomStringConvertible {
         case .string(let value): PredicateValue.quoted(value)
         case .data(let bytes): "<\(bytes.count) bytes>"
         case .date(let seconds): "<date \(seconds)>"
-        case .objectId(let value): "oid(\(value))"
-        case .uuid(let value): "uuid(\(value))"
+        case .objectId(let value):
+            "oid(\(PredicateValue.hexadecimal(value.high, digits: 16))\(PredicateValue.hexadecimal(UInt64(value.low), digits: 8)))"
+        case .uuid(let value):
+            "uuid(\(PredicateValue.hexadecimal(value.high, digits: 16))\(PredicateValue.hexadecimal(value.low, digits: 16)))"
         case .object(let className, let key): "\(className)#\(key)"
         case .list(let values): "{\(values.map(\.description).joined(separator: ", "))}"
         }
@@ -54,6 +56,11 @@ extension PredicateValue: CustomStringConvertible {
         case .object(let className, _): "object of type '\(className)'"
         case .list: "array"
         }
+    }
+
+    private static func hexadecimal(_ value: UInt64, digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
     private static func quoted(_ text: String) -> String {

@@ -1,5 +1,5 @@
 /// The way from a row to a value: properties, links and collections, and at most one collection operator.
-package struct PropertyPath: Sendable, Hashable, CustomStringConvertible {
+package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// One step of a path.
     package enum Step: Sendable, Hashable {
         /// A property by its name.
@@ -39,6 +39,10 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible {
         } else {
             steps = text.split(separator: ".", omittingEmptySubsequences: false).map { Step(name: String($0)) }
         }
+    }
+
+    package init(stringLiteral text: String) {
+        self.init(text)
     }
 
     /// The path in the string language.

@@ -178,7 +178,9 @@ struct PredicateLexer {
         guard position - start <= 400 else { throw Failure(message: "the number is too long", position: start) }
         let digits = String(decoding: text[start..<position], as: UTF8.self)
         if isWhole, let value = Int64(digits) { return .int(value) }
-        guard let value = Double(digits) else { throw Failure(message: "not a number", position: start) }
+        guard let value = Double(digits), value.isFinite else {
+            throw Failure(message: "the number is too large", position: start)
+        }
         return .double(value)
     }
 

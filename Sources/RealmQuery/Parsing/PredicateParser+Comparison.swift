@@ -1,4 +1,16 @@
 extension PredicateParser {
+    /// The words that cannot begin a path unless a `#` stands before them.
+    static let reservedWords: Set<String> = [
+        "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH", "MATCHES", "ANY", "SOME",
+        "ALL", "NONE", "SUBQUERY", "TRUEPREDICATE", "FALSEPREDICATE", "TRUE", "YES", "FALSE", "NO", "NULL", "NIL",
+        "CAST", "FUNCTION", "TERNARY", "SELF",
+    ]
+
+    /// Whether a property of this name must be written with a `#`.
+    static func isReserved(_ name: String) -> Bool {
+        name.utf8.count <= 16 && reservedWords.contains(name.uppercased())
+    }
+
     /// Reads `[ANY|ALL|NONE] operand operator operand`, or the head of a `SUBQUERY`.
     mutating func comparison() throws(PredicateParseError) -> ComparisonResult {
         var quantifier: PredicateQuantifier?
@@ -109,9 +121,10 @@ extension PredicateParser {
         switch keyword {
         case "TRUE", "YES", "FALSE", "NO", "NULL", "NIL": return .value(try constant())
         case "CAST", "FUNCTION", "TERNARY": throw failure("\(keyword ?? "") is not supported")
-        case "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH", "MATCHES", "ANY",
-            "SOME", "ALL", "NONE", "SUBQUERY", "TRUEPREDICATE", "FALSEPREDICATE":
-            throw failure("expected a property or a value but found \(foundToken); a property of that name is written #name")
+        case "SELF": return try path()
+        case let word? where Self.reservedWords.contains(word):
+            throw failure(
+                "expected a property or a value but found \(foundToken); a property of that name is written #name")
         default: return try path()
         }
     }

@@ -54,6 +54,7 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
                 text += "[\(PredicateValue.string(key))]"
             } else {
                 if !text.isEmpty { text += "." }
+                if text.isEmpty, case .property(let name) = step, PredicateParser.isReserved(name) { text += "#" }
                 text += step.name
             }
         }

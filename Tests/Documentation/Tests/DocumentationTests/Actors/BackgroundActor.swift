@@ -6,11 +6,11 @@ actor BackgroundActor: GlobalActor {
     static let shared = BackgroundActor()
 
     /// Opens the realm synchronously, which inside an actor binds it to the actor.
-    public func deleteTodo(tsrToTodo tsr: ThreadSafeReference<Todo>, configuration: Realm.Configuration) throws {
+    public func removeTodo(reference: ThreadSafeReference<Todo>, configuration: Realm.Configuration) throws {
         let realm = try! Realm(configuration: configuration)
         try realm.write {
-            let todoOnActor = realm.resolve(tsr)
-            realm.delete(todoOnActor!)
+            let todo = realm.resolve(reference)
+            realm.delete(todo!)
         }
     }
 

@@ -19,17 +19,17 @@ struct HandoverTests {
                 Todo.self,
                 value: [
                     "_id": ObjectId.generate(),
-                    "name": "Arrive safely in Bree",
-                    "owner": "Merry",
-                    "status": "In Progress",
+                    "name": "Book the ferry",
+                    "owner": "Lena",
+                    "status": "Started",
                 ]
             )
         }
         let todoCollection = realm.objects(Todo.self)
-        let todo = todoCollection.where { $0.name == "Arrive safely in Bree" }.first!
-        let threadSafeReferenceToTodo = ThreadSafeReference(to: todo)
-        try await backgroundActor.deleteTodo(
-            tsrToTodo: threadSafeReferenceToTodo,
+        let todo = todoCollection.where { $0.name == "Book the ferry" }.first!
+        let reference = ThreadSafeReference(to: todo)
+        try await backgroundActor.removeTodo(
+            reference: reference,
             configuration: file.configuration
         )
         #expect(try await backgroundActor.todoCount(configuration: file.configuration) == 0)
@@ -43,38 +43,38 @@ struct HandoverTests {
     func primaryKey() async throws {
         func createObject(in actor: isolated BackgroundActor, _ configuration: Realm.Configuration) async throws -> ObjectId {
             let realm = try await Realm(configuration: configuration, actor: actor)
-            let newTodo = try await realm.asyncWrite {
+            let added = try await realm.asyncWrite {
                 realm.create(
                     Todo.self,
                     value: [
-                        "name": "Pledge fealty and service to Gondor",
-                        "owner": "Pippin",
-                        "status": "In Progress",
+                        "name": "Answer the harbour master",
+                        "owner": "Noor",
+                        "status": "Started",
                     ]
                 )
             }
-            return newTodo._id
+            return added._id
         }
 
-        let newTodoId = try await createObject(in: BackgroundActor.shared, file.configuration)
+        let id = try await createObject(in: BackgroundActor.shared, file.configuration)
         let realm = try await Realm(configuration: file.configuration)
-        let todoOnMainActor = realm.object(ofType: Todo.self, forPrimaryKey: newTodoId)
-        #expect(todoOnMainActor?.owner == "Pippin")
+        let found = realm.object(ofType: Todo.self, forPrimaryKey: id)
+        #expect(found?.owner == "Noor")
     }
 
     @Test("Values and structs cross freely")
     @MainActor
     func values() async throws {
         let actor = try await RealmActor(configuration: file.configuration)
-        try await actor.createTodo(
-            name: "Prepare fireworks for birthday party",
-            owner: "Gandalf",
-            status: "In Progress"
+        try await actor.addTodo(
+            name: "Plan the summer party",
+            owner: "Oskar",
+            status: "Started"
         )
-        let todoOwner = await actor.getTodoOwner(forTodoNamed: "Prepare fireworks for birthday party")
-        #expect(todoOwner == "Gandalf")
-        let todoAsStruct = await actor.getTodoAsStruct(forTodoNamed: "Prepare fireworks for birthday party")
-        #expect(todoAsStruct.status == "In Progress")
+        let owner = await actor.owner(ofTodoNamed: "Plan the summer party")
+        #expect(owner == "Oskar")
+        let value = await actor.todo(named: "Plan the summer party")
+        #expect(value.status == "Started")
     }
 
     @Test("An object reference may be resolved any number of times, on any actor")
@@ -82,15 +82,15 @@ struct HandoverTests {
     func objectReference() async throws {
         let realm = try await Realm(configuration: file.configuration)
         let todo = try await realm.asyncWrite {
-            realm.create(Todo.self, value: ["name": "Light the beacons", "owner": "Pippin", "status": "Open"])
+            realm.create(Todo.self, value: ["name": "Check the lamps", "owner": "Noor", "status": "Open"])
         }
         let reference = ObjectReference(to: todo)
-        for status in ["In Progress", "Complete"] {
+        for status in ["Started", "Complete"] {
             try await setStatus(status, of: reference, file.configuration)
         }
         await realm.asyncRefresh()
         #expect(todo.status == "Complete")
-        #expect(realm.resolve(reference)?.name == "Light the beacons")
+        #expect(realm.resolve(reference)?.name == "Check the lamps")
     }
 
     @BackgroundActor
@@ -111,7 +111,7 @@ struct HandoverTests {
         let realm = try await Realm(configuration: file.configuration)
         try await realm.asyncWrite {
             for name in ["One", "Two", "Three"] {
-                realm.create(Todo.self, value: ["name": name, "owner": "Sam", "status": "Open"])
+                realm.create(Todo.self, value: ["name": name, "owner": "Malik", "status": "Open"])
             }
         }
         let frozen = realm.objects(Todo.self).frozen

@@ -20,9 +20,9 @@ struct ObservationTests {
                 Todo.self,
                 value: [
                     "_id": ObjectId.generate(),
-                    "name": "Arrive safely in Bree",
-                    "owner": "Merry",
-                    "status": "In Progress",
+                    "name": "Book the ferry",
+                    "owner": "Lena",
+                    "status": "Started",
                 ]
             )
         }
@@ -49,13 +49,13 @@ struct ObservationTests {
         )
         #expect(await log.contains("initial 1"))
 
-        let todo = todoCollection.where { $0.name == "Arrive safely in Bree" }.first!
+        let todo = todoCollection.where { $0.name == "Book the ferry" }.first!
         try await realm.asyncWrite { todo.status = "Complete" }
         #expect(await log.contains("modified"))
 
-        let threadSafeReferenceToTodo = ThreadSafeReference(to: todo)
-        try await backgroundActor.deleteTodo(
-            tsrToTodo: threadSafeReferenceToTodo,
+        let reference = ThreadSafeReference(to: todo)
+        try await backgroundActor.removeTodo(
+            reference: reference,
             configuration: file.configuration
         )
         #expect(await log.contains("deleted"))
@@ -68,18 +68,18 @@ struct ObservationTests {
         let log = EventLog()
         let backgroundActor = BackgroundActor.shared
         let realm = try await Realm(configuration: file.configuration)
-        let scourTheShire = try await realm.asyncWrite {
+        let sweepTheYard = try await realm.asyncWrite {
             realm.create(
                 Todo.self,
                 value: [
                     "_id": ObjectId.generate(),
-                    "name": "Scour the Shire",
-                    "owner": "Merry",
-                    "status": "In Progress",
+                    "name": "Sweep the yard",
+                    "owner": "Lena",
+                    "status": "Started",
                 ]
             )
         }
-        let token = await scourTheShire.observe(
+        let token = await sweepTheYard.observe(
             on: backgroundActor,
             { (_, change: ObjectChange<Todo>) in
                 switch change {
@@ -95,11 +95,11 @@ struct ObservationTests {
             }
         )
         try await realm.asyncWrite {
-            scourTheShire.status = "Complete"
+            sweepTheYard.status = "Complete"
         }
-        #expect(await log.contains("Scour the Shire: status became Complete"))
+        #expect(await log.contains("Sweep the yard: status became Complete"))
         try await realm.asyncWrite {
-            realm.delete(scourTheShire)
+            realm.delete(sweepTheYard)
         }
         #expect(await log.contains("deleted"))
         token.invalidate()
@@ -114,11 +114,11 @@ struct ObservationTests {
         var sizes: [Int] = []
         var iterator = unfinished.changes().makeAsyncIterator()
         if case .initial(let todos)? = await iterator.next() { sizes.append(todos.count) }
-        try await actor.createTodo(name: "Find Merry", owner: "Pippin", status: "Open")
+        try await actor.addTodo(name: "Call the plumber", owner: "Noor", status: "Open")
         if case .update(let todos, let deletions, let insertions, let modifications)? = await iterator.next() {
             sizes.append(todos.count)
             #expect((deletions, insertions, modifications) == ([], [0], []))
-            #expect(todos[0].name == "Find Merry")
+            #expect(todos[0].name == "Call the plumber")
             #expect(!todos[0].isFrozen)
         }
         #expect(sizes == [0, 1])
@@ -144,8 +144,8 @@ struct ObservationTests {
     @Test("An object's changes end with its deletion")
     func objectSequence() async throws {
         let actor = try await RealmActor(configuration: file.configuration)
-        try await actor.createTodo(name: "Guard the gate", owner: "Beregond", status: "Open")
-        let id = await actor.getTodoAsStruct(forTodoNamed: "Guard the gate").id
+        try await actor.addTodo(name: "Lock the shed", owner: "Ada", status: "Open")
+        let id = await actor.todo(named: "Lock the shed").id
         let log = EventLog()
         let configuration = file.configuration
         let following = Task { @BackgroundActor in
@@ -165,9 +165,9 @@ struct ObservationTests {
             log.note("ended")
         }
         #expect(await log.contains("following"))
-        try await actor.updateTodo(_id: id, name: "Guard the gate", owner: "Beregond", status: "Relieved")
-        #expect(await log.contains("status Relieved"))
-        try await actor.deleteTodo(id: id)
+        try await actor.changeTodo(_id: id, name: "Lock the shed", owner: "Ada", status: "Complete")
+        #expect(await log.contains("status Complete"))
+        try await actor.removeTodo(id: id)
         #expect(await log.contains("deleted"))
         #expect(await log.contains("ended"))
         try await following.value

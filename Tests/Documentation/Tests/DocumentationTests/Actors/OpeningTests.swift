@@ -13,7 +13,7 @@ struct OpeningTests {
     @MainActor
     func use(_ realm: Realm) async throws -> Int {
         try await realm.asyncWrite {
-            realm.create(Todo.self, value: ["_id": ObjectId.generate(), "name": "Ride to Bree"])
+            realm.create(Todo.self, value: ["_id": ObjectId.generate(), "name": "Order the paint"])
         }
         return realm.objects(Todo.self).count
     }
@@ -31,7 +31,7 @@ struct OpeningTests {
     @Test("A customized default configuration names the file")
     @MainActor
     func customConfiguration() async throws {
-        let username = "Galadriel"
+        let username = "harbour"
         var config = file.configuration
         config.fileURL!.deleteLastPathComponent()
         config.fileURL!.appendPathComponent(username)
@@ -39,7 +39,7 @@ struct OpeningTests {
         let realm = try await Realm(configuration: config, actor: MainActor.shared)
         #expect(try await use(realm) == 1)
         #expect(FileManager.default.fileExists(atPath: config.fileURL!.path))
-        #expect(config.fileURL!.lastPathComponent == "Galadriel.realm")
+        #expect(config.fileURL!.lastPathComponent == "harbour.realm")
     }
 
     @Test("The default configuration serves `Realm()` on every actor")
@@ -51,7 +51,7 @@ struct OpeningTests {
         let realm1 = try await Realm()
         let realm2 = try await Realm(actor: MainActor.shared)
         #expect(try await use(realm1) == 1)
-        #expect(realm2.objects(Todo.self).first?.name == "Ride to Bree")
+        #expect(realm2.objects(Todo.self).first?.name == "Order the paint")
         #expect(try await countOnBackgroundActor() == 1)
     }
 

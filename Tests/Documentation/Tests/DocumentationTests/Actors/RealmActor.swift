@@ -13,7 +13,7 @@ actor RealmActor {
         realm.objects(Todo.self).count
     }
 
-    func createTodo(name: String, owner: String, status: String) async throws {
+    func addTodo(name: String, owner: String, status: String) async throws {
         try await realm.asyncWrite {
             realm.create(
                 Todo.self,
@@ -27,21 +27,21 @@ actor RealmActor {
         }
     }
 
-    func getTodoOwner(forTodoNamed name: String) -> String {
+    func owner(ofTodoNamed name: String) -> String {
         let todo = realm.objects(Todo.self).where {
             $0.name == name
         }.first!
         return todo.owner
     }
 
-    func getTodoAsStruct(forTodoNamed name: String) -> TodoStruct {
+    func todo(named name: String) -> TodoValue {
         let todo = realm.objects(Todo.self).where {
             $0.name == name
         }.first!
-        return TodoStruct(id: todo._id, name: todo.name, owner: todo.owner, status: todo.status)
+        return TodoValue(id: todo._id, name: todo.name, owner: todo.owner, status: todo.status)
     }
 
-    func updateTodo(_id: ObjectId, name: String, owner: String, status: String) async throws {
+    func changeTodo(_id: ObjectId, name: String, owner: String, status: String) async throws {
         try await realm.asyncWrite {
             realm.create(
                 Todo.self,
@@ -56,7 +56,7 @@ actor RealmActor {
         }
     }
 
-    func deleteTodo(id: ObjectId) async throws {
+    func removeTodo(id: ObjectId) async throws {
         try await realm.asyncWrite {
             let todoToDelete = realm.object(ofType: Todo.self, forPrimaryKey: id)
             realm.delete(todoToDelete!)

@@ -12,16 +12,16 @@ struct RealmActorTests {
     @Test("An actor creates, reads, updates and deletes on its own realm")
     func lifeOfATodo() async throws {
         let actor = try await RealmActor(configuration: file.configuration)
-        try await actor.createTodo(name: "Leave the ring on the mantle", owner: "Bilbo", status: "In Progress")
+        try await actor.addTodo(name: "Return the ladder", owner: "Ines", status: "Started")
         #expect(await actor.count == 1)
-        #expect(await actor.getTodoOwner(forTodoNamed: "Leave the ring on the mantle") == "Bilbo")
+        #expect(await actor.owner(ofTodoNamed: "Return the ladder") == "Ines")
 
-        let todo = await actor.getTodoAsStruct(forTodoNamed: "Leave the ring on the mantle")
-        try await actor.updateTodo(_id: todo.id, name: todo.name, owner: "Frodo", status: "Done")
-        let updated = await actor.getTodoAsStruct(forTodoNamed: "Leave the ring on the mantle")
-        #expect(updated == TodoStruct(id: todo.id, name: todo.name, owner: "Frodo", status: "Done"))
+        let todo = await actor.todo(named: "Return the ladder")
+        try await actor.changeTodo(_id: todo.id, name: todo.name, owner: "Jonas", status: "Done")
+        let updated = await actor.todo(named: "Return the ladder")
+        #expect(updated == TodoValue(id: todo.id, name: todo.name, owner: "Jonas", status: "Done"))
 
-        try await actor.deleteTodo(id: todo.id)
+        try await actor.removeTodo(id: todo.id)
         #expect(await actor.count == 0)
         await actor.close()
     }
@@ -29,7 +29,7 @@ struct RealmActorTests {
     @Test("A closed actor's data is there for the next one")
     func reopening() async throws {
         let first = try await RealmActor(configuration: file.configuration)
-        try await first.createTodo(name: "Mend the gate", owner: "Sam", status: "Open")
+        try await first.addTodo(name: "Repair the pump", owner: "Malik", status: "Open")
         await first.close()
         let second = try await RealmActor(configuration: file.configuration)
         #expect(await second.count == 1)
@@ -43,19 +43,19 @@ struct RealmActorTests {
                 actor.realm.create(
                     Todo.self,
                     value: [
-                        "name": "Keep it secret",
-                        "owner": "Frodo",
-                        "status": "In Progress",
+                        "name": "Water the plants",
+                        "owner": "Jonas",
+                        "status": "Started",
                     ]
                 )
             }
-            let taskCount = actor.count
-            #expect(taskCount == 1)
+            let total = actor.count
+            #expect(total == 1)
         }
 
         let actor = try await RealmActor(configuration: file.configuration)
         try await createObject(in: actor)
-        #expect(await actor.getTodoOwner(forTodoNamed: "Keep it secret") == "Frodo")
+        #expect(await actor.owner(ofTodoNamed: "Water the plants") == "Jonas")
     }
 
     @Test("A function that is not isolated to the actor awaits it")
@@ -63,9 +63,9 @@ struct RealmActorTests {
         let actor = try await RealmActor(configuration: file.configuration)
 
         func createObject() async throws {
-            try await actor.createTodo(name: "Take the ring to Mount Doom", owner: "Frodo", status: "In Progress")
-            let taskCount = await actor.count
-            #expect(taskCount == 1)
+            try await actor.addTodo(name: "Carry the boxes upstairs", owner: "Jonas", status: "Started")
+            let total = await actor.count
+            #expect(total == 1)
         }
 
         try await createObject()
@@ -77,7 +77,7 @@ struct RealmActorTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
                 group.addTask {
-                    try await actor.createTodo(name: "Todo \(number)", owner: "Pippin", status: "Open")
+                    try await actor.addTodo(name: "Todo \(number)", owner: "Noor", status: "Open")
                 }
             }
             try await group.waitForAll()
@@ -88,15 +88,15 @@ struct RealmActorTests {
     @Test("A realm on a global actor stays usable after a suspension")
     func globalActor() async throws {
         @BackgroundActor
-        func backgroundThreadFunction(_ configuration: Realm.Configuration) async throws -> Int {
+        func addInBackground(_ configuration: Realm.Configuration) async throws -> Int {
             let realm = try await Realm(configuration: configuration, actor: BackgroundActor.shared)
             try await realm.asyncWrite {
                 _ = realm.create(
                     Todo.self,
                     value: [
-                        "name": "Pledge fealty and service to Gondor",
-                        "owner": "Pippin",
-                        "status": "In Progress",
+                        "name": "Answer the harbour master",
+                        "owner": "Noor",
+                        "status": "Started",
                     ]
                 )
             }
@@ -104,7 +104,7 @@ struct RealmActorTests {
             return realm.objects(Todo.self).count
         }
 
-        #expect(try await backgroundThreadFunction(file.configuration) == 1)
+        #expect(try await addInBackground(file.configuration) == 1)
         let count = try await Task { @BackgroundActor in
             let realm = try await Realm(configuration: file.configuration, actor: BackgroundActor.shared)
             return realm.objects(Todo.self).count

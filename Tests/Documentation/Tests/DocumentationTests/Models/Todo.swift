@@ -8,7 +8,7 @@ class Todo: Object {
 }
 
 /// What a todo holds, as a value that may cross to any actor.
-struct TodoStruct: Sendable, Equatable {
+struct TodoValue: Sendable, Equatable {
     var id: ObjectId
     var name, owner, status: String
 }

@@ -13,15 +13,15 @@ struct BackgroundWriteTests {
     @MainActor
     func writeAsync() async throws {
         let realm = try await Realm(configuration: file.configuration)
-        try await realm.asyncWrite { realm.add(Person(name: "Dachary")) }
+        try await realm.asyncWrite { realm.add(Person(name: "Robin")) }
         let people = realm.objects(Person.self)
-        let thisPerson = people.where { $0.name == "Dachary" }.first
+        let thisPerson = people.where { $0.name == "Robin" }.first
         let log = EventLog()
         realm.writeAsync {
             thisPerson?.dogs.append(objectsIn: [
-                Dog(value: ["name": "Ben", "age": 13]),
-                Dog(value: ["name": "Lita", "age": 9]),
-                Dog(value: ["name": "Maui", "age": 1]),
+                Dog(value: ["name": "Bruno", "age": 13]),
+                Dog(value: ["name": "Pepper", "age": 9]),
+                Dog(value: ["name": "Kiwi", "age": 1]),
             ])
         } onComplete: { error in
             log.note(error == nil ? "complete" : "failed")
@@ -30,9 +30,9 @@ struct BackgroundWriteTests {
         #expect(await log.contains("complete"))
         #expect(thisPerson!.dogs.count == 3)
         let dogs = realm.objects(Dog.self)
-        let benDogs = dogs.where { $0.name == "Ben" }
-        #expect(benDogs.count == 1)
-        #expect(benDogs.first?.owners.first?.name == "Dachary")
+        let brunos = dogs.where { $0.name == "Bruno" }
+        #expect(brunos.count == 1)
+        #expect(brunos.first?.owners.first?.name == "Robin")
         #expect(!realm.isPerformingAsynchronousWriteOperations)
     }
 

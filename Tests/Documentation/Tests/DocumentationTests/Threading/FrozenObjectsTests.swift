@@ -10,11 +10,11 @@ struct FrozenObjectsTests {
     }
 
     @MainActor
-    private func openWithTimmy() async throws -> Realm {
+    private func openWithTomas() async throws -> Realm {
         let realm = try await Realm(configuration: file.configuration)
         try await realm.asyncWrite {
-            realm.add(Person(name: "Timmy"))
-            realm.create(Dog.self, value: ["name": "Lassie", "age": 5] as [String: Any])
+            realm.add(Person(name: "Tomas"))
+            realm.create(Dog.self, value: ["name": "Laika", "age": 5] as [String: Any])
         }
         return realm
     }
@@ -22,7 +22,7 @@ struct FrozenObjectsTests {
     @Test("Realms, collections and objects freeze, and what is reached from them is frozen")
     @MainActor
     func freezing() async throws {
-        let realm = try await openWithTimmy()
+        let realm = try await openWithTomas()
         let frozenRealm = realm.freeze()
         #expect(frozenRealm.isFrozen)
         let people = realm.objects(Person.self)
@@ -40,7 +40,7 @@ struct FrozenObjectsTests {
     @Test("A frozen object keeps its values; thawed, it is the live one and can be modified")
     @MainActor
     func thawing() async throws {
-        let realm = try await openWithTimmy()
+        let realm = try await openWithTomas()
         let frozenPeople = realm.freeze().objects(Person.self)
         let frozenPerson = frozenPeople.first!
         let thawedPerson = frozenPerson.thaw()
@@ -48,32 +48,32 @@ struct FrozenObjectsTests {
         #expect(thawedPerson!.realm!.isFrozen == false)
         let thawedRealm = thawedPerson!.realm!
         try thawedRealm.write {
-            thawedPerson!.name = "John Michael Kane"
+            thawedPerson!.name = "Tomas Weber"
         }
-        #expect(frozenPerson.name == "Timmy")
-        #expect(realm.objects(Person.self).first?.name == "John Michael Kane")
+        #expect(frozenPerson.name == "Tomas")
+        #expect(realm.objects(Person.self).first?.name == "Tomas Weber")
     }
 
     @Test("To append to a frozen object's list, both are thawed")
     @MainActor
     func appending() async throws {
-        let realm = try await openWithTimmy()
+        let realm = try await openWithTomas()
         let frozenRealm = realm.freeze()
-        let frozenTimmy = frozenRealm.objects(Person.self).where { $0.name == "Timmy" }.first!
-        let frozenLassie = frozenRealm.objects(Dog.self).where { $0.name == "Lassie" }.first!
-        let thawedTimmy = frozenTimmy.thaw()
-        let thawedLassie = frozenLassie.thaw()
+        let frozenTomas = frozenRealm.objects(Person.self).where { $0.name == "Tomas" }.first!
+        let frozenLaika = frozenRealm.objects(Dog.self).where { $0.name == "Laika" }.first!
+        let thawedTomas = frozenTomas.thaw()
+        let thawedLaika = frozenLaika.thaw()
         try realm.write {
-            thawedTimmy?.dogs.append(thawedLassie!)
+            thawedTomas?.dogs.append(thawedLaika!)
         }
-        #expect(thawedTimmy?.dogs.first?.name == "Lassie")
-        #expect(frozenTimmy.dogs.isEmpty)
+        #expect(thawedTomas?.dogs.first?.name == "Laika")
+        #expect(frozenTomas.dogs.isEmpty)
     }
 
     @Test("A write transaction on a frozen realm is refused")
     @MainActor
     func frozenWrite() async throws {
-        let frozen = try await openWithTimmy().freeze()
+        let frozen = try await openWithTomas().freeze()
         #expect(throws: (any Error).self) {
             try frozen.write {}
         }

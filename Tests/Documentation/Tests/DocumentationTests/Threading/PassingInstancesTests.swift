@@ -18,7 +18,7 @@ struct PassingInstancesTests {
         let count = await withCheckedContinuation { continuation in
             serialQueue.async {
                 let realm = try! Realm(configuration: configuration, queue: serialQueue)
-                try! realm.write { realm.add(Person(name: "Jane")) }
+                try! realm.write { realm.add(Person(name: "Jana")) }
                 continuation.resume(returning: realm.objects(Person.self).count)
             }
         }
@@ -29,7 +29,7 @@ struct PassingInstancesTests {
     @MainActor
     func reference() async throws {
         let configuration = file.configuration
-        let person = Person(name: "Jane")
+        let person = Person(name: "Jana")
         let realm = try await Realm(configuration: configuration)
         try await realm.asyncWrite { realm.add(person) }
         let personRef = ThreadSafeReference(to: person)
@@ -40,45 +40,45 @@ struct PassingInstancesTests {
                     guard let person = realm.resolve(personRef) else {
                         return
                     }
-                    person.name = "Jane Doe"
+                    person.name = "Jana Novak"
                 }
                 continuation.resume()
             }
         }
         await realm.asyncRefresh()
-        #expect(person.name == "Jane Doe")
+        #expect(person.name == "Jana Novak")
     }
 
     @Test("A @ThreadSafe parameter is used as the optional that it wraps")
     @MainActor
     func threadSafeParameter() async throws {
         let realm = try await Realm(configuration: file.configuration)
-        let person = Person(name: "Jane")
+        let person = Person(name: "Jana")
         try await realm.asyncWrite { realm.add(person) }
         await rename(person: person)
         await realm.asyncRefresh()
-        #expect(person.name == "Janet")
+        #expect(person.name == "Jasmin")
     }
 
     @MainActor
     private func rename(@ThreadSafe person: Person?) async {
-        let newName = await someLongCallToGetNewName()
+        let newName = await findName()
         let realm = try! await Realm(configuration: file.configuration)
         try! realm.write {
             person?.name = newName
         }
     }
 
-    private func someLongCallToGetNewName() async -> String { "Janet" }
+    private func findName() async -> String { "Jasmin" }
 
     @Test("A @ThreadSafe variable is nil once its object is deleted")
     @MainActor
     func threadSafeVariable() async throws {
         let realm = try await Realm(configuration: file.configuration)
-        let person = Person(name: "Jane")
+        let person = Person(name: "Jana")
         try await realm.asyncWrite { realm.add(person) }
         @ThreadSafe var personRef: Person? = person
-        #expect(personRef?.name == "Jane")
+        #expect(personRef?.name == "Jana")
         try await realm.asyncWrite { realm.delete(person) }
         #expect(personRef == nil)
     }

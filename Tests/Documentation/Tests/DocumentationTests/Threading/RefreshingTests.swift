@@ -17,7 +17,7 @@ struct RefreshingTests {
         let todos = realm.objects(Todo.self)
         #expect(todos.isEmpty)
         let actor = try await RealmActor(configuration: file.configuration)
-        try await actor.createTodo(name: "Write a book", owner: "Bilbo", status: "Open")
+        try await actor.addTodo(name: "Write the minutes", owner: "Ines", status: "Open")
         #expect(todos.isEmpty)
         if !realm.autorefresh {
             realm.refresh()
@@ -34,7 +34,7 @@ struct RefreshingTests {
         let todos = realm.objects(Todo.self)
         #expect(todos.isEmpty)
         let actor = try await RealmActor(configuration: file.configuration)
-        try await actor.createTodo(name: "Write a book", owner: "Bilbo", status: "Open")
+        try await actor.addTodo(name: "Write the minutes", owner: "Ines", status: "Open")
         #expect(await realm.asyncRefresh())
         #expect(todos.count == 1)
     }

@@ -138,7 +138,7 @@ import Testing
 
     @Test func `a key beyond the limit is refused with an error`() throws {
         let store = try TreeFile()
-        try store.write { transaction in
+        try store.write { transaction throws in
             let key = [UInt8](repeating: 1, count: ByteTree.maximumKeyByteCount + 1)
             #expect {
                 try transaction.catalog.set(key, [], in: transaction)
@@ -162,7 +162,7 @@ import Testing
     @Test func `removing an absent key changes no page`() throws {
         let store = try TreeFile()
         try store.write { try $0.catalog.set([1], [1], in: $0) }
-        try store.write { transaction in
+        try store.write { transaction throws in
             let root = transaction.catalog.root
             #expect(try !transaction.catalog.remove([2], in: transaction))
             #expect(transaction.catalog.root == root)

@@ -35,7 +35,8 @@ struct Compare {
             source = options["--origin"] ?? path
         } else {
             table = try await measure(options)
-            source = "\(options.number("--objects") ?? 1_000_000) objects, medians of "
+            source =
+                "\(options.number("--objects") ?? 1_000_000) objects, medians of "
                 + "\(options.number("--rounds") ?? 5) rounds, on \(Machine.description)."
             print(table.markdown)
             print("\n\(source)")
@@ -51,7 +52,8 @@ struct Compare {
     }
 
     private static func measure(_ options: Options) async throws -> ResultTable {
-        let folder = (options["--folder"] ?? FileManager.default.temporaryDirectory.path) + "/compare-\(UUID().uuidString)"
+        let parent = options["--folder"] ?? FileManager.default.temporaryDirectory.path
+        let folder = parent + "/compare-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let workload = Workload(objectCount: options.number("--objects") ?? 1_000_000, folder: folder)

@@ -35,7 +35,9 @@ package final class LineReader {
         }
     }
 
-    private func call<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result, _ line: Range<Int>) rethrows -> Result {
+    private func call<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result, _ line: Range<Int>) rethrows
+        -> Result
+    {
         try buffer.withUnsafeBufferPointer { try body(UnsafeBufferPointer(rebasing: $0[line])) }
     }
 

@@ -79,10 +79,11 @@ actor Follower {
         guard !isQuiet else { return }
         var lines: [String] = []
         lines += insertions.prefix(4).map { "  + \(packages[$0].key) \(packages[$0].version)" }
-        lines += updated.prefix(8).map { key in
-            let package = packages.realm?.object(ofType: Package.self, forPrimaryKey: key)
-            return "  ~ \(key) \(package?.version ?? "")"
-        }
+        lines += updated.prefix(8)
+            .map { key in
+                let package = packages.realm?.object(ofType: Package.self, forPrimaryKey: key)
+                return "  ~ \(key) \(package?.version ?? "")"
+            }
         lines += removed.prefix(8).map { "  - \($0)" }
         let untold = insertions.count + updated.count + removed.count - lines.count
         if untold > 0 { lines.append("  and \(Figures.grouped(untold)) more") }

@@ -22,7 +22,7 @@ struct ImportSummary: Sendable, Equatable, CustomStringConvertible {
     var processed: Int { added + updated + removed + unchanged }
 
     var description: String {
-        let figures = "\(Figures.grouped(added)) added, \(Figures.grouped(updated)) updated, \(Figures.grouped(removed)) removed"
-        return unchanged == 0 ? figures : figures + ", \(Figures.grouped(unchanged)) unchanged"
+        let parts = [(added, "added"), (updated, "updated"), (removed, "removed"), (unchanged, "unchanged")]
+        return parts.prefix(unchanged == 0 ? 3 : 4).map { Figures.grouped($0) + " " + $1 }.joined(separator: ", ")
     }
 }

@@ -12,10 +12,8 @@ actor Importer {
 
     /// Reads the lists and writes what differs from the realm, in durable batches.
     ///
-    /// - Parameters:
-    ///   - sources: The lists; where several describe a package, the newest version counts.
-    ///   - batchSize: The number of packages in a write transaction.
-    ///   - onCommit: Called after each batch, when it is durable.
+    /// Where several lists describe a package, the newest version counts. `onCommit` is called after each batch, when it is
+    /// durable.
     func run(
         _ sources: [PackageSource],
         batchSize: Int,

@@ -22,8 +22,9 @@ final class PackageRecordReader {
         self.detail = detail
     }
 
-    /// The next package, or nil at the end of the list. Packages that a machine knows, but has not installed, are passed
-    /// over.
+    /// The next package, or nil at the end of the list.
+    ///
+    /// Packages that a machine knows, but has not installed, are passed over.
     func next() throws -> PackageRecord? {
         var isParagraph = false
         while true {

@@ -49,7 +49,9 @@ struct PackageSource: Sendable {
             return try ByteSource(file: path)
         }
         guard FileManager.default.isExecutableFile(atPath: Self.unpacker) else {
-            throw ByteSource.Failure(description: "\(path) is compressed; unpack it first, \(Self.unpacker) is missing.")
+            throw ByteSource.Failure(
+                description: "\(path) is compressed, and there is no \(Self.unpacker) to unpack it."
+            )
         }
         return try ByteSource(program: Self.unpacker, arguments: ["cat-file", path])
     }

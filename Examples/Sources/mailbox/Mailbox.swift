@@ -58,7 +58,8 @@ struct Mailbox {
         guard survivors == kept, inbox.readMails.isEmpty else {
             throw Inbox.Mismatch(description: "\(kept.count - survivors.count) mails that were unread again are gone.")
         }
-        Console.line("\(Figures.count(marked - kept.count, "read mail")) deleted in the background, \(inbox.count) left")
+        let deleted = Figures.count(marked - kept.count, "read mail")
+        Console.line("\(deleted) deleted in the background, \(inbox.count) left")
         Console.line("the inbox followed in \(Figures.count(inbox.updates, "update"))")
         await inbox.close()
         let elapsed = ContinuousClock.now - start
@@ -73,7 +74,8 @@ struct Mailbox {
         return try ByteSource(
             program: "/usr/bin/env",
             arguments: [
-                "git", "-C", isRepository ? here : source, "format-patch", "--stdout", "--root", "--no-signature", "HEAD",
+                "git", "-C", isRepository ? here : source, "format-patch", "--stdout", "--root", "--no-signature",
+                "HEAD",
             ]
         )
     }

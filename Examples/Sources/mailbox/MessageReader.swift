@@ -50,7 +50,7 @@ final class MessageReader {
 
     private func nextLine() throws -> String? {
         try lines.withNextLine { bytes in
-            String(decoding: bytes.last == 0x0D ? UnsafeBufferPointer(rebasing: bytes.dropLast()) : bytes, as: UTF8.self)
+            String(decoding: bytes.last == 0x0D ? bytes.dropLast() : bytes[...], as: UTF8.self)
         }
     }
 }

@@ -5,8 +5,9 @@ import ActorRealm
 actor BackgroundActor: GlobalActor {
     static let shared = BackgroundActor()
 
-    /// Deletes a todo that another actor refers to, and returns its name. It is resolved inside the transaction, which
-    /// stands at the newest version, and is nil when someone else was faster.
+    /// Deletes a todo that another actor refers to, and returns its name.
+    ///
+    /// It is resolved inside the transaction, which stands at the newest version, and is nil when someone else was faster.
     func delete(_ reference: ThreadSafeReference<Todo>, configuration: Realm.Configuration) throws -> String? {
         let realm = try Realm(configuration: configuration)
         return try realm.write {

@@ -13,7 +13,9 @@ actor TodoActor {
         realm.objects(Todo.self).count
     }
 
-    /// Stores a todo. The actor is free for others while the write waits for its turn and for the disk.
+    /// Stores a todo.
+    ///
+    /// The actor is free for others while the write waits for its turn and for the disk.
     @discardableResult
     func create(name: String, owner: String, status: TodoStatus = .open) async throws -> ObjectId {
         let todo = try await realm.asyncWrite {

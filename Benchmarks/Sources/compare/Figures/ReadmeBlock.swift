@@ -12,7 +12,8 @@ enum ReadmeBlock {
 
     static func fill(_ path: String, with table: ResultTable, origin: String) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound else {
+        guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
+        else {
             throw Missing(description: "\(path) has no lines \(begin) and \(end).")
         }
         let block = "\n\(table.markdown)\n\n\(origin)\n"

@@ -77,10 +77,11 @@ struct ResultTable: Codable {
 
     /// The table as Markdown, with what is asked of us and how far the limit is.
     var markdown: String {
-        let names = ["actorrealm", "grdb", "sqlite", "lmdb", "limit"].filter { name in
-            rows.contains { $0.figures[name] != nil }
-        }
-        let titles = ["actorrealm": "ActorRealm", "grdb": "GRDB", "sqlite": "SQLite", "lmdb": "LMDB", "limit": "raw limit"]
+        let names = ["actorrealm", "grdb", "sqlite", "lmdb", "limit"]
+            .filter { name in
+                rows.contains { $0.figures[name] != nil }
+            }
+        let titles = ["actorrealm": "ActorRealm", "grdb": "GRDB", "sqlite": "SQLite", "lmdb": "LMDB", "limit": "limit"]
         var lines = [
             "| | workload | " + names.map { titles[$0] ?? $0 }.joined(separator: " | ") + " | target |",
             "|---|---|" + String(repeating: "---:|", count: names.count + 1),
@@ -88,11 +89,13 @@ struct ResultTable: Codable {
         for row in rows {
             guard let identifier = RowIdentifier(rawValue: row.id) else { continue }
             let figures = names.map { row.figures[$0].map(Self.shown) ?? "" }
-            let target = identifier.target(limit: row.figures["limit"]).map { target in
-                let sign = identifier.isHigherBetter ? "\u{2265}" : "\u{2264}"
-                let isMet = row.figures["actorrealm"].map { identifier.isHigherBetter ? $0 >= target : $0 <= target }
-                return "\(sign) \(Self.shown(target))\(isMet == false ? " (missed)" : "")"
-            }
+            let target = identifier.target(limit: row.figures["limit"])
+                .map { target in
+                    let sign = identifier.isHigherBetter ? "\u{2265}" : "\u{2264}"
+                    let isMet = row.figures["actorrealm"]
+                        .map { identifier.isHigherBetter ? $0 >= target : $0 <= target }
+                    return "\(sign) \(Self.shown(target))\(isMet == false ? " (missed)" : "")"
+                }
             lines.append(
                 "| \(row.id) | \(identifier.title), \(row.unit) | "
                     + figures.joined(separator: " | ") + " | \(target ?? "") |"

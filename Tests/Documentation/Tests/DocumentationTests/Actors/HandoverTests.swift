@@ -41,7 +41,10 @@ struct HandoverTests {
     @Test("A primary key finds the object on another actor")
     @MainActor
     func primaryKey() async throws {
-        func createObject(in actor: isolated BackgroundActor, _ configuration: Realm.Configuration) async throws -> ObjectId {
+        func createObject(
+            in actor: isolated BackgroundActor,
+            _ configuration: Realm.Configuration
+        ) async throws -> ObjectId {
             let realm = try await Realm(configuration: configuration, actor: actor)
             let added = try await realm.asyncWrite {
                 realm.create(

@@ -28,16 +28,20 @@ actor RealmActor {
     }
 
     func owner(ofTodoNamed name: String) -> String {
-        let todo = realm.objects(Todo.self).where {
-            $0.name == name
-        }.first!
+        let todo = realm.objects(Todo.self)
+            .where {
+                $0.name == name
+            }
+            .first!
         return todo.owner
     }
 
     func todo(named name: String) -> TodoValue {
-        let todo = realm.objects(Todo.self).where {
-            $0.name == name
-        }.first!
+        let todo = realm.objects(Todo.self)
+            .where {
+                $0.name == name
+            }
+            .first!
         return TodoValue(id: todo._id, name: todo.name, owner: todo.owner, status: todo.status)
     }
 

@@ -108,7 +108,8 @@ struct RealmActorTests {
         let count = try await Task { @BackgroundActor in
             let realm = try await Realm(configuration: file.configuration, actor: BackgroundActor.shared)
             return realm.objects(Todo.self).count
-        }.value
+        }
+        .value
         #expect(count == 1)
     }
 }

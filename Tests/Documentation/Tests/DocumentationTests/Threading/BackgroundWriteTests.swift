@@ -18,11 +18,12 @@ struct BackgroundWriteTests {
         let thisPerson = people.where { $0.name == "Robin" }.first
         let log = EventLog()
         realm.writeAsync {
-            thisPerson?.dogs.append(objectsIn: [
-                Dog(value: ["name": "Bruno", "age": 13]),
-                Dog(value: ["name": "Pepper", "age": 9]),
-                Dog(value: ["name": "Kiwi", "age": 1]),
-            ])
+            thisPerson?.dogs
+                .append(objectsIn: [
+                    Dog(value: ["name": "Bruno", "age": 13]),
+                    Dog(value: ["name": "Pepper", "age": 9]),
+                    Dog(value: ["name": "Kiwi", "age": 1]),
+                ])
         } onComplete: { error in
             log.note(error == nil ? "complete" : "failed")
         }

@@ -34,16 +34,17 @@ struct PassingInstancesTests {
         try await realm.asyncWrite { realm.add(person) }
         let personRef = ThreadSafeReference(to: person)
         await withCheckedContinuation { continuation in
-            DispatchQueue(label: "background").async {
-                let realm = try! Realm(configuration: configuration)
-                try! realm.write {
-                    guard let person = realm.resolve(personRef) else {
-                        return
+            DispatchQueue(label: "background")
+                .async {
+                    let realm = try! Realm(configuration: configuration)
+                    try! realm.write {
+                        guard let person = realm.resolve(personRef) else {
+                            return
+                        }
+                        person.name = "Jana Novak"
                     }
-                    person.name = "Jana Novak"
+                    continuation.resume()
                 }
-                continuation.resume()
-            }
         }
         await realm.asyncRefresh()
         #expect(person.name == "Jana Novak")
@@ -118,18 +119,19 @@ extension Realm {
     ) {
         let objectReference = ThreadSafeReference(to: passedObject)
         let configuration = self.configuration
-        DispatchQueue(label: "background", autoreleaseFrequency: .workItem).async {
-            do {
-                let realm = try Realm(configuration: configuration)
-                try realm.write {
-                    // Resolved within the transaction, it stands at the newest version.
-                    let object = realm.resolve(objectReference)
-                    block(realm, object)
+        DispatchQueue(label: "background", autoreleaseFrequency: .workItem)
+            .async {
+                do {
+                    let realm = try Realm(configuration: configuration)
+                    try realm.write {
+                        // Resolved within the transaction, it stands at the newest version.
+                        let object = realm.resolve(objectReference)
+                        block(realm, object)
+                    }
+                    completion(nil)
+                } catch {
+                    completion(error)
                 }
-                completion(nil)
-            } catch {
-                completion(error)
             }
-        }
     }
 }

@@ -2,93 +2,88 @@
 enum SortedKeys {
     /// Removes, moves and adds keys of a sorted array, and says where they were and are.
     ///
-    /// Rows that are removed and added again at the same place among the others count as written, not as moved.
+    /// Rows that are moved to the place among the others that they had count as written, not as moved.
     /// - Parameters:
-    ///   - keys: the keys before in the order of the old values; afterwards in the order of the new ones.
-    ///   - removed: keys to take out, any order; each is in `keys`.
-    ///   - moved: keys that stay but whose sort values may have changed, any order; each is in `keys`.
+    ///   - keys: the keys before, in the order of the old values; afterwards in the order of the new ones.
+    ///   - removed: indices of keys to take out, any order.
+    ///   - moved: indices of keys that stay but whose sort values may have changed, any order.
     ///   - added: keys to put in, any order; none is in `keys`.
-    ///   - modified: keys to report as written, ascending; those not in `keys` afterwards are left out.
-    ///   - oldPrecedes: the sort with the old values, a strict total order; it is asked about keys in `keys`.
-    ///   - newPrecedes: the sort with the new values, a strict total order.
+    ///   - modified: indices of keys to report as written, any order; none of them removed.
+    ///   - precedes: the sort with the new values, a strict total order.
     /// - Complexity: O(*m* log *n*) comparisons for *m* edits, and one copy of the keys.
     static func apply<Failure: Error>(
-        removed: [Int64],
-        moved: [Int64],
+        removed: [Int],
+        moved: [Int],
         added: [Int64],
-        modified: [Int64],
+        modified: [Int],
         to keys: inout [Int64],
-        oldPrecedes: (Int64, Int64) throws(Failure) -> Bool,
-        newPrecedes: (Int64, Int64) throws(Failure) -> Bool
+        precedes: (Int64, Int64) throws(Failure) -> Bool
     ) throws(Failure) -> CollectionDelta {
-        let old = keys
-        let modifiedInPlace = modified.filter { key in
-            !AscendingKeys.contains(key, in: moved) && !AscendingKeys.contains(key, in: removed)
+        var delta = CollectionDelta()
+        guard !(removed.isEmpty && moved.isEmpty && added.isEmpty) else {
+            delta.setModifications(oldIndices: modified.sorted())
+            return delta
         }
-        let removedAt = try positions(of: removed, in: old, precedes: oldPrecedes)
-        let movedAt = try positions(of: moved, in: old, precedes: oldPrecedes)
-        let modifiedAt = try positions(of: modifiedInPlace, in: old, precedes: oldPrecedes)
-
-        let takenOut = (removedAt.map(\.index) + movedAt.map(\.index)).sorted()
+        let old = keys
+        let takenOut = (removed + moved).sorted()
         let remaining = KeyEdits.removing(takenOut, from: old)
-        let incoming = try mergeSorted(moved + added, precedes: newPrecedes)
+        let incoming = try mergeSorted(moved.map { old[$0] } + added, precedes: precedes)
         var insertions: [Int] = []
         var lower = 0
         for key in incoming {
-            lower = try lowerBound(of: key, in: remaining, from: lower, precedes: newPrecedes)
+            lower = try lowerBound(of: key, in: remaining, from: lower, precedes: precedes)
             insertions.append(lower + insertions.count)
         }
         keys = KeyEdits.inserting(incoming, at: insertions, into: remaining)
 
-        // A moved row whose rank among the rows that stayed is the same did not move, as far as such rows keep order.
-        let inPlace = unmoved(movedAt, takenOut, incoming, insertions)
-        var delta = CollectionDelta()
+        let inPlace = unmoved(moved, of: old, takenOut, incoming, insertions)
+        let reported = Set(moved).subtracting(inPlace.old)
         delta.deletions = takenOut.filter { !inPlace.old.contains($0) }
         delta.insertions = insertions.filter { !inPlace.new.contains($0) }
-        let modifiedSet = inPlace.old.isEmpty ? [] : Set(modified)
-        let stillThere = inPlace.old.filter { modifiedSet.contains(old[$0]) }
-        delta.setModifications(oldIndices: (modifiedAt.map(\.index) + stillThere).sorted())
+        delta.setModifications(oldIndices: modified.filter { !reported.contains($0) }.sorted())
         return delta
     }
 
-    /// The moved rows that are in the same place after all, as old and new indices.
+    /// The moved rows that are in the same place after all, as old and new indices: those with the same rank among the
+    /// rows that stayed, as far as they keep their order.
     private static func unmoved(
-        _ movedAt: [(key: Int64, index: Int)],
+        _ moved: [Int],
+        of old: [Int64],
         _ takenOut: [Int],
         _ incoming: [Int64],
         _ insertions: [Int]
     ) -> (old: Set<Int>, new: Set<Int>) {
-        guard !movedAt.isEmpty else { return ([], []) }
-        var newIndex: [Int64: (index: Int, rank: Int)] = [:]
-        for (order, key) in incoming.enumerated() {
-            newIndex[key] = (insertions[order], insertions[order] - order)
-        }
+        guard !moved.isEmpty else { return ([], []) }
+        var places: [Int64: (index: Int, rank: Int)] = [:]
+        for (order, key) in incoming.enumerated() { places[key] = (insertions[order], insertions[order] - order) }
         var candidates: [(old: Int, new: Int)] = []
         var taken = 0
-        for (key, index) in movedAt.sorted(by: { $0.index < $1.index }) {
+        for index in moved.sorted() {
             while taken < takenOut.count, takenOut[taken] < index { taken += 1 }
-            guard let now = newIndex[key], now.rank == index - taken else { continue }
-            candidates.append((index, now.index))
+            guard let place = places[old[index]], place.rank == index - taken else { continue }
+            candidates.append((index, place.index))
         }
         let kept = LongestIncreasingRun.positions(in: candidates.map(\.new)).map { candidates[$0] }
         return (Set(kept.map(\.old)), Set(kept.map(\.new)))
     }
 
-    /// Where keys stand; by binary search, or by one pass when there are many of them.
-    private static func positions<Failure: Error>(
+    /// Where keys stand in a sorted array, for those that are in it; by binary search, or in one pass when there are many.
+    ///
+    /// - Parameter precedes: the sort with the values by which the array is ordered. It is asked about every sought key.
+    static func positions<Failure: Error>(
         of sought: [Int64],
         in keys: [Int64],
         precedes: (Int64, Int64) throws(Failure) -> Bool
-    ) throws(Failure) -> [(key: Int64, index: Int)] {
-        guard !sought.isEmpty else { return [] }
-        var result: [(key: Int64, index: Int)] = []
-        result.reserveCapacity(sought.count)
+    ) throws(Failure) -> [Int64: Int] {
+        guard !sought.isEmpty else { return [:] }
+        var result: [Int64: Int] = [:]
         if sought.count > 4, sought.count * 32 > keys.count {
             let wanted = Set(sought)
-            for (index, key) in keys.enumerated() where wanted.contains(key) { result.append((key, index)) }
+            for (index, key) in keys.enumerated() where wanted.contains(key) { result[key] = index }
         } else {
             for key in sought {
-                result.append((key, try lowerBound(of: key, in: keys, from: 0, precedes: precedes)))
+                let index = try lowerBound(of: key, in: keys, from: 0, precedes: precedes)
+                if index < keys.count, keys[index] == key { result[key] = index }
             }
         }
         return result

@@ -44,14 +44,16 @@ struct KeyEditsTests {
             let added = (0..<universe + 20).filter { !old.contains($0) && Int.random(in: 0..<6, using: &generator) == 0 }
             let modified = Set(moved + staying.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }).sorted()
             var keys = old
+            let places = SortedKeys.positions(of: old, in: old, precedes: precedes(before))
+            let found = SortedKeys.positions(of: [old.first ?? 0], in: old, precedes: precedes(before))
+            #expect(found == (old.isEmpty ? [:] : [old[0]: 0]), "seed \(seed)")
             let delta = SortedKeys.apply(
-                removed: removed.sorted(),
-                moved: moved.sorted(),
+                removed: removed.map { places[$0]! },
+                moved: moved.map { places[$0]! },
                 added: added,
-                modified: modified,
+                modified: modified.map { places[$0]! },
                 to: &keys,
-                oldPrecedes: precedes(before),
-                newPrecedes: precedes(values)
+                precedes: precedes(values)
             )
             #expect(keys == (staying + added).sorted(by: precedes(values)), "seed \(seed)")
             expectExact(delta, from: old, to: keys, "seed \(seed)")
@@ -66,12 +68,11 @@ struct KeyEditsTests {
         var keys: [Int64] = [1, 2, 3]
         let delta = SortedKeys.apply(
             removed: [],
-            moved: [2],
+            moved: [1],
             added: [],
-            modified: [2],
+            modified: [1],
             to: &keys,
-            oldPrecedes: <,
-            newPrecedes: <
+            precedes: <
         )
         #expect(delta.modifications == [1])
         #expect(delta.deletions.isEmpty && delta.insertions.isEmpty)

@@ -59,6 +59,38 @@ enum AscendingKeys {
         return index < keys.count && keys[index] == key
     }
 
+    /// Both, ascending and each once; the arguments need not ascend.
+    static func union(_ first: [Int64], _ second: [Int64]) -> [Int64] {
+        var result = first + second
+        if zip(result, result.dropFirst()).allSatisfy({ $0 < $1 }) { return result }
+        result.sort()
+        var count = 0
+        for key in result where count == 0 || result[count - 1] != key {
+            result[count] = key
+            count += 1
+        }
+        result.removeLast(result.count - count)
+        return result
+    }
+
+    /// Which keys are only in the old array, and which only in the new one.
+    static func compare(_ old: [Int64], _ new: [Int64], removed: inout [Int64], added: inout [Int64]) {
+        var left = 0
+        var right = 0
+        while left < old.count || right < new.count {
+            if right == new.count || (left < old.count && old[left] < new[right]) {
+                removed.append(old[left])
+                left += 1
+            } else if left == old.count || new[right] < old[left] {
+                added.append(new[right])
+                right += 1
+            } else {
+                left += 1
+                right += 1
+            }
+        }
+    }
+
     private static func positions(of sought: [Int64], in keys: [Int64]) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(sought.count)

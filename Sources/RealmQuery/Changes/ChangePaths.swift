@@ -152,7 +152,7 @@ extension ChangePaths {
         case .everything(let table, let depth, let distances):
             // Tables out of reach cost nothing.
             guard changes.tables.keys.contains(where: { distances[$0] != nil }) else { return [] }
-            return try tracing.keys(in: table, depth: depth, distances: distances)
+            return try tracing.keys(in: table, depth: depth)
         }
     }
 }

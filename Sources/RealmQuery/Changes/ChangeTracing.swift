@@ -36,20 +36,20 @@ final class ChangeTracing {
                 try appendTargets(of: before, in: old.table(id: child.table), property, to: &result)
             }
         }
-        return ChangeTracing.ascending(result)
+        return AscendingKeys.union(result, [])
     }
 
     /// The rows of a table that were written to, or from which at most `depth` links lead to one that was.
-    func keys(in table: UInt32, depth: Int, distances: [UInt32: Int]) throws -> [Int64] {
+    func keys(in table: UInt32, depth: Int) throws -> [Int64] {
         if let result = known[Level(table: table, depth: depth)] { return result }
         var result = written(in: table, columns: nil)
         if depth > 0, let schema = new.schema.schema(of: table) {
             for (ordinal, property) in schema.properties.enumerated() where property.isLink {
                 guard let target = property.targetClass.flatMap({ new.schema[$0]?.tableID }) else { continue }
-                let changed = try keys(in: target, depth: depth - 1, distances: distances)
+                let changed = try keys(in: target, depth: depth - 1)
                 try appendOrigins(of: changed, in: target, from: table, ordinal, to: &result)
             }
-            result = ChangeTracing.ascending(result)
+            result = AscendingKeys.union(result, [])
         }
         known[Level(table: table, depth: depth)] = result
         return result
@@ -91,17 +91,5 @@ final class ChangeTracing {
                 result.append(target)
             }
         }
-    }
-
-    private static func ascending(_ keys: [Int64]) -> [Int64] {
-        if zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) { return keys }
-        var result = keys.sorted()
-        var count = 0
-        for key in result where count == 0 || result[count - 1] != key {
-            result[count] = key
-            count += 1
-        }
-        result.removeLast(result.count - count)
-        return result
     }
 }

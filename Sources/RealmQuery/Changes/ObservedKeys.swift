@@ -150,10 +150,10 @@ extension ObservedKeys {
         let candidates = try membership.changedKeys(in: changes, from: old, to: new)
         var removed: [Int64] = []
         var added: [Int64] = []
-        if ObservedKeys.isBulk(candidates.count + own.inserted.count, of: try table.count) {
+        if ObservedKeys.isBulk(candidates.count + own.inserted.count, of: table.count) {
             AscendingKeys.compare(current, try query.keys(in: new) ?? [], removed: &removed, added: &added)
         } else {
-            let compiled = try CompiledQuery(query.predicate ?? .constant(true), table: table, model: new)
+            let compiled = try CompiledQuery(query.predicate ?? .constant(true), table: table)
             removed = own.deleted.filter { AscendingKeys.contains($0, in: current) }
             for key in AscendingKeys.union(candidates, own.inserted) {
                 let isIn = AscendingKeys.contains(key, in: current)
@@ -189,10 +189,10 @@ extension ObservedKeys {
         }
         let sought = AscendingKeys.union(own.deleted, candidates + reordered + modified)
             .filter { !AscendingKeys.contains($0, in: own.inserted) }
-        let oldOrder = try RowOrder(order, table: before, model: old)
+        let oldOrder = try CompiledSort(order, table: before)
         let places = try SortedKeys.positions(of: sought, in: current, precedes: oldOrder.precedes)
 
-        let compiled = try query.predicate.map { try CompiledQuery($0, table: table, model: new) }
+        let compiled = try query.predicate.map { try CompiledQuery($0, table: table) }
         func fits(_ key: Int64) throws -> Bool {
             guard try table.contains(key: key) else { return false }
             return try compiled?.matches(key: key) ?? true
@@ -207,7 +207,7 @@ extension ObservedKeys {
                 added.append(key)
             }
         }
-        let newOrder = try RowOrder(order, table: table, model: new)
+        let newOrder = try CompiledSort(order, table: table)
         return try SortedKeys.apply(
             removed: Array(gone),
             moved: reordered.compactMap { places[$0] }.filter { !gone.contains($0) },

@@ -1,5 +1,4 @@
 package import RealmModel
-package import RealmStorage
 
 /// What an observer watches: a collection of objects, described so that it can be evaluated at any version.
 package struct ObservedQuery: Sendable {
@@ -39,33 +38,32 @@ package struct ObservedQuery: Sendable {
         var keys: [Int64]
         switch source {
         case .table:
-            keys = try CompiledQuery(predicate ?? .constant(true), table: table, model: model).keys()
+            keys = try CompiledQuery(predicate ?? .constant(true), table: table).keys()
         case .list(let ownerClass, let ownerKey, let property):
             guard let owner = try model.table(named: ownerClass), try owner.contains(key: ownerKey),
                 let ordinal = owner.schema.ordinal(of: property)
             else { return nil }
-            keys = try matching(try owner.list(ordinal, key: ownerKey).links(), in: table, model)
+            keys = try matching(try owner.list(ordinal, key: ownerKey).links(), in: table)
         case .backlinks(let targetClass, let targetKey, let property):
             guard let target = try model.table(named: targetClass), try target.contains(key: targetKey),
                 let ordinal = table.schema.ordinal(of: property)
             else { return nil }
             let origins = try target.backlinkKeys(of: targetKey, from: table.id, property: ordinal)
-            keys = try matching(origins, in: table, model)
+            keys = try matching(origins, in: table)
         }
         for step in steps {
             switch step {
             case .sort(let order):
-                keys = try RowOrder(order, table: table, model: model).sorted(keys)
+                keys = try CompiledSort(order, table: table).sorted(keys)
             case .distinct(let paths):
-                keys = try RowOrder.distinct(keys, by: paths, table: table, model: model)
+                keys = try CompiledDistinct(paths, table: table).distinct(keys)
             }
         }
         return keys
     }
 
-    private func matching(_ keys: [Int64], in table: TableView, _ model: ModelView) throws -> [Int64] {
+    private func matching(_ keys: [Int64], in table: TableView) throws -> [Int64] {
         guard let predicate else { return keys }
-        let query = try CompiledQuery(predicate, table: table, model: model)
-        return try keys.filter { try query.matches(key: $0) }
+        return try CompiledQuery(predicate, table: table).filter(keys)
     }
 }

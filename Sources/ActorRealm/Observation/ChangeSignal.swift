@@ -80,4 +80,10 @@ final class ChangeSignals: Sendable {
         let all = signals.withLock { $0.isEmpty ? [] : Array($0.values) }
         for signal in all { signal.raise() }
     }
+
+    /// Ends the observers: the realm was closed.
+    func end() {
+        let all = signals.withLock { $0.isEmpty ? [] : Array($0.values) }
+        for signal in all { signal.end() }
+    }
 }

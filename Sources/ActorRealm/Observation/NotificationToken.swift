@@ -1,3 +1,4 @@
+import RealmStorage
 import Synchronization
 
 /// Keeps an `observe` registration alive.
@@ -52,7 +53,7 @@ protocol NotificationRegistration: AnyObject, Sendable {
 
 extension RealmCore {
     /// Has observers of this realm leave out the commit that is about to be published.
-    func skip(_ version: UInt64, for tokens: [NotificationToken]) {
+    func skip(_ commit: PreparedCommit, for tokens: [NotificationToken]) {
         for token in tokens {
             guard let registration = token.current else { continue }
             precondition(
@@ -60,7 +61,7 @@ extension RealmCore {
                 "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of this "
                     + "realm's own observers."
             )
-            registration.skip(version)
+            registration.skip(commit.version)
         }
     }
 }

@@ -66,7 +66,7 @@ final class ObservationHub: Sendable {
         }
         if let cached { return cached }
         let changes =
-            try file.changes(after: old.version, through: new.version)
+            try file.changes(after: old.version, through: new.snapshot)
             ?? VersionComparison.changes(from: old.model, to: new.model)
         state.withLock { state in
             state.recent.append(Stretch(first: old.version, last: new.version, changes: changes))

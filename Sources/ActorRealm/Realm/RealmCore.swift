@@ -196,7 +196,7 @@ final class RealmCore {
         }
         self.lifecycle = lifecycle
         frozenCore = nil
-        signals.raise()
+        if lifecycle == .closed { signals.end() } else { signals.raise() }
         access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
     }
 

@@ -15,7 +15,9 @@ package final class ClusterWriter {
     /// - Parameters:
     ///   - generation: A word that is bumped together with `generation`, for readers who keep it at hand.
     package init(
-        tree: ClusterTree, columns: [ColumnLayout], transaction: WriteTransaction,
+        tree: ClusterTree,
+        columns: [ColumnLayout],
+        transaction: WriteTransaction,
         generation: UnsafeMutablePointer<UInt64>? = nil
     ) {
         self.tree = tree
@@ -36,7 +38,9 @@ package final class ClusterWriter {
     // The row must exist: check with `leaf(containing:)` first where that is not certain. A missing row is a trap.
 
     package func setInt(_ value: Int64, key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
-    package func setDouble(_ value: Double, key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
+    package func setDouble(_ value: Double, key: Int64, column: Int) throws(StorageError) {
+        preconditionFailure("stub")
+    }
     package func setFloat(_ value: Float, key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
     /// Sets 12 or 16 bytes.
     package func setFixed(_ value: UnsafeRawPointer, key: Int64, column: Int) throws(StorageError) {

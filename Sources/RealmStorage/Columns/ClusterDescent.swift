@@ -5,7 +5,9 @@ enum ClusterDescent {
     /// - Parameter level: The level that the node must have, nil for a root.
     @inline(__always)
     static func load(
-        _ reference: PageReference, level: Int?, in view: PageView
+        _ reference: PageReference,
+        level: Int?,
+        in view: PageView
     ) throws(StorageError) -> (base: UnsafeRawPointer, level: Int) {
         let base = try view.pointer(to: reference)
         let kind = base.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self)
@@ -21,7 +23,11 @@ enum ClusterDescent {
     ///
     /// - Parameter next: Set to the first key of the leaf after that, when this subtree has one.
     static func leaf(
-        for key: Int64, from reference: PageReference, level: Int?, next: inout Int64?, in view: PageView
+        for key: Int64,
+        from reference: PageReference,
+        level: Int?,
+        next: inout Int64?,
+        in view: PageView
     ) throws(StorageError) -> LeafView {
         var (base, level) = try load(reference, level: level, in: view)
         while level > 0 {
@@ -35,7 +41,10 @@ enum ClusterDescent {
 
     /// The row at a position below a node.
     static func row(
-        at position: Int, from reference: PageReference, level: Int?, in view: PageView
+        at position: Int,
+        from reference: PageReference,
+        level: Int?,
+        in view: PageView
     ) throws(StorageError) -> RowLocation? {
         var position = position
         var (base, level) = try load(reference, level: level, in: view)
@@ -52,7 +61,10 @@ enum ClusterDescent {
 
     /// The number of rows below a node whose keys are less than a key, and whether it has the key.
     static func rank(
-        of key: Int64, from reference: PageReference, level: Int?, in view: PageView
+        of key: Int64,
+        from reference: PageReference,
+        level: Int?,
+        in view: PageView
     ) throws(StorageError) -> (rank: Int, isPresent: Bool) {
         var rank = 0
         var (base, level) = try load(reference, level: level, in: view)
@@ -69,7 +81,9 @@ enum ClusterDescent {
 
     /// Visits every run below a node, the node last.
     static func forEachPage(
-        from reference: PageReference, level: Int?, in view: PageView,
+        from reference: PageReference,
+        level: Int?,
+        in view: PageView,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         let (base, level) = try load(reference, level: level, in: view)

@@ -43,7 +43,9 @@ private struct ClusterCheck {
     }
 
     private mutating func leaf(
-        _ leaf: LeafView, page: PageNumber, firstKey: Int64?
+        _ leaf: LeafView,
+        page: PageNumber,
+        firstKey: Int64?
     ) throws(StorageError) -> Int {
         if let firstKey, leaf.firstKey != firstKey {
             throw .corrupt("A cluster begins with another key than its parent says.", page: page)

@@ -61,7 +61,8 @@ package struct ClusterTree: Sendable, Equatable {
 
     /// Visits every run of the tree: inner nodes, cluster nodes, columns and overflow values.
     package func forEachPage(
-        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
+        in view: PageView,
+        _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard !root.isNone else { return }
         try ClusterDescent.forEachPage(from: root, level: nil, in: view, body)

@@ -23,7 +23,8 @@ enum ClusterValidation {
                 guard shape.kind != nil, shape.hasKnownFlags else { return "Column \(index - 1) is malformed." }
             case ClusterFormat.locationInline:
                 let offset = Int(
-                    descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self))
+                    descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self)
+                )
                 guard offset >= dataOffset, offset + shape.byteLength <= run.count else {
                     return "Column \(index - 1) lies outside of its cluster."
                 }
@@ -66,13 +67,15 @@ struct ColumnShape {
     init(descriptor: UnsafeRawPointer) {
         self.init(
             word: descriptor.loadUnaligned(as: UInt64.self),
-            maximum: descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self))
+            maximum: descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
+        )
     }
 
     init(run: UnsafeRawPointer) {
         self.init(
             word: run.loadUnaligned(fromByteOffset: ClusterFormat.runWordOffset, as: UInt64.self),
-            maximum: run.loadUnaligned(fromByteOffset: ClusterFormat.runMaximumOffset, as: Int64.self))
+            maximum: run.loadUnaligned(fromByteOffset: ClusterFormat.runMaximumOffset, as: Int64.self)
+        )
     }
 
     private init(word: UInt64, maximum: Int64) {

@@ -31,7 +31,10 @@ enum ColumnEncoder {
 
     @inline(__always)
     private static func writeInts(
-        _ column: ColumnView, as plan: ColumnPlan, to output: UnsafeMutableRawPointer, _ value: (Int) -> Int64
+        _ column: ColumnView,
+        as plan: ColumnPlan,
+        to output: UnsafeMutableRawPointer,
+        _ value: (Int) -> Int64
     ) {
         switch plan.width {
         case 0: break
@@ -44,18 +47,28 @@ enum ColumnEncoder {
 
     @inline(__always)
     private static func writeFrame<Word: FixedWidthInteger & BitwiseCopyable>(
-        _ column: ColumnView, _ base: Int64, _ output: UnsafeMutableRawPointer, _ type: Word.Type, _ value: (Int) -> Int64
+        _ column: ColumnView,
+        _ base: Int64,
+        _ output: UnsafeMutableRawPointer,
+        _ type: Word.Type,
+        _ value: (Int) -> Int64
     ) {
         let size = MemoryLayout<Word>.size
         if column.nulls == nil {
             for row in 0..<column.count {
                 output.storeBytes(
-                    of: Word(truncatingIfNeeded: value(row) &- base), toByteOffset: row &* size, as: Word.self)
+                    of: Word(truncatingIfNeeded: value(row) &- base),
+                    toByteOffset: row &* size,
+                    as: Word.self
+                )
             }
         } else {
             for row in 0..<column.count where !column.isNull(row) {
                 output.storeBytes(
-                    of: Word(truncatingIfNeeded: value(row) &- base), toByteOffset: row &* size, as: Word.self)
+                    of: Word(truncatingIfNeeded: value(row) &- base),
+                    toByteOffset: row &* size,
+                    as: Word.self
+                )
             }
         }
     }

@@ -108,7 +108,10 @@ extension ColumnView {
             let high = upper.rounded(.down)
             guard low <= high, low < 0x1p63, high >= -0x1p63 else { return clear(bitmap) }
             return filterInts(
-                from: low < -0x1p63 ? .min : Int64(low), through: high >= 0x1p63 ? .max : Int64(high), into: bitmap)
+                from: low < -0x1p63 ? .min : Int64(low),
+                through: high >= 0x1p63 ? .max : Int64(high),
+                into: bitmap
+            )
         }
         forEachWord(into: bitmap) { start, rows in
             var word: UInt64 = 0
@@ -186,7 +189,8 @@ extension ColumnView {
     /// Fills a bitmap with what `body` says for each vector of 64 narrow values.
     @inline(__always)
     private func forEachVector<Vector: SIMD>(
-        into bitmap: UnsafeMutablePointer<UInt64>, _ body: (Vector) -> UInt64
+        into bitmap: UnsafeMutablePointer<UInt64>,
+        _ body: (Vector) -> UInt64
     ) {
         let stride = MemoryLayout<Vector>.size / 64
         forEachWord(into: bitmap) { start, rows in
@@ -196,7 +200,9 @@ extension ColumnView {
             var vector = Vector()
             withUnsafeMutableBytes(of: &vector) { bytes in
                 bytes.baseAddress.unsafelyUnwrapped.copyMemory(
-                    from: data + start &* stride, byteCount: rows &* stride)
+                    from: data + start &* stride,
+                    byteCount: rows &* stride
+                )
             }
             return body(vector)
         }

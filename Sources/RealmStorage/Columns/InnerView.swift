@@ -18,7 +18,8 @@ struct InnerView {
 
     func reference(_ index: Int) -> PageReference {
         PageReference(
-            load: base + (ClusterFormat.innerReferencesOffset &+ index &* PageReference.byteCount))
+            load: base + (ClusterFormat.innerReferencesOffset &+ index &* PageReference.byteCount)
+        )
     }
 
     /// The child whose key range holds a key; the first one for keys before all.
@@ -54,7 +55,9 @@ struct InnerView {
             return "An inner node of a table is not one page."
         }
         let level = Int(page[PageHeader.levelOffset])
-        guard level >= 1, level <= ClusterFormat.levelLimit else { return "An inner node of a table has level \(level)." }
+        guard level >= 1, level <= ClusterFormat.levelLimit else {
+            return "An inner node of a table has level \(level)."
+        }
         let node = InnerView(base: base)
         guard node.count >= 1, node.count <= ClusterFormat.innerCapacity else {
             return "An inner node of a table has \(node.count) entries."

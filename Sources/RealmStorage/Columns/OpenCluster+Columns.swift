@@ -9,7 +9,9 @@ extension OpenCluster {
         let descriptor = descriptor(index)
         descriptor.initializeMemory(as: UInt8.self, repeating: 0, count: ClusterFormat.descriptorByteCount)
         descriptor.storeBytes(
-            of: ClusterFormat.locationAbsent | kind << 8 | (isNull ? ClusterFormat.nullsFlag : 0), as: UInt64.self)
+            of: ClusterFormat.locationAbsent | kind << 8 | (isNull ? ClusterFormat.nullsFlag : 0),
+            as: UInt64.self
+        )
     }
 
     /// Whether the values of an absent column are null.
@@ -29,7 +31,7 @@ extension OpenCluster {
         case .bytes:
             store(UInt64(UInt(bitPattern: column.heap)), ClusterFormat.descriptorMinimumOffset)
             store(0, ClusterFormat.descriptorMaximumOffset)
-        case .int, .double where column.width < 8:
+        case .int:
             let low = column.width < 8 ? column.minimum : .min
             store(UInt64(bitPattern: low), ClusterFormat.descriptorMinimumOffset)
             store(UInt64(bitPattern: .max), ClusterFormat.descriptorMaximumOffset)
@@ -65,15 +67,21 @@ extension OpenCluster {
             let view = try leaf.column(index)
             target.storeBytes(of: word & ~0xFF | ClusterFormat.locationMemory, as: UInt64.self)
             target.storeBytes(
-                of: UInt64(UInt(bitPattern: view.data)), toByteOffset: ClusterFormat.descriptorPlaceOffset,
-                as: UInt64.self)
+                of: UInt64(UInt(bitPattern: view.data)),
+                toByteOffset: ClusterFormat.descriptorPlaceOffset,
+                as: UInt64.self
+            )
             target.storeBytes(
-                of: UInt64(UInt(bitPattern: view.nulls)), toByteOffset: ClusterFormat.descriptorNullsAddressOffset,
-                as: UInt64.self)
+                of: UInt64(UInt(bitPattern: view.nulls)),
+                toByteOffset: ClusterFormat.descriptorNullsAddressOffset,
+                as: UInt64.self
+            )
             if view.kind == .bytes {
                 target.storeBytes(
-                    of: UInt64(UInt(bitPattern: view.heap)), toByteOffset: ClusterFormat.descriptorMinimumOffset,
-                    as: UInt64.self)
+                    of: UInt64(UInt(bitPattern: view.heap)),
+                    toByteOffset: ClusterFormat.descriptorMinimumOffset,
+                    as: UInt64.self
+                )
             }
         default:
             columns[index].state = .absent
@@ -84,8 +92,13 @@ extension OpenCluster {
     func expand(_ index: Int, keepsWidth: Bool = false) throws(StorageError) {
         let source = try leaf.column(index)
         let wasStored = columns[index].state == .stored
-        columns[index].expand(
-            from: source, capacity: rowCapacity, keepsWidth: keepsWidth && wasStored, memory: memory)
+        columns[index]
+            .expand(
+                from: source,
+                capacity: rowCapacity,
+                keepsWidth: keepsWidth && wasStored,
+                memory: memory
+            )
         heapByteCount += columns[index].liveByteCount
         publish(index)
     }
@@ -145,7 +158,8 @@ extension OpenCluster {
 
     /// Calls `body` with the overflow runs of a row that is about to go.
     func forEachOverflow(
-        row: Int, _ body: (PageReference) throws(StorageError) -> Void
+        row: Int,
+        _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         for index in 0..<columnCount where columns[index].layout.kind == .bytes {
             let column = try leaf.column(index)

@@ -37,7 +37,10 @@ final class OpenCluster {
             (columns + index).initialize(to: OpenColumn(layout: layout))
         }
         block.storeBytes(
-            of: UInt32(layouts.count + 1), toByteOffset: ClusterFormat.columnCountOffset, as: UInt32.self)
+            of: UInt32(layouts.count + 1),
+            toByteOffset: ClusterFormat.columnCountOffset,
+            as: UInt32.self
+        )
         block.storeBytes(of: firstKey, toByteOffset: ClusterFormat.firstKeyOffset, as: Int64.self)
         block.storeBytes(of: firstKey &- 1, toByteOffset: ClusterFormat.lastKeyOffset, as: Int64.self)
         publishKeys()
@@ -49,7 +52,12 @@ final class OpenCluster {
         throws(StorageError)
     {
         self.init(
-            layouts: layouts, firstKey: leaf.firstKey, rowCapacity: leaf.rowCount, memory: memory, view: leaf.view)
+            layouts: layouts,
+            firstKey: leaf.firstKey,
+            rowCapacity: leaf.rowCount,
+            memory: memory,
+            view: leaf.view
+        )
         self.origin = origin
         rowCount = leaf.rowCount
         lastKey = leaf.lastKey
@@ -65,11 +73,18 @@ final class OpenCluster {
     }
 
     deinit {
-        for index in 0..<columnCount { releaseMemory(of: index) }
-        memory.free(keys, rowCapacity * 8)
+        releaseMemory()
         columns.deinitialize(count: columnCount)
         columns.deallocate()
         memory.free(block, Self.blockByteCount(columnCount))
+    }
+
+    /// Gives the rows' memory back, when the cluster has left the tree.
+    func releaseMemory() {
+        for index in 0..<columnCount { releaseMemory(of: index) }
+        memory.free(keys, rowCapacity * 8)
+        keys = nil
+        isOpen = false
     }
 
     private static func blockByteCount(_ columnCount: Int) -> Int {
@@ -83,7 +98,10 @@ final class OpenCluster {
         @inline(__always) get { leaf.rowCount }
         @inline(__always) set {
             block.storeBytes(
-                of: UInt32(truncatingIfNeeded: newValue), toByteOffset: ClusterFormat.rowCountOffset, as: UInt32.self)
+                of: UInt32(truncatingIfNeeded: newValue),
+                toByteOffset: ClusterFormat.rowCountOffset,
+                as: UInt32.self
+            )
         }
     }
 
@@ -135,7 +153,9 @@ final class OpenCluster {
         }
         for index in 0..<columnCount {
             if columns[index].state == .stored { try expand(index) }
-            if columns[index].state == .expanded { columns[index].removeRow(row, of: count, heapByteCount: &heapByteCount) }
+            if columns[index].state == .expanded {
+                columns[index].removeRow(row, of: count, heapByteCount: &heapByteCount)
+            }
         }
         rowCount = count - 1
     }
@@ -174,6 +194,9 @@ final class OpenCluster {
         let location = keys == nil ? ClusterFormat.locationInline : ClusterFormat.locationMemory
         descriptor.storeBytes(of: location | width << 16, as: UInt64.self)
         descriptor.storeBytes(
-            of: UInt64(UInt(bitPattern: keys)), toByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt64.self)
+            of: UInt64(UInt(bitPattern: keys)),
+            toByteOffset: ClusterFormat.descriptorPlaceOffset,
+            as: UInt64.self
+        )
     }
 }

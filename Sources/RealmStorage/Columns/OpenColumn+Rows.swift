@@ -155,7 +155,11 @@ extension OpenColumn {
     ///
     /// The value may lie in this very heap.
     mutating func setBytes(
-        _ value: UnsafeRawBufferPointer, row: Int, flag: UInt32, rows: Int, memory: OpenMemory
+        _ value: UnsafeRawBufferPointer,
+        row: Int,
+        flag: UInt32,
+        rows: Int,
+        memory: OpenMemory
     ) -> Bool {
         let oldLength = Int(pairLength(row) & ~ClusterFormat.overflowFlag)
         if value.count <= oldLength, let data, let heap {

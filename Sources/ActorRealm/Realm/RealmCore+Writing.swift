@@ -92,9 +92,12 @@ extension RealmCore {
         do {
             try advanceToNewest()
         } catch {
-            logger?.error(
-                "A realm could not move to the newest version.",
-                metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
+            report(error, "A realm could not move to the newest version.")
         }
+    }
+
+    /// Logs a failure that the caller cannot be told of.
+    func report(_ error: any Error, _ message: Logger.Message) {
+        logger?.error(message, metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
     }
 }

@@ -160,6 +160,11 @@ final class RealmCore {
         }
     }
 
+    /// Makes an existing public realm the handle of this core.
+    func adopt(_ realm: Realm) {
+        handleLock.withLock { handle = realm }
+    }
+
     // MARK: Moving on
 
     /// Moves to the newest durable version; not inside a transaction.

@@ -45,6 +45,8 @@ final class WriteScheduler: Sendable {
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
+        /// Who waits until nothing is on the way to the disk.
+        var quietWaiters: [ThreadGate<Void>] = []
         var flushCount = 0
         var commitCount = 0
     }
@@ -193,6 +195,17 @@ final class WriteScheduler: Sendable {
         _ = add(commit, ending: ticket, completion: .callback(completion))
     }
 
+    /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
+    func waitForFlushes() {
+        let gate = ThreadGate<Void>()
+        let isQuiet = state.withLock { state in
+            if state.prepared.isEmpty, !state.queue.isFlushing { return true }
+            state.quietWaiters.append(gate)
+            return false
+        }
+        if !isQuiet { gate.wait() }
+    }
+
     private func add(
         _ commit: PreparedCommit, ending ticket: Ticket, completion: consuming Completion
     ) -> Queue.FlushPlace? {
@@ -222,7 +235,14 @@ final class WriteScheduler: Sendable {
         } catch {
             result = .failure(error)
         }
-        perform(state.withLock { state in released(state.queue.flushFinished(at: now)) })
+        let (actions, quietWaiters) = state.withLock { state -> (Queue.Actions, [ThreadGate<Void>]) in
+            let actions = released(state.queue.flushFinished(at: now))
+            if state.queue.isFlushing { return (actions, []) }
+            defer { state.quietWaiters = [] }
+            return (actions, state.quietWaiters)
+        }
+        perform(actions)
+        for gate in quietWaiters { gate.open(with: ()) }
         for prepared in batch { prepared.completion.receive(result) }
         if case .success = result, let last = batch.last { didPublish(last.commit.version) }
     }

@@ -1,8 +1,6 @@
 /// Finding a way from a sealed node of a cluster tree down to a leaf.
 enum ClusterDescent {
-    /// The verified bytes of a cluster node or inner node.
-    ///
-    /// - Parameter level: The level that the node must have, nil for a root.
+    /// The verified bytes of a cluster node or inner node; `level` is what the node must have, nil for a root.
     @inline(__always)
     static func load(
         _ reference: PageReference,
@@ -21,7 +19,7 @@ enum ClusterDescent {
 
     /// The leaf whose key range holds a key; the first one for keys before all.
     ///
-    /// - Parameter next: Set to the first key of the leaf after that, when this subtree has one.
+    /// `next` is set to the first key of the leaf after that, when this subtree has one.
     static func leaf(
         for key: Int64,
         from reference: PageReference,

@@ -73,7 +73,7 @@ struct ClusterEncoder {
 
     /// Writes a column to the node or to a run of its own, and describes it.
     ///
-    /// - Parameter plan: How to encode it; nil copies the bytes of the base.
+    /// Without a plan the bytes of the base are copied.
     private func writeColumn(
         _ index: Int,
         byteLength: Int,

@@ -3,40 +3,40 @@
 enum ClusterValidation {
     /// What is wrong with a `clusterNode` run, nil when nothing is.
     static func validateNode(_ run: UnsafeRawBufferPointer) -> String? {
-        guard let base = run.baseAddress, run.count >= pageByteCount else { return "A cluster is too short." }
-        guard run[PageHeader.levelOffset] == 0 else { return "A cluster is not at level 0." }
+        guard let base = run.baseAddress, run.count >= pageByteCount else { return "a cluster is too short" }
+        guard run[PageHeader.levelOffset] == 0 else { return "a cluster is not at level 0" }
         let rows = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.rowCountOffset, as: UInt32.self))
         let columns = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.columnCountOffset, as: UInt32.self))
-        guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "A cluster has \(rows) rows." }
+        guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "a cluster has \(rows) rows" }
         let dataOffset = ClusterFormat.descriptorsOffset + columns * ClusterFormat.descriptorByteCount
-        guard columns >= 1, dataOffset <= run.count else { return "A cluster has \(columns) columns." }
+        guard columns >= 1, dataOffset <= run.count else { return "a cluster has \(columns) columns" }
         for index in 0..<columns {
             let descriptor = base + ClusterFormat.descriptorsOffset + index * ClusterFormat.descriptorByteCount
             let shape = ColumnShape(descriptor: descriptor)
             if index == 0 {
                 guard shape.kind == .int, !shape.hasNulls, shape.location == ClusterFormat.locationInline else {
-                    return "A cluster's key column is malformed."
+                    return "a cluster's key column is malformed"
                 }
             }
             switch shape.location {
             case ClusterFormat.locationAbsent:
-                guard shape.kind != nil, shape.hasKnownFlags else { return "Column \(index - 1) is malformed." }
+                guard shape.kind != nil, shape.hasKnownFlags else { return "column \(index - 1) is malformed" }
             case ClusterFormat.locationInline:
                 let offset = Int(
                     descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self)
                 )
                 guard offset >= dataOffset, offset + shape.byteLength <= run.count else {
-                    return "Column \(index - 1) lies outside of its cluster."
+                    return "column \(index - 1) lies outside of its cluster"
                 }
                 if let problem = shape.problem(data: base + offset, rows: rows) {
-                    return "Column \(index - 1) \(problem)."
+                    return "column \(index - 1) \(problem)"
                 }
             case ClusterFormat.locationExternal:
                 guard shape.kind != nil,
                     !PageReference(load: descriptor + ClusterFormat.descriptorPlaceOffset).isNone
-                else { return "Column \(index - 1) is malformed." }
+                else { return "column \(index - 1) is malformed" }
             default:
-                return "Column \(index - 1) is at an unknown place."
+                return "column \(index - 1) is at an unknown place"
             }
         }
         return nil
@@ -44,14 +44,14 @@ enum ClusterValidation {
 
     /// What is wrong with a `column` run, nil when nothing is.
     static func validateColumn(_ run: UnsafeRawBufferPointer) -> String? {
-        guard let base = run.baseAddress, run.count >= pageByteCount else { return "A column run is too short." }
+        guard let base = run.baseAddress, run.count >= pageByteCount else { return "a column run is too short" }
         let rows = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.runRowCountOffset, as: UInt32.self))
-        guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "A column run has \(rows) rows." }
+        guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "a column run has \(rows) rows" }
         let shape = ColumnShape(run: base)
         guard shape.location == ClusterFormat.locationExternal,
             ClusterFormat.runDataOffset + shape.byteLength <= run.count
-        else { return "A column run is malformed." }
-        return shape.problem(data: base + ClusterFormat.runDataOffset, rows: rows).map { "A column run \($0)." }
+        else { return "a column run is malformed" }
+        return shape.problem(data: base + ClusterFormat.runDataOffset, rows: rows).map { "a column run \($0)" }
     }
 }
 

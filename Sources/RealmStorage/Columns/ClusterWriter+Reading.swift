@@ -65,9 +65,7 @@ extension ClusterWriter {
 
     /// The leaf whose key range holds a key; the first one for keys before all; nil in an empty table.
     ///
-    /// - Parameters:
-    ///   - key: Any key.
-    ///   - next: Set to a lower bound of the keys of the leaf after that, if there is one.
+    /// `next` is set to a lower bound of the keys of the leaf after that, if there is one.
     func leaf(for key: Int64, next: inout Int64?) throws(StorageError) -> LeafView? {
         var child = root
         while let here = child {

@@ -119,7 +119,9 @@ package final class ClusterWriter {
         try deleteAll()
     }
 
-    /// Encodes everything that changed and returns the tree of the new version. The writer may go on afterwards.
+    /// Encodes everything that changed and returns the tree of the new version.
+    ///
+    /// The writer may go on afterwards.
     package func seal() throws(StorageError) -> ClusterTree {
         countTail()
         try mergeTail()

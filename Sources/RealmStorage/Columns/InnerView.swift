@@ -52,23 +52,23 @@ struct InnerView {
     /// What is wrong with the structure of a `clusterInner` page, nil when nothing is.
     static func validate(_ page: UnsafeRawBufferPointer) -> String? {
         guard page.count == pageByteCount, let base = page.baseAddress else {
-            return "An inner node of a table is not one page."
+            return "an inner node of a table is not one page"
         }
         let level = Int(page[PageHeader.levelOffset])
         guard level >= 1, level <= ClusterFormat.levelLimit else {
-            return "An inner node of a table has level \(level)."
+            return "an inner node of a table has level \(level)"
         }
         let node = InnerView(base: base)
         guard node.count >= 1, node.count <= ClusterFormat.innerCapacity else {
-            return "An inner node of a table has \(node.count) entries."
+            return "an inner node of a table has \(node.count) entries"
         }
         var end = 0
         for index in 0..<node.count {
-            if index > 0, node.key(index) <= node.key(index - 1) { return "An inner node's keys do not ascend." }
-            guard node.end(index) > end else { return "An inner node's row counts do not ascend." }
+            if index > 0, node.key(index) <= node.key(index - 1) { return "an inner node's keys do not ascend" }
+            guard node.end(index) > end else { return "an inner node's row counts do not ascend" }
             end = node.end(index)
-            if node.reference(index).isNone { return "An inner node lacks a child." }
+            if node.reference(index).isNone { return "an inner node lacks a child" }
         }
-        return end >> 48 == 0 ? nil : "An inner node counts too many rows."
+        return end >> 48 == 0 ? nil : "an inner node counts too many rows"
     }
 }

@@ -138,7 +138,9 @@ extension OpenCluster {
         columns[index].heap = nil
     }
 
-    /// Appends the rows of another cluster whose keys follow this one's. Overflow values change hands.
+    /// Appends the rows of another cluster whose keys follow this one's.
+    ///
+    /// Overflow values change hands.
     func appendRows(of other: OpenCluster) throws(StorageError) {
         let rows = other.rowCount
         let start = rowCount

@@ -15,7 +15,9 @@ final class OverlayNode {
     let level: Int
     /// Lower bounds of the children's keys, exact for those that are sealed.
     var keys: [Int64] = []
-    /// The children's row counts. That of the tail lags behind while it is being appended to.
+    /// The children's row counts.
+    ///
+    /// That of the tail lags behind while it is being appended to.
     var counts: [Int] = []
     var children: [OverlayChild] = []
     /// The page that the node was loaded from, to be freed when it has been encoded.

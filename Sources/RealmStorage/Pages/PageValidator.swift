@@ -9,6 +9,9 @@ enum PageValidator {
         case .clusterNode: return ClusterValidation.validateNode(page)
         case .clusterInner: return InnerView.validate(page)
         case .column: return ClusterValidation.validateColumn(page)
+        case .byteTreeLeaf, .byteTreeInner: return KeyedPage.validate(page)
+        case .sequenceLeaf, .sequenceInner: return SequencePage.validate(page)
+        case .overflow: return Overflow.validate(page)
         default: return nil
         }
     }

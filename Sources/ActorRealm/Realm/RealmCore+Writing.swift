@@ -70,6 +70,7 @@ extension RealmCore {
         ticket = nil
         coordinator.writes.finish(turn)
         refreshQuietly()
+        signals.raise()
     }
 
     /// Takes the result of a commit: moves to the new version, or throws.

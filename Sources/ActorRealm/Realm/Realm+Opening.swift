@@ -92,9 +92,11 @@ extension Realm {
     @discardableResult
     public static func asyncOpen(
         configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
-        callback: @escaping @Sendable (Result<Realm, any Swift.Error>) -> Void
+        callback: @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask()
+        // Called once, on the queue that the caller names.
+        nonisolated(unsafe) let callback = callback
         DedicatedThread.detach(name: "realm-open") {
             let result = Swift.Result { try prepare(configuration, blocking: .none) }
             callbackQueue.async {
@@ -159,8 +161,21 @@ extension Realm {
                 fileURL: configuration.fileURL)
         }
         let place = RealmIsolation(isolation)
-        let coordinator = try await prepareElsewhere(configuration)
+        let coordinator: RealmCoordinator
+        if let known = try prepared(configuration) {
+            coordinator = known
+        } else {
+            coordinator = try await prepareElsewhere(configuration)
+        }
         return try coordinator.core(for: place, configuration: configuration).realm()
+    }
+
+    /// The file when it is open already and fits the classes of the program.
+    private static func prepared(_ configuration: Configuration) throws -> RealmCoordinator? {
+        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
+            coordinator.isReconciled(with: try DeclaredSchema.make(for: configuration))
+        else { return nil }
+        return coordinator
     }
 
     private static func prepareElsewhere(

@@ -123,6 +123,6 @@ extension RealmCore {
     /// Has the core follow the newest version soon, in its isolation.
     func postRefresh() {
         guard isolation.canPost else { return }
-        CoreRegistration(self).postRefresh()
+        registration.postRefresh()
     }
 }

@@ -16,7 +16,7 @@ extension Realm.Error {
             case .exists: .fileExists
             case .incompatibleLockFile: .incompatibleLockFile
             case .limit: .limitExceeded
-            case .locked: .fileAccess
+            case .locked: .alreadyInWriteTransaction
             case .readOnly: .readOnly
             case .writingStopped: .writingStopped
             case .invalidArgument: .invalidInput

@@ -177,4 +177,12 @@ extension Realm.Error: CustomNSError {
 
     /// The raw value of ``code``.
     public var errorCode: Int { code.rawValue }
+
+    /// The message, the file and the failure below, as `NSError` names them.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+        if let fileURL { info[NSFilePathErrorKey] = fileURL.path }
+        if let underlyingError { info[NSUnderlyingErrorKey] = underlyingError }
+        return info
+    }
 }

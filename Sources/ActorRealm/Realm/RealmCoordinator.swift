@@ -100,7 +100,7 @@ final class RealmCoordinator: Sendable {
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     func remember(_ core: RealmCore) {
         guard core.isolation.isCacheable else { return }
-        let registration = CoreRegistration(core)
+        let registration = core.registration
         state.withLock { state in
             state.cores = state.cores.filter { $0.value.isAlive }
             state.cores[core.isolation.key] = registration

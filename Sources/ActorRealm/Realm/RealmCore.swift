@@ -25,6 +25,8 @@ final class RealmCore {
     let model: ModelView
     /// Whether this is a frozen realm's core.
     @usableFromInline let isFrozen: Bool
+    /// The core as its coordinator knows it.
+    private(set) lazy var registration = CoreRegistration(self)
     /// What every access compares with the current thread.
     @usableFromInline let access: UnsafeMutablePointer<RealmAccessState>
     private(set) var lifecycle = Lifecycle.open

@@ -112,6 +112,13 @@ struct WriteQueue<Isolation: Hashable> {
         }
     }
 
+    /// Whether a writer that blocks its isolation would wait for itself: the turn belongs to the same isolation, and has
+    /// begun.
+    func isWriting(_ isolation: Isolation) -> Bool {
+        if case .running(let waiter) = turn { return waiter.isolation == isolation }
+        return false
+    }
+
     /// A writer comes. When the actions grant its own ticket, it does not have to wait.
     mutating func enqueue(_ kind: Kind, isolation: Isolation, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
         let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation)

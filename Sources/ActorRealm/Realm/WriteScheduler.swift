@@ -110,7 +110,14 @@ final class WriteScheduler: Sendable {
     }
 
     /// Waits for the turn, blocking the calling thread, and begins it.
+    ///
+    /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself.
     func acquireBlocking(for key: RealmIsolation.Key) throws(StorageError) -> Ticket {
+        if key != .none, state.withLock({ $0.queue.isWriting(key) }) {
+            throw StorageError(
+                .locked, "This isolation is already in a write transaction of the realm: finish it first",
+                path: file.path)
+        }
         let (ticket, isGranted) = enqueue(.synchronous, for: key)
         if isGranted { return ticket }
         let gate = ThreadGate<Outcome>()

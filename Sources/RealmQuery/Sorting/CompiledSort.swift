@@ -19,6 +19,7 @@ package final class CompiledSort {
     ///
     /// - Parameter limit: Only so many from the start; a small limit is much cheaper than the whole order.
     package func sorted(_ keys: [Int64], limit: Int = .max) throws -> [Int64] { preconditionFailure("stub") }
+    func sorted(matching query: CompiledQuery, limit: Int) throws -> [Int64] { preconditionFailure("stub") }
 
     /// How two existing rows compare: below 0 when the first comes first, 0 when they are equal in all properties.
     package func compare(_ first: Int64, _ second: Int64) throws -> Int { preconditionFailure("stub") }

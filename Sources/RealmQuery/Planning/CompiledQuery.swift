@@ -70,13 +70,12 @@ package final class CompiledQuery {
     package func keys(limit: Int = .max) throws -> [Int64] {
         var keys: [Int64] = []
         if limit <= 0 { return keys }
-        if constant == nil, let access = try AccessPath(condition, table: table),
-            access.residual == nil
-        {
+        let access = constant == nil ? try AccessPath(condition, table: table) : nil
+        if let access, access.residual == nil {
             let found = try access.keys()
             return found.count <= limit ? found : Array(found.prefix(limit))
         }
-        try forEachLeaf { leaf, rows in
+        try forEachLeaf(through: access) { leaf, rows in
             let room = limit - keys.count
             if room >= rows.count {
                 rows.forEach { keys.append(leaf.key(at: $0)) }
@@ -126,10 +125,14 @@ package final class CompiledQuery {
 
     /// Calls a function with every leaf that has matching rows, ascending, until it returns false.
     func forEachLeaf(_ body: (LeafView, RowSet) throws -> Bool) throws {
+        try forEachLeaf(through: constant == nil ? AccessPath(condition, table: table) : nil, body)
+    }
+
+    private func forEachLeaf(
+        through access: AccessPath?, _ body: (LeafView, RowSet) throws -> Bool
+    ) throws {
         if constant == false { return }
-        if constant == nil, let access = try AccessPath(condition, table: table) {
-            return try run(access, body)
-        }
+        if let access { return try run(access, body) }
         let context = makeContext()
         var leaves = table.leaves()
         while let leaf = try leaves.next() {

@@ -64,7 +64,7 @@ indirect enum KeySource {
             if table.schema.primaryKeyOrdinal == property {
                 return KeySource.ordered(
                     try values.compactMap { $0.isNull ? nil : try table.find(primaryKey: $0) }
-                        + (values.contains(.null) ? table.indexedKeys(property: property, equalTo: .null) : []))
+                        + (values.contains(.null) ? table.indexedKeys(property: property, equalTo: StoredValue.null) : []))
             }
             if values.count == 1 { return try table.indexedKeys(property: property, equalTo: values[0]) }
             return KeySource.ordered(try values.flatMap { try table.indexedKeys(property: property, equalTo: $0) })

@@ -127,15 +127,15 @@ struct ValueTestFactory {
 
     func intRange(_ operation: ComparisonOperator, _ value: PredicateValue) throws -> ConstantRange<Int64> {
         switch (path.kind, value) {
-        case (.int, .int(let int)): return ConstantRange(operation, int)
-        case (.int, .bool(let flag)): return ConstantRange(operation, flag ? 1 : 0)
-        case (.int, .double(let double)): return ConstantRange(operation, double)
-        case (.int, .float(let float)): return ConstantRange(operation, Double(float))
-        case (.bool, .bool(let flag)): return ConstantRange(operation, flag ? 1 : 0)
-        case (.bool, .int(let int)) where int == 0 || int == 1: return ConstantRange(operation, int)
+        case (.int, .int(let int)): return ConstantRange<Int64>(operation, int)
+        case (.int, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
+        case (.int, .double(let double)): return ConstantRange<Int64>(operation, double)
+        case (.int, .float(let float)): return ConstantRange<Int64>(operation, Double(float))
+        case (.bool, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
+        case (.bool, .int(let int)) where int == 0 || int == 1: return ConstantRange<Int64>(operation, int)
         case (.object, .object(let className, let key)):
             guard className == path.targetClass else { throw mismatch(value) }
-            return ConstantRange(operation, key)
+            return ConstantRange<Int64>(operation, key)
         default: throw mismatch(value)
         }
     }
@@ -143,13 +143,13 @@ struct ValueTestFactory {
     func doubleRange(_ operation: ComparisonOperator, _ value: PredicateValue) throws -> ConstantRange<Double> {
         switch (path.kind, value) {
         // A constant takes the property's type: `weight == 1.1` finds the float nearest to 1.1.
-        case (.float, .int(let int)): ConstantRange(operation, Double(Float(int)))
-        case (.float, .double(let double)): ConstantRange(operation, Double(Float(double)))
-        case (.float, .float(let float)): ConstantRange(operation, Double(float))
-        case (.double, .int(let int)): ConstantRange(operation, int)
-        case (.double, .double(let double)): ConstantRange(operation, double)
-        case (.double, .float(let float)): ConstantRange(operation, Double(float))
-        case (.date, .date(let seconds)): ConstantRange(operation, seconds)
+        case (.float, .int(let int)): return ConstantRange<Double>(operation, Double(Float(int)))
+        case (.float, .double(let double)): return ConstantRange<Double>(operation, Double(Float(double)))
+        case (.float, .float(let float)): return ConstantRange<Double>(operation, Double(float))
+        case (.double, .int(let int)): return ConstantRange<Double>(operation, int)
+        case (.double, .double(let double)): return ConstantRange<Double>(operation, double)
+        case (.double, .float(let float)): return ConstantRange<Double>(operation, Double(float))
+        case (.date, .date(let seconds)): return ConstantRange<Double>(operation, seconds)
         default: throw mismatch(value)
         }
     }

@@ -105,15 +105,21 @@ final class BytesTest: ValueTest {
     @inline(__always)
     private func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard needleCount > 0 else { return true }
-        guard bytes.count >= needleCount, let base = bytes.baseAddress else { return false }
-        return memmem(base, bytes.count, needle.baseAddress!, needleCount) != nil
+        return Self.find(UnsafeRawBufferPointer(start: needle.baseAddress, count: needleCount), in: bytes)
     }
 
     /// Whether a text contains another.
     static func find(_ part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
         guard part.count > 0, let needle = part.baseAddress else { return true }
-        guard text.count >= part.count, let base = text.baseAddress else { return false }
-        return memmem(base, text.count, needle, part.count) != nil
+        guard text.count >= part.count, var start = text.baseAddress else { return false }
+        let head = Int32(needle.load(as: UInt8.self))
+        let last = start + (text.count - part.count)
+        while start <= last {
+            guard let found = memchr(start, head, last - start + 1) else { return false }
+            if memcmp(found, needle, part.count) == 0 { return true }
+            start = UnsafeRawPointer(found) + 1
+        }
+        return false
     }
 
     private func order(_ bytes: UnsafeRawBufferPointer) -> Int {

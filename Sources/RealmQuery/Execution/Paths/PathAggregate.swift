@@ -63,6 +63,13 @@ struct AggregateAccumulator {
         }
     }
 
+    /// Adds many ints whose sum is known. Not for bounds.
+    mutating func add(sum: Int64, count: Int) {
+        self.count &+= count
+        intSum &+= sum
+        doubleSum += Double(sum)
+    }
+
     @inline(__always)
     mutating func add(_ value: Int64) {
         count &+= 1

@@ -503,10 +503,15 @@ package final class StorageFile: Sendable {
 
     /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
-    package func waitForVersion(after version: UInt64, timeoutNanoseconds: Int64 = -1) -> UInt64 {
+    ///
+    /// - Parameter isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends
+    ///   the wait, so that no interruption is lost.
+    package func waitForVersion(
+        after version: UInt64, timeoutNanoseconds: Int64 = -1, unless isInterrupted: () -> Bool = { false }
+    ) -> UInt64 {
         guard let lock else { return newestVersion }
         let word = lock.wakeWord
-        if lock.newestVersion <= version {
+        if lock.newestVersion <= version, !isInterrupted() {
             lock.waitForWake(from: word, timeoutNanoseconds: timeoutNanoseconds)
         }
         return lock.newestVersion

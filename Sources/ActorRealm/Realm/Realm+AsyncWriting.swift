@@ -87,6 +87,7 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken], _ isolation: isolated (any Actor)?
     ) async throws {
         let (prepared, turn) = try prepareCommit()
+        skip(prepared, for: tokens)
         try complete(await coordinator.writes.commit(prepared, ending: turn, isolation: isolation))
     }
 

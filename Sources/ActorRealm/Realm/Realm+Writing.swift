@@ -86,6 +86,7 @@ extension RealmCore {
     /// Commits the transaction, blocking the thread until it is durable.
     func commitBlocking(withoutNotifying tokens: [NotificationToken]) throws {
         let (prepared, turn) = try prepareCommit()
+        skip(prepared, for: tokens)
         try complete(coordinator.writes.commitBlocking(prepared, ending: turn))
     }
 }

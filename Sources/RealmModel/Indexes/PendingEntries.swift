@@ -135,7 +135,7 @@ struct PendingEntries: ~Copyable {
             try builder.append(cursor.key, value: cursor.value)
             isOnEntry = try cursor.next()
         }
-        let merged = try builder.finish()
+        let merged = builder.finish()
         try tree.removeAll(in: transaction)
         tree = merged
     }

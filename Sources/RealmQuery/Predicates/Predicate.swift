@@ -1,1 +1,84 @@
-import RealmModel
+/// What a query asks of each row: a tree of comparisons joined by logic.
+///
+/// A predicate is plain data. It knows no schema: names and types are resolved when a `CompiledQuery` is made of it.
+package indirect enum Predicate: Sendable, Equatable {
+    /// `TRUEPREDICATE` or `FALSEPREDICATE`.
+    case constant(Bool)
+    /// Holds when every part holds; an empty list holds.
+    case and([Predicate])
+    /// Holds when one of the parts holds; an empty list does not.
+    case or([Predicate])
+    /// Holds when the part does not: plain negation, nulls included.
+    case not(Predicate)
+    /// Compares two operands.
+    case comparison(PredicateComparison)
+}
+
+extension Predicate {
+    /// Compares two operands.
+    package static func compare(
+        _ left: PredicateOperand, _ operation: ComparisonOperator, _ right: PredicateOperand,
+        options: StringComparisonOptions = [], quantifier: PredicateQuantifier? = nil
+    ) -> Predicate {
+        .comparison(
+            PredicateComparison(left, operation, right, options: options, quantifier: quantifier))
+    }
+
+    /// Both predicates, flattened so that a long chain of `&&` stays shallow.
+    package static func conjunction(_ first: Predicate, _ second: Predicate) -> Predicate {
+        switch (first, second) {
+        case (.constant(true), let other), (let other, .constant(true)): other
+        case (.and(let left), .and(let right)): .and(left + right)
+        case (.and(let left), let right): .and(left + [right])
+        case (let left, .and(let right)): .and([left] + right)
+        case (let left, let right): .and([left, right])
+        }
+    }
+
+    /// Either predicate, flattened so that a long chain of `||` stays shallow.
+    package static func disjunction(_ first: Predicate, _ second: Predicate) -> Predicate {
+        switch (first, second) {
+        case (.constant(false), let other), (let other, .constant(false)): other
+        case (.or(let left), .or(let right)): .or(left + right)
+        case (.or(let left), let right): .or(left + [right])
+        case (let left, .or(let right)): .or([left] + right)
+        case (let left, let right): .or([left, right])
+        }
+    }
+
+    /// The opposite; a double negation cancels itself out.
+    package var negated: Predicate {
+        switch self {
+        case .constant(let value): .constant(!value)
+        case .not(let inner): inner
+        default: .not(self)
+        }
+    }
+}
+
+extension Predicate {
+    /// The longest way from this node to a leaf, subqueries included, computed without recursion; counting stops
+    /// soon after `limit`.
+    package func depth(limit: Int) -> Int {
+        var deepest = 0
+        var pending: [(predicate: Predicate, depth: Int)] = [(self, 1)]
+        while let (predicate, depth) = pending.popLast() {
+            deepest = max(deepest, depth)
+            if deepest > limit { return deepest }
+            switch predicate {
+            case .constant: break
+            case .and(let parts), .or(let parts):
+                for part in parts { pending.append((part, depth + 1)) }
+            case .not(let part):
+                pending.append((part, depth + 1))
+            case .comparison(let comparison):
+                for operand in [comparison.left, comparison.right] {
+                    if case .subqueryCount(let subquery) = operand {
+                        pending.append((subquery.predicate, depth + 1))
+                    }
+                }
+            }
+        }
+        return deepest
+    }
+}

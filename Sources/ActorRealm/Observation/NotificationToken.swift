@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Keeps an `observe` registration alive.
+///
+/// Keep the token for as long as changes are wanted: its deallocation ends the registration as `invalidate()` does.
+/// A token made with `init()` is inert.
+public final class NotificationToken: Sendable {
+    private let registration: Mutex<(any NotificationRegistration)?>
+
+    /// Makes a token that belongs to no registration.
+    public init() {
+        registration = Mutex(nil)
+    }
+
+    init(_ registration: any NotificationRegistration) {
+        self.registration = Mutex(registration)
+    }
+
+    deinit {
+        invalidate()
+    }
+
+    /// Ends the registration. May be called from anywhere, any number of times.
+    ///
+    /// A block that is running is not interrupted; after it, none is called.
+    /// - Returns: true when this call ended it, false when it had ended before or the token is inert.
+    @discardableResult
+    public func invalidate() -> Bool {
+        let ended = registration.withLock { registration in
+            let current = registration
+            registration = nil
+            return current
+        }
+        return ended?.cancel() ?? false
+    }
+
+    /// The registration as long as the token is valid.
+    var current: (any NotificationRegistration)? {
+        registration.withLock { $0 }
+    }
+}
+
+/// What a token holds on to.
+protocol NotificationRegistration: AnyObject, Sendable {
+    /// Ends the registration; true when it was alive.
+    func cancel() -> Bool
+}

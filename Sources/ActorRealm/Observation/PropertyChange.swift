@@ -1,0 +1,19 @@
+/// One property of an observed object that was written.
+///
+/// Unlike RealmSwift, old values are there for writes of the observing realm too: both versions of the file are at hand.
+@frozen
+public struct PropertyChange {
+    /// The name of the property in the model class.
+    public let name: String
+    /// The value before the write; nil for collections, for links in both directions, and for null.
+    public let oldValue: Any?
+    /// The value now; nil for collections and linking objects, and for null. A linked object is one of the observer's
+    /// own realm.
+    public let newValue: Any?
+
+    init(name: String, oldValue: Any?, newValue: Any?) {
+        self.name = name
+        self.oldValue = oldValue
+        self.newValue = newValue
+    }
+}

@@ -1,0 +1,19 @@
+/// What one or more committed writes did to a realm, as `Realm.changes` delivers it.
+///
+/// It carries keys, not objects, and is Sendable. Keys are those of ``ObjectReference``.
+public struct RealmChange: Sendable, Equatable {
+    /// What happened to the objects of one class; all keys ascend.
+    public struct ClassChange: Sendable, Equatable {
+        /// The keys of the objects created.
+        public let inserted: [Int64]
+        /// The keys of the objects deleted.
+        public let deleted: [Int64]
+        /// The keys of the objects of which a property was written.
+        public let modified: [Int64]
+    }
+
+    /// The version of the file the changes lead to.
+    public let version: UInt64
+    /// The changes per class name. Classes without a change are not in it.
+    public let classes: [String: ClassChange]
+}

@@ -1,0 +1,38 @@
+package import RealmStorage
+
+/// One class: as declared, or (with `tableID` and `columnLayouts` set) as a file stores it.
+///
+/// A property's *ordinal* is its position in `properties`. The ordinals of the stored class are what every operation of
+/// `TableView` takes and what the `ColumnSet` of a change set holds. Properties that are added later go to the end, so
+/// an ordinal stays what it is until a migration removes a property that stands before it.
+package struct ClassSchema: Sendable, Equatable {
+    package let name: String
+    package let properties: [PropertySchema]
+    package let isEmbedded: Bool
+    /// The number under which a file knows the class, never reused; 0 while not stored.
+    package internal(set) var tableID: UInt32
+    /// The physical columns of the table, those of removed properties included.
+    package internal(set) var columnLayouts: [ColumnLayout]
+    /// The ordinal of the primary key.
+    package let primaryKeyOrdinal: Int?
+    private let ordinals: [String: Int]
+
+    package init(name: String, properties: [PropertySchema], isEmbedded: Bool = false) {
+        self.name = name
+        self.properties = properties
+        self.isEmbedded = isEmbedded
+        tableID = 0
+        columnLayouts = []
+        primaryKeyOrdinal = properties.firstIndex { $0.isPrimaryKey }
+        ordinals = Dictionary(
+            properties.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    package var primaryKey: PropertySchema? { primaryKeyOrdinal.map { properties[$0] } }
+
+    /// The position of a property, by name.
+    package func ordinal(of name: String) -> Int? { ordinals[name] }
+
+    /// A property, by name.
+    package subscript(name: String) -> PropertySchema? { ordinals[name].map { properties[$0] } }
+}

@@ -1,0 +1,57 @@
+package import OrderedCollections
+
+/// All classes of a database: as declared by a configuration, or as a file stores them.
+package struct DatabaseSchema: Sendable, Equatable {
+    /// The classes by name, in declared or in creation order.
+    package let classes: OrderedDictionary<String, ClassSchema>
+    /// The schema version of the configuration, or the one last written to the file.
+    package var version: UInt64
+    /// For a stored schema: the file version that last changed it. Equal stamps of one file mean equal schemas.
+    package internal(set) var stamp: UInt64 = 0
+
+    private let classNames: [UInt32: String]
+    private let incoming: [String: [LinkOrigin]]
+
+    /// A property that links to a class.
+    package struct LinkOrigin: Sendable, Hashable {
+        /// The origin's class and its table.
+        package let className: String
+        package let tableID: UInt32
+        /// The ordinal of the linking property in the origin class.
+        package let property: Int
+    }
+
+    package init(classes: some Sequence<ClassSchema>, version: UInt64 = 0) {
+        var ordered = OrderedDictionary<String, ClassSchema>()
+        var names: [UInt32: String] = [:]
+        var incoming: [String: [LinkOrigin]] = [:]
+        for schema in classes {
+            ordered[schema.name] = schema
+            if schema.tableID != 0 { names[schema.tableID] = schema.name }
+            for (ordinal, property) in schema.properties.enumerated() where property.isLink {
+                guard let target = property.targetClass else { continue }
+                incoming[target, default: []].append(
+                    LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal))
+            }
+        }
+        self.classes = ordered
+        self.version = version
+        classNames = names
+        self.incoming = incoming
+    }
+
+    /// The class of a name.
+    package subscript(className: String) -> ClassSchema? { classes[className] }
+
+    /// The class of a table.
+    package func schema(of tableID: UInt32) -> ClassSchema? {
+        classNames[tableID].flatMap { classes[$0] }
+    }
+
+    /// The properties, in whatever class, that link to the class.
+    package func linkOrigins(to className: String) -> [LinkOrigin] { incoming[className] ?? [] }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.version == right.version && left.classes == right.classes
+    }
+}

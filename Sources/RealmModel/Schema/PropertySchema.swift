@@ -1,0 +1,59 @@
+package import RealmStorage
+
+/// One property of a class: as declared, or (with `column` set) as a file stores it.
+package struct PropertySchema: Sendable, Hashable {
+    package var name: String
+    package var kind: PropertyKind
+    package var collection: CollectionKind
+    /// Whether the value, or each element of the collection, may be null. Always true for a link to one object.
+    package var isOptional: Bool
+    package var isPrimaryKey: Bool
+    package var isIndexed: Bool
+    /// The class that an `object` property links to, or the origin class of `linkingObjects`.
+    package var targetClass: String?
+    /// For `linkingObjects`: the name of the forward property in `targetClass`.
+    package var originProperty: String?
+    /// The physical column in the table's clusters; -1 while not stored, and always for `linkingObjects`.
+    package internal(set) var column: Int
+
+    package init(
+        name: String, kind: PropertyKind, collection: CollectionKind = .none, isOptional: Bool = false,
+        isPrimaryKey: Bool = false, isIndexed: Bool = false, targetClass: String? = nil, originProperty: String? = nil
+    ) {
+        self.name = name
+        self.kind = kind
+        self.collection = collection
+        self.isOptional = isOptional || (kind == .object && collection == .none)
+        self.isPrimaryKey = isPrimaryKey
+        self.isIndexed = isIndexed
+        self.targetClass = targetClass
+        self.originProperty = originProperty
+        self.column = -1
+    }
+
+    /// Whether the property has a column of its own (`linkingObjects` are computed from the forward links).
+    package var isStored: Bool { kind != .linkingObjects }
+
+    /// Whether an index tree is kept: for a declared index and for every primary key.
+    package var hasIndex: Bool { isIndexed || isPrimaryKey }
+
+    /// Whether this is a link, or a collection of links, to another class.
+    package var isLink: Bool { kind == .object }
+
+    /// The column's layout in the table's clusters.
+    package var layout: ColumnLayout {
+        if collection != .none { return ColumnLayout(kind: .bytes, isNullable: false) }
+        return ColumnLayout(kind: kind.columnKind, isNullable: isOptional)
+    }
+
+    /// The type as schema messages spell it: `int?`, `array<string>`, `<Dog>`.
+    package var typeDescription: String {
+        let element = (isLink || kind == .linkingObjects ? "<\(targetClass ?? "")>" : kind.name)
+        switch collection {
+        case .none: return isOptional && !isLink ? element + "?" : element
+        case .list: return "array<\(element)\(isOptional ? "?" : "")>"
+        case .set: return "set<\(element)\(isOptional ? "?" : "")>"
+        case .map: return "dictionary<string, \(element)\(isOptional ? "?" : "")>"
+        }
+    }
+}

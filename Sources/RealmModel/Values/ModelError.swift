@@ -1,0 +1,37 @@
+/// What the model layer refuses, apart from the failures of the storage below it.
+package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A row with this primary key exists already, under `existing`.
+    case duplicatePrimaryKey(className: String, property: String, existing: Int64)
+    /// No row with this key: the object was deleted.
+    case noSuchRow(className: String, key: Int64)
+    /// A link to a row that does not exist.
+    case noSuchTarget(className: String, property: String, target: Int64)
+    /// A value of the wrong kind, or null for a property that is not optional.
+    case invalidValue(className: String, property: String, expected: String)
+    /// The declared schema is not valid in itself; one sentence each.
+    case invalidSchema([String])
+    /// The file's schema differs in a way that needs a migration; one sentence each.
+    case schemaMismatch([String])
+    /// The file was last written with a higher schema version.
+    case schemaVersionTooLow(provided: UInt64, stored: UInt64)
+
+    package var description: String {
+        switch self {
+        case .duplicatePrimaryKey(let className, let property, _):
+            "Attempting to create an object of type '\(className)' with an existing primary key value of "
+                + "'\(className).\(property)'."
+        case .noSuchRow(let className, let key):
+            "The '\(className)' object with key \(key) has been deleted or invalidated."
+        case .noSuchTarget(let className, let property, let target):
+            "'\(className).\(property)' cannot link to the object with key \(target), which has been deleted."
+        case .invalidValue(let className, let property, let expected):
+            "Invalid value for '\(expected)' property '\(className).\(property)'."
+        case .invalidSchema(let reasons):
+            "Schema validation failed due to the following errors:" + reasons.map { "\n- \($0)" }.joined()
+        case .schemaMismatch(let reasons):
+            "Migration is required due to the following errors:" + reasons.map { "\n- \($0)" }.joined()
+        case .schemaVersionTooLow(let provided, let stored):
+            "Provided schema version \(provided) is less than last set version \(stored)."
+        }
+    }
+}

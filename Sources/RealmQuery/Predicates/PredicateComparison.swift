@@ -1,0 +1,136 @@
+/// One comparison of a predicate: `age >= 18`, `ANY dogs.name BEGINSWITH[c] 'a'`, `SUBQUERY(…).@count > 1`.
+package struct PredicateComparison: Sendable, Equatable {
+    package var left: PredicateOperand
+    package var operation: ComparisonOperator
+    package var right: PredicateOperand
+    /// How strings compare.
+    package var options: StringComparisonOptions
+    /// How a left side with many values is tested; nil when it has one.
+    package var quantifier: PredicateQuantifier?
+
+    package init(
+        _ left: PredicateOperand, _ operation: ComparisonOperator, _ right: PredicateOperand,
+        options: StringComparisonOptions = [], quantifier: PredicateQuantifier? = nil
+    ) {
+        self.left = left
+        self.operation = operation
+        self.right = right
+        self.options = options
+        self.quantifier = quantifier
+    }
+}
+
+/// One side of a comparison.
+package indirect enum PredicateOperand: Sendable, Equatable {
+    /// A property of the row, or of objects it links to. The empty path is the row itself (`SELF`).
+    case path(PropertyPath)
+    /// A constant.
+    case value(PredicateValue)
+    /// The number of a collection's objects for which a predicate holds.
+    case subqueryCount(PredicateSubquery)
+
+    /// The property of a dotted path, as in `owner.name`.
+    package static func path(_ text: String) -> PredicateOperand { .path(PropertyPath(text)) }
+}
+
+/// `SUBQUERY(collection, $x, predicate)`.
+package struct PredicateSubquery: Sendable, Equatable {
+    /// The collection of objects, starting at the row.
+    package var collection: PropertyPath
+    /// What each object is tested for; its paths start at that object.
+    package var predicate: Predicate
+
+    package init(collection: PropertyPath, predicate: Predicate) {
+        self.collection = collection
+        self.predicate = predicate
+    }
+}
+
+/// How two operands are compared.
+package enum ComparisonOperator: Sendable, Hashable, CaseIterable {
+    case equal
+    case notEqual
+    case less
+    case lessOrEqual
+    case greater
+    case greaterOrEqual
+    /// Between two bounds, both included; the right side is a list of two.
+    case between
+    /// Equal to one of a list.
+    case `in`
+    case beginsWith
+    case endsWith
+    case contains
+    /// A pattern of a whole string: `*` stands for any run of characters, `?` for one.
+    case like
+
+    /// The operator's spelling in the string language.
+    package var spelling: String {
+        switch self {
+        case .equal: "=="
+        case .notEqual: "!="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
+        case .greaterOrEqual: ">="
+        case .between: "BETWEEN"
+        case .in: "IN"
+        case .beginsWith: "BEGINSWITH"
+        case .endsWith: "ENDSWITH"
+        case .contains: "CONTAINS"
+        case .like: "LIKE"
+        }
+    }
+
+    /// The operator with its sides exchanged, where it has one.
+    package var mirrored: ComparisonOperator? {
+        switch self {
+        case .equal: .equal
+        case .notEqual: .notEqual
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        case .between, .in, .beginsWith, .endsWith, .contains, .like: nil
+        }
+    }
+}
+
+/// How a path that has many values is tested.
+package enum PredicateQuantifier: Sendable, Hashable {
+    /// One value at least (`ANY`, `SOME`).
+    case any
+    /// Every value; holds when there is none.
+    case all
+    /// No value.
+    case none
+
+    /// The quantifier's spelling in the string language.
+    package var spelling: String {
+        switch self {
+        case .any: "ANY"
+        case .all: "ALL"
+        case .none: "NONE"
+        }
+    }
+}
+
+/// How strings are compared.
+package struct StringComparisonOptions: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// `[c]`: upper and lower case are the same (see `TextFolding`).
+    package static let caseInsensitive = StringComparisonOptions(rawValue: 1)
+    /// `[d]`: accents make no difference (see `TextFolding`).
+    package static let diacriticInsensitive = StringComparisonOptions(rawValue: 2)
+
+    /// The options as they stand behind an operator; empty when there are none.
+    package var spelling: String {
+        if isEmpty { return "" }
+        return "[\(contains(.caseInsensitive) ? "c" : "")\(contains(.diacriticInsensitive) ? "d" : "")]"
+    }
+}

@@ -1,0 +1,66 @@
+/// The rows of a table at one version: a copy-on-write B+ tree from row keys to clusters of rows in columns.
+///
+/// Row keys ascend, are appended at the end and never reused. This is the read side; `ClusterWriter` changes the table.
+package struct ClusterTree: Sendable, Equatable {
+    /// The root page; `.none` for an empty table.
+    package var root: PageReference
+    /// The number of rows.
+    package var rowCount: Int
+    /// The key that the next row gets.
+    package var nextKey: Int64
+
+    package init(root: PageReference = .none, rowCount: Int = 0, nextKey: Int64 = 0) {
+        self.root = root
+        self.rowCount = rowCount
+        self.nextKey = nextKey
+    }
+
+    /// The bytes that a tree takes in the catalog: root, row count `u64`, next key `i64`.
+    package static var byteCount: Int { 32 }
+
+    /// Reads a tree from the catalog.
+    package init(load bytes: UnsafeRawPointer) {
+        root = PageReference(load: bytes)
+        rowCount = Int(truncatingIfNeeded: bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self))
+        nextKey = bytes.loadUnaligned(fromByteOffset: 24, as: Int64.self)
+    }
+
+    /// Writes the tree into the catalog.
+    package func store(to bytes: UnsafeMutableRawPointer) {
+        root.store(to: bytes)
+        bytes.storeBytes(of: Int64(rowCount), toByteOffset: 16, as: Int64.self)
+        bytes.storeBytes(of: nextKey, toByteOffset: 24, as: Int64.self)
+    }
+
+    /// The row of a key, nil when there is no such row.
+    package func leaf(containing key: Int64, in view: PageView) throws(StorageError) -> RowLocation? {
+        preconditionFailure("stub")
+    }
+
+    /// The row at a position in key order, nil beyond the end.
+    package func position(at index: Int, in view: PageView) throws(StorageError) -> RowLocation? {
+        preconditionFailure("stub")
+    }
+
+    /// The position of a key in key order, nil when there is no such row.
+    package func index(of key: Int64, in view: PageView) throws(StorageError) -> Int? {
+        preconditionFailure("stub")
+    }
+
+    /// The leaves in key order, from the one that holds the first row with a key of at least `key`.
+    package func leaves(in view: PageView, from key: Int64 = .min) -> LeafCursor {
+        LeafCursor(tree: self, view: view, from: key)
+    }
+
+    /// Visits every run of the tree: inner nodes, cluster nodes, columns and overflow values.
+    package func forEachPage(
+        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        preconditionFailure("stub")
+    }
+
+    /// Checks every page and every row of the table.
+    package func verify(columns: [ColumnLayout], in view: PageView) throws(StorageError) {
+        preconditionFailure("stub")
+    }
+}

@@ -1,0 +1,15 @@
+/// Where a row is: valid as long as its leaf view.
+@frozen
+package struct RowLocation {
+    /// The leaf.
+    package var leaf: LeafView
+    /// The row's place in the leaf.
+    package var row: Int
+
+    @inlinable
+    @inline(__always)
+    package init(leaf: LeafView, row: Int) {
+        self.leaf = leaf
+        self.row = row
+    }
+}

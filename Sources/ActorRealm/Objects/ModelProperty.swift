@@ -16,7 +16,7 @@ struct ModelProperty: Sendable {
 
     /// What a managed wrapper holds.
     var key: UInt32 { UInt32(ordinal + 1) }
-    var isCollection: Bool { shape.collection != .none }
+    var isCollection: Bool { shape.collection != .none || shape.kind == .linkingObjects }
     var isComputed: Bool { shape.kind == .linkingObjects }
     var targetName: String { shape.target?.className() ?? "" }
 
@@ -28,6 +28,9 @@ struct ModelProperty: Sendable {
     func store(from object: ObjectBase, to writer: _RowWriter) {
         valueType._storeWrapper(at: wrapper(in: object), writer)
     }
+
+    /// The unmanaged value of a scalar property, as a row stores it.
+    func storedValue(in object: ObjectBase) -> _Stored { valueType._storedWrapper(at: wrapper(in: object)) }
 
     /// Makes the wrapper of an object that was just added read from the row.
     func manage(in object: ObjectBase) {

@@ -80,3 +80,7 @@ extension ObjectId: _Scalar, _Indexable, _PrimaryKey {
         return ObjectId(bytes: value)
     }
 }
+
+extension Data: _RealmCollectionValueInsideOptional {}
+extension Date: _RealmCollectionValueInsideOptional {}
+extension UUID: _RealmCollectionValueInsideOptional {}

@@ -49,6 +49,7 @@ public protocol _Persistable: SendableMetatype {
     // The wrapper in an object's memory; witnesses are specialised for each type, so that adding an object makes one
     // call per property and boxes nothing.
     static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
+    static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored
     static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32)
     static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32)
     static func _wrapperFlags(at wrapper: UnsafeMutableRawPointer) -> UInt32
@@ -86,6 +87,8 @@ extension _Persistable {
             _store(_defaultValue(), writer)
         }
     }
+
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
 
     public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
         wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
@@ -142,6 +145,8 @@ public protocol _PersistableInsideOptional: SendableMetatype {
     static func _unboxedOptional(_ value: Any) -> Self?
     static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool
     static func _boxedInsideOptional(_ value: Self) -> Any
+    static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored
+    static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
 }
 
 extension _PersistableInsideOptional {
@@ -150,6 +155,11 @@ extension _PersistableInsideOptional {
         return nil
     }
     public static func _boxedInsideOptional(_ value: Self) -> Any { value }
+    public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    public static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
+        if let value { _storeOptional(value, writer) } else { _storeOptional(nil, writer) }
+    }
     public static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool {
         guard let typed = _unboxedOptional(value) else { return false }
         _storeOptional(typed, writer)
@@ -174,6 +184,19 @@ extension _Scalar {
         if let value { _store(value, writer) } else { writer.setNull() }
     }
     public static func _unboxedOptional(_ value: Any) -> Self? { _unboxed(value) }
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        // The default is kept, so that a generated identifier is generated once.
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+        if let value = pointer.pointee.value { return _stored(value) }
+        let value = _defaultValue()
+        pointer.pointee.value = value
+        return _stored(value)
+    }
+    public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
+        if let value, let value { return _stored(value) }
+        return _Stored(.null)
+    }
     @inlinable
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
         _getOptional(object, key) ?? _defaultValue()
@@ -194,6 +217,12 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     @inlinable @inline(__always)
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self { Wrapped._getOptional(object, key) }
     public static func _store(_ value: Self, _ writer: _RowWriter) { Wrapped._storeOptional(value, writer) }
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        Wrapped._storeOptionalWrapper(at: wrapper, writer)
+    }
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        Wrapped._storedOptional(at: wrapper)
+    }
     public static func _boxed(_ value: Self) -> Any? { value.map { Wrapped._boxedInsideOptional($0) } }
     public static func _unboxed(_ value: Any?) -> Self? {
         guard let value, !ValueReader.isNull(value) else { return .some(nil) }

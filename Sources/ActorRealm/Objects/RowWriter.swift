@@ -87,6 +87,12 @@ public struct _RowWriter {
         attempt { try table.setLink(property, key: rowKey, to: target) }
     }
 
+    /// Whether the to-one link holds that row already.
+    func isLinked(to target: Int64) -> Bool {
+        guard accessor.info.properties[declared].shape.collection == .none else { return false }
+        return attempt { try table.link(property, key: rowKey) } == target
+    }
+
     /// Makes a list hold these elements.
     func setList(_ elements: [StoredValue]) {
         if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements { return }

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "RealmIsolation.h"
+
 // The calling thread's identity. `pure` (not `const`) so that coroutines re-read it after a suspension
 // and the Swift caller needs no retain/release around the call.
 __attribute__((pure)) static inline uintptr_t crealm_thread_word(void) {

@@ -1,24 +1,88 @@
 /// Records what an open write transaction touches, for the change log.
+///
+/// Row keys are never reused and grow, so a key at or above the first one inserted by this transaction is new in it.
 package final class ChangeRecorder {
+    private struct Table {
+        /// Runs of consecutive inserted keys, ascending.
+        var inserted: [(first: Int64, count: Int64)] = []
+        var deleted: Set<Int64> = []
+        var modified: [Int64: ColumnSet] = [:]
+        var lastKey = Int64.min
+        var lastColumns = ColumnSet()
+
+        mutating func flushLast() {
+            if !lastColumns.isEmpty { modified[lastKey, default: ColumnSet()].formUnion(lastColumns) }
+            lastKey = .min
+            lastColumns = ColumnSet()
+        }
+    }
+
+    private var tables: [UInt32: Table] = [:]
+    private var currentID: UInt32 = .max
+    private var current = Table()
+
     package init() {}
+
+    /// Whether nothing was touched.
+    package var isEmpty: Bool {
+        currentID == .max && tables.isEmpty
+    }
 
     /// A row was created.
     package func recordInsert(table: UInt32, key: Int64) {
-        preconditionFailure("stub")
+        select(table)
+        if let last = current.inserted.last, last.first + last.count == key {
+            current.inserted[current.inserted.count - 1].count += 1
+        } else {
+            current.inserted.append((key, 1))
+        }
     }
 
     /// A row was deleted.
     package func recordDelete(table: UInt32, key: Int64) {
-        preconditionFailure("stub")
+        select(table)
+        current.deleted.insert(key)
     }
 
-    /// A property of a row was written, even with an equal value.
+    /// A property of a row was written, even with an equal value. `column` is the property's ordinal.
     package func recordModify(table: UInt32, key: Int64, column: Int) {
-        preconditionFailure("stub")
+        select(table)
+        if let first = current.inserted.first, key >= first.first { return }
+        if key != current.lastKey {
+            current.flushLast()
+            current.lastKey = key
+        }
+        current.lastColumns.insert(column)
     }
 
     /// What this transaction changed so far, in the shape observers get.
     package var changeSet: ChangeSet {
-        preconditionFailure("stub")
+        var result = ChangeSet()
+        var all = tables
+        if currentID != .max { all[currentID] = current }
+        for (id, var table) in all {
+            table.flushLast()
+            var changes = TableChanges()
+            for run in table.inserted {
+                for key in run.first..<(run.first + run.count) where !table.deleted.contains(key) {
+                    changes.inserted.append(key)
+                }
+            }
+            changes.inserted.sort()
+            let firstInserted = table.inserted.first?.first ?? .max
+            changes.deleted = table.deleted.filter { $0 < firstInserted }.sorted()
+            changes.modified = table.modified.filter { !table.deleted.contains($0.key) }
+                .map { TableChanges.Modification(key: $0.key, columns: $0.value) }
+                .sorted { $0.key < $1.key }
+            if !changes.isEmpty { result.tables[id] = changes }
+        }
+        return result
+    }
+
+    private func select(_ table: UInt32) {
+        if table == currentID { return }
+        if currentID != .max { tables[currentID] = current }
+        current = tables.removeValue(forKey: table) ?? Table()
+        currentID = table
     }
 }

@@ -1,74 +1,514 @@
+import Glibc
+import Synchronization
+
 /// One open realm file: at most one per process and inode, shared by everything that reads or writes it.
 package final class StorageFile: Sendable {
     package let path: String
+    package let options: StorageOptions
 
-    init(path: String) {
-        self.path = path
+    let data: DataFile
+    let reservation: Reservation
+    private let verifier: PageVerifier
+    private let lock: LockFile?
+    private let forkGeneration = ForkDetector.generation
+    private let state: Mutex<State>
+    /// Guarded by the write lock; see `WriterState`.
+    private let writer = Mutex<WriterBox>(WriterBox())
+
+    private struct WriterBox {
+        var state: WriterState?
+        var releasable: [PreparedCommit.Run] = []
+        var releasablePageCount = 0
     }
+
+    private struct Pin {
+        var count: Int
+        var entry: Int?
+    }
+
+    private struct State {
+        var published: FileHeader
+        /// The slot that holds the published header.
+        var slot: Int
+        var byteCount: Int
+        var pins: [UInt64: Pin] = [:]
+        var stopped: StorageError?
+        /// Grows when prepared commits are lost, so that a transaction built on them cannot be committed.
+        var epoch: UInt64 = 0
+    }
+
+    /// The version of a torn commit that opening rolled back, for the log.
+    package let rolledBackVersion: UInt64?
+
+    private init(
+        path: String, options: StorageOptions, data: DataFile, reservation: Reservation, lock: LockFile?,
+        recovered: HeaderRecovery.Result, byteCount: Int
+    ) {
+        self.path = path
+        self.options = options
+        self.data = data
+        self.reservation = reservation
+        self.lock = lock
+        verifier = PageVerifier(reservation: reservation, path: path)
+        rolledBackVersion = recovered.rolledBack
+        state = Mutex(State(published: recovered.header, slot: recovered.slot, byteCount: byteCount))
+        reservation.verified[0].store(UInt32(recovered.header.pageCount), ordering: .releasing)
+    }
+
+    deinit {
+        confirmOnClose()
+    }
+
+    // MARK: Opening
 
     /// Opens or creates a file. Opening the same file again in a process returns the same instance.
     package static func open(path: String, options: StorageOptions = StorageOptions()) throws(StorageError)
         -> StorageFile
     {
-        preconditionFailure("stub")
+        try StorageFileRegistry.shared.file(path: path, options: options)
+    }
+
+    /// The descriptor of a file that exists, or was created now.
+    static func openData(path: String, options: StorageOptions) throws(StorageError) -> DataFile {
+        do throws(StorageError) {
+            return try DataFile.open(path: path, isReadOnly: options.isReadOnly)
+        } catch {
+            guard error.code == .notFound, options.createsIfMissing, !options.isReadOnly else { throw error }
+        }
+        try withNewFileContent { (content) throws(StorageError) in try DataFile.create(path: path, content: content) }
+        return try DataFile.open(path: path, isReadOnly: false)
+    }
+
+    static func openUnshared(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
+        let reservation = try Reservation(
+            descriptor: data.descriptor, byteCount: try data.currentByteCount(), path: path)
+        var recovered: HeaderRecovery.Result?
+        var lock: LockFile?
+        do throws(StorageError) {
+            lock = try LockFile(path: path + ".lock") { () throws(StorageError) in
+                if try data.currentByteCount() == 0, !data.isReadOnly {
+                    try withNewFileContent { (content) throws(StorageError) in
+                        try data.write([(content.baseAddress!, content.count)], at: 0)
+                        try data.synchronize()
+                    }
+                }
+                let result = try recover(data, reservation, path)
+                recovered = result
+                return (result.header.fileID, result.header.version)
+            }
+        } catch {
+            // A file in a folder that cannot be written can still be read: nobody can write it either.
+            guard options.isReadOnly, error.code == .permissionDenied || error.code == .notFound else { throw error }
+        }
+        let byteCount = try data.currentByteCount()
+        if let lock, recovered == nil {
+            for _ in 0..<1000 where recovered == nil {
+                recovered = try published(version: lock.newestVersion, reservation, path)
+            }
+            guard let header = recovered?.header, header.fileID == lock.fileID else {
+                throw StorageError(
+                    .incompatibleLockFile,
+                    "The lock file belongs to another realm file that is still open: the realm file was replaced",
+                    path: path)
+            }
+        }
+        if recovered == nil { recovered = try recover(data, reservation, path) }
+        return StorageFile(
+            path: path, options: options, data: data, reservation: reservation, lock: lock, recovered: recovered!,
+            byteCount: byteCount)
+    }
+
+    private static func recover(
+        _ data: DataFile, _ reservation: Reservation, _ path: String
+    ) throws(StorageError) -> HeaderRecovery.Result {
+        let byteCount = try data.currentByteCount()
+        guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
+            throw StorageError(
+                .notADatabase, "The file is not a realm file: it has only \(byteCount) bytes", path: path)
+        }
+        return try HeaderRecovery.recover(mapping: reservation.mapping, byteCount: byteCount, path: path)
+    }
+
+    /// The header of a version that another process has published.
+    private static func published(
+        version: UInt64, _ reservation: Reservation, _ path: String
+    ) throws(StorageError) -> HeaderRecovery.Result? {
+        for page in 0..<FileHeader.slotPageCount {
+            if case .valid(let header) = FileHeader.read(
+                reservation.mapping + page * pageByteCount, page: PageNumber(page)), header.version == version
+            {
+                return HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
+            }
+        }
+        return nil
+    }
+
+    private static func withNewFileContent(
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let header = FileHeader(newFile: UInt64.random(in: 1 ... .max))
+        let byteCount = FileHeader.slotPageCount * pageByteCount
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        for page in 0..<FileHeader.slotPageCount {
+            header.store(to: bytes + page * pageByteCount, page: PageNumber(page))
+        }
+        try body(UnsafeRawBufferPointer(start: bytes, count: byteCount))
+    }
+
+    // MARK: Reading
+
+    private var view: PageView {
+        PageView(
+            mapping: reservation.mapping, buffers: reservation.buffers, verified: reservation.verified,
+            verifier: Unmanaged.passUnretained(verifier))
     }
 
     /// Pins the newest durable version.
     package func beginRead() throws(StorageError) -> Snapshot {
-        preconditionFailure("stub")
+        try checkProcess()
+        while true {
+            let newest = lock?.newestVersion ?? 0
+            let result = state.withLock { (state) -> Result<FileHeader?, StorageError> in
+                do throws(StorageError) {
+                    try refresh(&state, to: newest)
+                    let version = state.published.version
+                    if var pin = state.pins[version] {
+                        pin.count += 1
+                        state.pins[version] = pin
+                        return .success(state.published)
+                    }
+                    let entry = try lock?.register(version: version)
+                    // Whoever published a newer version before it could see the entry may reuse this version's pages.
+                    if let lock, let entry, lock.newestVersion > version {
+                        lock.unregister(entry)
+                        return .success(nil)
+                    }
+                    state.pins[version] = Pin(count: 1, entry: entry)
+                    return .success(state.published)
+                } catch {
+                    return .failure(error)
+                }
+            }
+            if let header = try result.get() {
+                return Snapshot(
+                    file: self, version: header.version, view: view, catalog: ByteTree(root: header.catalog),
+                    record: header.record, pageCount: UInt32(header.pageCount))
+            }
+        }
+    }
+
+    /// Releases a version that a snapshot had pinned.
+    func unpin(_ version: UInt64) {
+        state.withLock { state in
+            guard var pin = state.pins[version] else { return }
+            pin.count -= 1
+            if pin.count > 0 {
+                state.pins[version] = pin
+            } else {
+                if let entry = pin.entry { lock?.unregister(entry) }
+                state.pins[version] = nil
+            }
+        }
     }
 
     /// The newest durable version, other processes' commits included. One atomic load.
     package var newestVersion: UInt64 {
-        preconditionFailure("stub")
+        lock?.newestVersion ?? state.withLock { $0.published.version }
     }
+
+    /// The number of versions that readers of this process stand at.
+    package var pinnedVersionCount: Int {
+        state.withLock { $0.pins.count }
+    }
+
+    /// Takes over what another process has published.
+    private func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
+        guard newest > state.published.version else { return }
+        guard let found = try StorageFile.published(version: newest, reservation, path) else {
+            // The slot has been overwritten meanwhile, so there is a newer version still: the caller's check finds it.
+            if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
+            throw .corrupt("The newest version's header cannot be read", page: 0, path: path)
+        }
+        state.byteCount = try data.currentByteCount()
+        guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
+            throw .corrupt(
+                "The file was cut short while it was open", page: PageNumber(state.byteCount / pageByteCount),
+                path: path)
+        }
+        state.published = found.header
+        state.slot = found.slot
+        raisePageLimit(to: UInt32(found.header.pageCount))
+    }
+
+    private func raisePageLimit(to limit: UInt32) {
+        if reservation.verified[0].load(ordering: .relaxed) < limit {
+            reservation.verified[0].store(limit, ordering: .releasing)
+        }
+    }
+
+    // MARK: The write lock
 
     /// Takes the inter-process write lock if nobody else has it. Not recursive; belongs to the process, not to a thread.
     package func tryLockForWriting() throws(StorageError) -> Bool {
-        preconditionFailure("stub")
+        try checkProcess()
+        guard let lock else { throw readOnlyError }
+        return try lock.tryLockForWriting()
     }
 
-    /// Takes the inter-process write lock, blocking the calling thread: only for dedicated threads and synchronous writes.
+    /// Takes the inter-process write lock, blocking the calling thread: only for dedicated threads.
     package func lockForWriting() throws(StorageError) {
-        preconditionFailure("stub")
+        try checkProcess()
+        guard let lock else { throw readOnlyError }
+        try lock.lockForWriting()
     }
 
     /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
     package func unlockForWriting() {
-        preconditionFailure("stub")
+        lock?.unlockForWriting()
     }
+
+    /// The process that holds the write lock, for messages.
+    package var writerProcess: Int32? { lock?.writerProcess }
+
+    private var readOnlyError: StorageError {
+        StorageError(.readOnly, "The realm was opened for reading only", path: path)
+    }
+
+    // MARK: Writing
 
     /// Begins a write on top of the newest prepared version. The caller holds the write lock.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
-        preconditionFailure("stub")
+        try checkProcess()
+        guard let lock, !data.isReadOnly else { throw readOnlyError }
+        let byteCount = try data.currentByteCount()
+        let newest = lock.newestVersion
+        let before = state.withLock { (state) -> Result<(FileHeader, UInt64), StorageError> in
+            do throws(StorageError) {
+                if let stopped = state.stopped { throw stopped }
+                try refresh(&state, to: newest)
+                guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
+                    throw .corrupt(
+                        "The file was cut short while it was open", page: PageNumber(byteCount / pageByteCount),
+                        path: path)
+                }
+                state.byteCount = byteCount
+                return .success((state.published, state.epoch))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let (published, epoch) = try before.get()
+        var pinned = lock.pinnedVersions()
+        if let limit = options.maximumNumberOfActiveVersions, pinned.count > limit {
+            throw StorageError(
+                .limit,
+                "Number of active versions (\(pinned.count)) in the Realm exceeded the limit of \(limit): the oldest is \(pinned[0]), the newest \(published.version)",
+                path: path)
+        }
+        let index = pinned.partitioningIndex { $0 >= published.version }
+        if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
+        let loaded = writer.withLock { (box) -> Result<WriterState, StorageError> in
+            do throws(StorageError) {
+                if box.releasablePageCount > 2048 {
+                    for run in box.releasable
+                    where !(run.page..<(run.page + run.pageCount)).contains(where: { reservation.isBuffered(Int($0)) }) {
+                        reservation.releaseBuffers(page: Int(run.page), pageCount: Int(run.pageCount))
+                    }
+                    box.releasable = []
+                    box.releasablePageCount = 0
+                }
+                if let state = box.state, state.version >= published.version { return .success(state) }
+                let state = try WriterState.load(from: published, in: view)
+                box.state = state
+                return .success(state)
+            } catch {
+                return .failure(error)
+            }
+        }
+        let writerState = try loaded.get()
+        writerState.space.reclaim(pinned: pinned, durable: published.version)
+        return WriteTransaction(
+            file: self, state: writerState, view: view, reservation: reservation, pinned: pinned, epoch: epoch)
+    }
+
+    /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
+    func checkWriting(epoch: UInt64) throws(StorageError) {
+        let error = state.withLock { state in
+            state.stopped
+                ?? (state.epoch == epoch
+                    ? nil
+                    : StorageError(
+                        .io, "An earlier commit failed while this transaction was open; begin it again", path: path))
+        }
+        if let error { throw error }
     }
 
     /// Writes and flushes prepared commits, oldest first, with one flush; publishes the newest and wakes observers.
     ///
-    /// Blocks in the device: call it on the file's I/O thread, or on the thread of a synchronous write.
-    /// - Throws: the failure of the flush; then none of the commits is there, and writing stops until the file is reopened.
+    /// Blocks in the device: call it on the file's I/O thread, or on the thread of a synchronous write; one call at a
+    /// time, in the order of the versions.
+    /// - Throws: the failure; then none of the commits is there. After a failed flush writing stops until the file is
+    ///   reopened.
     package func publish(_ commits: [PreparedCommit]) throws(StorageError) {
-        preconditionFailure("stub")
+        guard let last = commits.last, let lock else { return }
+        let (published, slot, oldByteCount, stopped) = state.withLock {
+            ($0.published, $0.slot, $0.byteCount, $0.stopped)
+        }
+        var runs = commits[0].runs
+        for commit in commits.dropFirst() { runs.append(contentsOf: commit.runs) }
+        if commits.count > 1 { runs.sort { $0.page < $1.page } }
+        var byteCount = oldByteCount
+        var isHeaderTouched = false
+        var isFlushing = false
+        let target = 1 - slot
+        var header = published
+        do throws(StorageError) {
+            if let stopped { throw stopped }
+            let needed = Int(last.pageCount) * pageByteCount
+            if needed > byteCount {
+                let step = min(max(byteCount / 2, 128 << 10), 64 << 20)
+                let grown = (max(needed, byteCount + step) + 65535) & ~65535
+                try data.grow(from: byteCount, to: grown, isFlushed: options.durability == .flushed)
+                byteCount = grown
+                state.withLock { $0.byteCount = grown }
+            }
+            let extents = PreparedCommit.extents(of: runs)
+            for extent in extents {
+                let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
+                try data.write([(bytes, Int(extent.pageCount) * pageByteCount)], at: Int(extent.page) * pageByteCount)
+            }
+            header.version = last.version
+            header.confirmedVersion = published.version
+            header.catalog = last.catalog
+            header.record = last.record
+            header.pageCount = UInt64(last.pageCount)
+            header.isContentFlushed = extents.count > FileHeader.maximumExtentCount
+            header.extents = header.isContentFlushed ? [] : extents
+            header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
+            if header.isContentFlushed, options.durability == .flushed {
+                isFlushing = true
+                try data.synchronize()
+                isFlushing = false
+            }
+            isHeaderTouched = true
+            try write(header, toSlot: target)
+            if options.durability == .flushed {
+                isFlushing = true
+                try data.synchronize()
+            }
+        } catch {
+            if isHeaderTouched { try? write(published, toSlot: target) }
+            for run in runs { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
+            writer.withLock { $0.state = nil }
+            state.withLock {
+                $0.epoch += 1
+                if isFlushing {
+                    $0.stopped = StorageError(
+                        .writingStopped,
+                        "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
+                        path: path, errorNumber: error.errorNumber)
+                }
+            }
+            throw error
+        }
+        raisePageLimit(to: last.pageCount)
+        for run in runs {
+            reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
+            reservation.clearBuffered(Int(run.page), count: Int(run.pageCount))
+        }
+        state.withLock {
+            $0.published = header
+            $0.slot = target
+        }
+        writer.withLock { box in
+            box.releasable.append(contentsOf: runs)
+            box.releasablePageCount += runs.reduce(0) { $0 + Int($1.pageCount) }
+        }
+        lock.publish(last.version)
     }
 
-    /// Everything that changed after one version up to another, merged; nil when that stretch is no longer kept.
-    package func changes(after first: UInt64, through last: UInt64) throws(StorageError) -> ChangeSet? {
-        preconditionFailure("stub")
+    private func write(_ header: FileHeader, toSlot slot: Int) throws(StorageError) {
+        let byteCount = FileHeader.copiesPerSlot * pageByteCount
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        let first = slot * FileHeader.copiesPerSlot
+        for copy in 0..<FileHeader.copiesPerSlot {
+            header.store(to: bytes + copy * pageByteCount, page: PageNumber(first + copy))
+        }
+        try data.write([(UnsafeRawPointer(bytes), byteCount)], at: first * pageByteCount)
+    }
+
+    /// Marks the newest version as durable in the other slot, so that later damage to it cannot pass for a torn commit.
+    /// Needs no flush: without the mark the version is verified at the next opening.
+    private func confirmOnClose() {
+        guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
+        let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
+        guard stopped == nil, published.confirmedVersion < published.version,
+            (try? lock.tryLockForWriting()) == true
+        else { return }
+        if lock.newestVersion == published.version {
+            var header = published
+            header.confirmedVersion = header.version
+            header.extents = []
+            try? write(header, toSlot: 1 - slot)
+        }
+        lock.unlockForWriting()
+    }
+
+    // MARK: Changes
+
+    /// Everything that changed after a version, up to the snapshot's, merged; nil when that stretch is no longer kept.
+    ///
+    /// The stretch is kept for as long as a reader stands at `first`, or as the retention of the options says.
+    /// - Complexity: O(what changed) and O(the number of versions between).
+    package func changes(after first: UInt64, through last: Snapshot) throws(StorageError) -> ChangeSet? {
+        if first >= last.version { return ChangeSet() }
+        var found: [CommitRecord.VersionChanges] = []
+        var next = last.record
+        while !next.isNone {
+            let record = try CommitRecord.read(next, in: last.view)
+            found += record.changes.reversed().filter { $0.version > first }
+            if record.oldestLogVersion > first, record.version == last.version { return nil }
+            if record.previousVersion <= first { break }
+            guard record.previousVersion < record.version else {
+                throw .corrupt("The chain of commit records does not end", page: next.page, path: path)
+            }
+            next = record.previous
+        }
+        var result = ChangeSet()
+        for item in found.sorted(by: { $0.version < $1.version }) { result.merge(later: item.changes) }
+        return result
     }
 
     /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
     package func waitForVersion(after version: UInt64, timeoutNanoseconds: Int64 = -1) -> UInt64 {
-        preconditionFailure("stub")
+        guard let lock else { return newestVersion }
+        let word = lock.wakeWord
+        if lock.newestVersion <= version {
+            lock.waitForWake(from: word, timeoutNanoseconds: timeoutNanoseconds)
+        }
+        return lock.newestVersion
     }
 
-    /// Lets every `waitForVersion` of this process return.
+    /// Lets every `waitForVersion` return, in this process and in others.
     package func interruptWaiters() {
-        preconditionFailure("stub")
+        lock?.wake()
     }
+
+    // MARK: Figures
 
     /// The size of the file in bytes.
     package var byteCount: Int {
-        preconditionFailure("stub")
+        state.withLock { $0.byteCount }
+    }
+
+    private func checkProcess() throws(StorageError) {
+        guard ForkDetector.generation == forkGeneration else {
+            throw StorageError(
+                .invalidArgument,
+                "The realm was opened before this process was forked; open it again in the child", path: path)
+        }
     }
 }

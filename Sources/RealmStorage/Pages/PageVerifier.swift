@@ -1,7 +1,46 @@
+import Synchronization
+
 /// Verifies a run of pages on this process's first touch of it.
 @usableFromInline
-package final class PageVerifier: @unchecked Sendable {
+package final class PageVerifier: Sendable {
+    private let reservation: Reservation
+    private let path: String
+
+    init(reservation: Reservation, path: String) {
+        self.reservation = reservation
+        self.path = path
+    }
+
+    /// The bytes of a run that was not verified before: from the writer's buffers when it stands there, else from the
+    /// mapping, once its place, checksum and structure have been found right.
     func pointer(to reference: PageReference, in view: PageView) throws(StorageError) -> UnsafeRawPointer {
-        preconditionFailure("stub")
+        let page = Int(reference.page)
+        guard page != 0, reference.pageCount != 0, page < reservation.pageCapacity else {
+            throw .corrupt("A reference points outside the file", page: reference.page, path: path)
+        }
+        if reservation.isBuffered(page) {
+            return UnsafeRawPointer(view.buffers + page * pageByteCount)
+        }
+        let limit = Int(reservation.verified[0].load(ordering: .acquiring))
+        guard page >= FileHeader.slotPageCount, page + Int(reference.pageCount) <= limit else {
+            throw .corrupt(
+                "A reference points to page \(page), beyond the \(limit) pages of the file", page: reference.page,
+                path: path)
+        }
+        let bytes = view.mapping + page * pageByteCount
+        let byteCount = Int(reference.pageCount) * pageByteCount
+        guard reference.checksum != 0, PageChecksum.of(bytes, byteCount: byteCount) == reference.checksum else {
+            throw .corrupt("A page fails its checksum: the file is damaged", page: reference.page, path: path)
+        }
+        let page32 = UInt32(littleEndian: bytes.load(fromByteOffset: PageHeader.pageOffset, as: UInt32.self))
+        let count32 = UInt32(littleEndian: bytes.load(fromByteOffset: PageHeader.pageCountOffset, as: UInt32.self))
+        guard page32 == reference.page, count32 == reference.pageCount else {
+            throw .corrupt("A page does not know its own number: the file is damaged", page: reference.page, path: path)
+        }
+        if let reason = PageValidator.reason(UnsafeRawBufferPointer(start: bytes, count: byteCount)) {
+            throw .corrupt("A page is malformed: \(reason)", page: reference.page, path: path)
+        }
+        reservation.verified[page].store(UInt32(truncatingIfNeeded: reference.checksum), ordering: .relaxed)
+        return bytes
     }
 }

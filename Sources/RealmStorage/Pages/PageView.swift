@@ -1,3 +1,5 @@
+package import Synchronization
+
 /// Where the pages of one version are read: the file's shared mapping and, for the writer, its private page buffers.
 ///
 /// A view is a bundle of raw pointers into memory that stays mapped as long as the `StorageFile` lives; the snapshot or
@@ -11,13 +13,13 @@ package struct PageView: @unchecked Sendable {
     @usableFromInline package let buffers: UnsafeMutableRawPointer
     /// Per page the low half of the checksum under which this process last verified it. Entry 0 (a header page, which
     /// nothing refers to) holds the number of pages that may be referred to.
-    @usableFromInline let verified: UnsafeMutablePointer<UInt32>
+    @usableFromInline let verified: UnsafeMutablePointer<Atomic<UInt32>>
     /// Where a first touch goes to be verified.
     @usableFromInline let verifier: Unmanaged<PageVerifier>
 
     @inlinable
     package init(
-        mapping: UnsafeRawPointer, buffers: UnsafeMutableRawPointer, verified: UnsafeMutablePointer<UInt32>,
+        mapping: UnsafeRawPointer, buffers: UnsafeMutableRawPointer, verified: UnsafeMutablePointer<Atomic<UInt32>>,
         verifier: Unmanaged<PageVerifier>
     ) {
         self.mapping = mapping
@@ -32,8 +34,8 @@ package struct PageView: @unchecked Sendable {
     @inlinable @inline(__always)
     package func pointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
         let page = Int(reference.page)
-        if reference.checksum != 0, reference.page < verified[0],
-            verified[page] == UInt32(truncatingIfNeeded: reference.checksum)
+        if reference.checksum != 0, reference.page < verified[0].load(ordering: .relaxed),
+            verified[page].load(ordering: .relaxed) == UInt32(truncatingIfNeeded: reference.checksum)
         {
             return mapping + page &* pageByteCount
         }

@@ -1,8 +1,48 @@
 /// A sealed write transaction, ready to be written and flushed by the file's I/O thread.
-package final class PreparedCommit: @unchecked Sendable {
-    package let version: UInt64
+package final class PreparedCommit: Sendable {
+    /// One run that the commit writes.
+    struct Run: Sendable {
+        var page: PageNumber
+        var pageCount: UInt32
+        var checksum: UInt64
+    }
 
-    init(version: UInt64) {
+    package let version: UInt64
+    let catalog: PageReference
+    let record: PageReference
+    let pageCount: UInt32
+    /// The runs to write, ascending.
+    let runs: [Run]
+    /// What changed, for the observers of this process.
+    package let changes: ChangeSet
+
+    init(
+        version: UInt64, catalog: PageReference, record: PageReference, pageCount: UInt32, runs: [Run],
+        changes: ChangeSet
+    ) {
         self.version = version
+        self.catalog = catalog
+        self.record = record
+        self.pageCount = pageCount
+        self.runs = runs
+        self.changes = changes
+    }
+
+    /// The runs of several commits joined to extents of neighbouring pages.
+    static func extents(of runs: [Run]) -> [Extent] {
+        var extents: [Extent] = []
+        for run in runs {
+            if let last = extents.last, last.end == run.page {
+                extents[extents.count - 1].pageCount += run.pageCount
+            } else {
+                extents.append(Extent(page: run.page, pageCount: run.pageCount))
+            }
+        }
+        return extents
+    }
+
+    /// The checksum over the checksums of the runs, in page order.
+    static func contentChecksum(of runs: [Run]) -> UInt64 {
+        runs.map(\.checksum).withUnsafeBytes { XXH64.hash($0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, count: $0.count) }
     }
 }

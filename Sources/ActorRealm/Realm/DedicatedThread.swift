@@ -1,0 +1,109 @@
+import CRealmShims
+import DequeModule
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A serial executor with a thread of its own, for work that blocks in the device or in a lock and must not take a
+/// thread of the concurrent pool with it.
+///
+/// The thread starts with the first work and ends when the object goes away, after the work that is left.
+final class DedicatedThread: SerialExecutor {
+    private enum Work: Sendable {
+        case block(@Sendable () -> Void)
+        case job(UnownedJob)
+    }
+
+    /// What the thread shares with its owner.
+    private final class Inbox: Sendable {
+        struct State {
+            var work: Deque<Work> = []
+            var isStarted = false
+            var isStopped = false
+        }
+
+        let state = Mutex(State())
+        let wakeUps = DispatchSemaphore(value: 0)
+    }
+
+    private let name: String
+    private let inbox = Inbox()
+
+    init(name: String) {
+        self.name = name
+    }
+
+    deinit {
+        inbox.state.withLock { $0.isStopped = true }
+        inbox.wakeUps.signal()
+    }
+
+    /// Runs the block on the thread, after everything given before.
+    func perform(_ block: @escaping @Sendable () -> Void) {
+        add(.block(block))
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    private func add(_ work: Work) {
+        let starts = inbox.state.withLock { state in
+            state.work.append(work)
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        if starts {
+            Self.detach(name: name) { [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
+        }
+        inbox.wakeUps.signal()
+    }
+
+    private static func run(_ inbox: Inbox, _ executor: UnownedSerialExecutor) {
+        while true {
+            inbox.wakeUps.wait()
+            let (work, ends) = inbox.state.withLock { state in
+                let work = state.work.popFirst()
+                return (work, work == nil && state.isStopped)
+            }
+            switch work {
+            case .block(let block): block()
+            case .job(let job): job.runSynchronously(on: executor)
+            case nil: if ends { return }
+            }
+        }
+    }
+
+    /// Runs a block on a new thread.
+    static func detach(name: String, _ block: @escaping @Sendable () -> Void) {
+        final class Start: Sendable {
+            let name: String
+            let block: @Sendable () -> Void
+            init(name: String, block: @escaping @Sendable () -> Void) {
+                self.name = name
+                self.block = block
+            }
+        }
+        let start = Unmanaged.passRetained(Start(name: name, block: block))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                crealm_set_thread_name(start.name)
+                start.block()
+                return nil
+            }, start.toOpaque())
+        pthread_attr_destroy(&attributes)
+        guard result == 0 else {
+            start.release()
+            // The process has no thread left: the shared pool is the only place where the work still can run.
+            DispatchQueue.global().async(execute: block)
+            return
+        }
+    }
+}

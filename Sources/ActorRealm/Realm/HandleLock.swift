@@ -1,0 +1,13 @@
+import Synchronization
+
+/// Guards the weak handle of a core, which frozen realms may be asked for on several threads at once.
+struct HandleLock: ~Copyable {
+    private let mutex = Mutex(())
+
+    func withLock<Result>(_ body: () -> Result) -> Result {
+        nonisolated(unsafe) var result: Result?
+        mutex.withLock { _ in result = body() }
+        guard let result else { preconditionFailure("The body has run.") }
+        return result
+    }
+}

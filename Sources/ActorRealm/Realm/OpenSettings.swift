@@ -1,0 +1,74 @@
+import Foundation
+import RealmStorage
+
+/// What a configuration means for the file system: which file, and how to open it.
+struct OpenSettings: Sendable {
+    let path: String
+    /// Whether the file vanishes when its last user closes it.
+    let isTemporary: Bool
+    let isReadOnly: Bool
+    let options: StorageOptions
+
+    /// Checks a configuration, and finds the file that it means.
+    init(_ configuration: Realm.Configuration) throws(Realm.Error) {
+        func invalid(_ message: String) -> Realm.Error {
+            Realm.Error(.invalidInput, message, fileURL: configuration.fileURL)
+        }
+        if let name = configuration.inMemoryIdentifier {
+            path = Self.temporaryPath(for: name)
+            isTemporary = true
+        } else if let url = configuration.fileURL {
+            guard url.isFileURL else { throw invalid("The fileURL of a configuration must be a file URL.") }
+            path = url.standardizedFileURL.path
+            isTemporary = false
+        } else {
+            throw invalid("A configuration needs a fileURL or an inMemoryIdentifier.")
+        }
+        if let key = configuration.encryptionKey {
+            guard key.count == 64 else { throw invalid("Encryption key must be exactly 64 bytes long.") }
+            throw invalid("Encrypted realms are not supported by this build.")
+        }
+        if configuration.readOnly, configuration.deleteRealmIfMigrationNeeded {
+            throw invalid("Cannot set deleteRealmIfMigrationNeeded for a read-only realm.")
+        }
+        if configuration.readOnly, configuration.shouldCompactOnLaunch != nil {
+            throw invalid("Cannot set shouldCompactOnLaunch for a read-only realm.")
+        }
+        isReadOnly = configuration.readOnly
+        var options = StorageOptions()
+        options.isReadOnly = configuration.readOnly
+        options.createsIfMissing = !configuration.readOnly
+        options.durability = isTemporary || configuration.durability == .unflushed ? .none : .flushed
+        options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int($0) }
+        self.options = options
+    }
+
+    /// Where an in-memory realm lives: a file in memory where the system has such a place.
+    private static func temporaryPath(for name: String) -> String {
+        let manager = FileManager.default
+        let directory = manager.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : manager.temporaryDirectory.path
+        let safe = name.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                String(UnicodeScalar(byte))
+            default:
+                "_" + String(byte, radix: 16)
+            }
+        }
+        return "\(directory)/actor-realm-\(getuid())-\(safe.joined()).realm"
+    }
+
+    /// The files that belong to a realm, its own first.
+    static func files(of path: String) -> [String] {
+        [path, path + ".lock"]
+    }
+
+    /// Removes a realm's files; true when there was one.
+    @discardableResult
+    static func removeFiles(at path: String) -> Bool {
+        var removed = false
+        for file in files(of: path) where unlink(file) == 0 { removed = true }
+        return removed
+    }
+}

@@ -1,0 +1,122 @@
+public import Foundation
+public import Logging
+import Synchronization
+
+extension Realm {
+    /// Which file to open, and how.
+    ///
+    /// ```swift
+    /// var configuration = Realm.Configuration()
+    /// configuration.fileURL = URL(fileURLWithPath: "/var/lib/app/todos.realm")
+    /// configuration.schemaVersion = 2
+    /// let realm = try await Realm(configuration: configuration)
+    /// ```
+    public struct Configuration: Sendable {
+        /// When a commit counts as done.
+        public enum Durability: Sendable, Hashable {
+            /// After a flush to the device: an acknowledged commit survives a power cut.
+            case flushed
+            /// When the operating system has it: it survives the process, not the machine. For caches and tests.
+            case unflushed
+        }
+
+        /// Decides from the file's total and used bytes whether to compact it when it is first opened.
+        public typealias CompactionDecision = @Sendable (_ totalByteCount: Int, _ usedByteCount: Int) -> Bool
+
+        private enum Location: Sendable, Hashable {
+            case file(URL)
+            case memory(String)
+            case none
+        }
+
+        private static let sharedDefault = Mutex(Configuration())
+
+        /// The configuration of realms that are opened without one: `default.realm` in the working directory, unless
+        /// the program says otherwise. May be changed from any isolation.
+        public static var defaultConfiguration: Configuration {
+            get { sharedDefault.withLock { $0 } }
+            set { sharedDefault.withLock { $0 = newValue } }
+        }
+
+        private var location: Location
+
+        /// The file. Setting it makes an in-memory realm one of a file.
+        public var fileURL: URL? {
+            get { if case .file(let url) = location { url } else { nil } }
+            set { location = newValue.map { .file($0) } ?? .none }
+        }
+
+        /// The name of a realm that vanishes when the last instance closes; instances that name the same share it.
+        /// Setting it makes a realm of a file one in memory.
+        public var inMemoryIdentifier: String? {
+            get { if case .memory(let name) = location { name } else { nil } }
+            set { location = newValue.map { .memory($0) } ?? .none }
+        }
+
+        /// The 64-byte key of an encrypted file.
+        public var encryptionKey: Data?
+        /// Whether the file may only be read; it must exist then.
+        public var readOnly: Bool
+        /// The version of the classes. Raise it when they change.
+        public var schemaVersion: UInt64
+        /// Brings the content of an older file into the shape of the classes.
+        public var migrationBlock: MigrationBlock?
+        /// Whether a file that would need a migration is deleted and made anew.
+        public var deleteRealmIfMigrationNeeded: Bool
+        /// Decides whether to compact the file at its first opening.
+        public var shouldCompactOnLaunch: CompactionDecision?
+        /// A file to copy when ``fileURL`` does not exist yet.
+        public var seedFilePath: URL?
+        /// Refuses writes while more than so many versions are pinned by readers; nil for no limit.
+        public var maximumNumberOfActiveVersions: UInt?
+        /// When a commit counts as done.
+        public var durability = Durability.flushed
+        /// Receives what the library has to say; nil for silence.
+        public var logger: Logger?
+
+        /// Describes a realm.
+        public init(
+            fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
+            encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
+            migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
+            shouldCompactOnLaunch: CompactionDecision? = nil, seedFilePath: URL? = nil
+        ) {
+            location = inMemoryIdentifier.map { .memory($0) } ?? fileURL.map { .file($0) } ?? .none
+            self.encryptionKey = encryptionKey
+            self.readOnly = readOnly
+            self.schemaVersion = schemaVersion
+            self.migrationBlock = migrationBlock
+            self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+            self.shouldCompactOnLaunch = shouldCompactOnLaunch
+            self.seedFilePath = seedFilePath
+        }
+    }
+}
+
+extension Realm.Configuration: Equatable {
+    /// Compares what decides which file is meant and whether two openings agree on it: key, place, access, and version.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.encryptionKey == right.encryptionKey && left.location == right.location
+            && left.readOnly == right.readOnly && left.schemaVersion == right.schemaVersion
+    }
+}
+
+extension Realm.Configuration: CustomStringConvertible {
+    /// The place and the settings that differ from the defaults; never the key.
+    public var description: String {
+        var parts: [String] = []
+        switch location {
+        case .file(let url): parts.append("fileURL: \(url.path)")
+        case .memory(let name): parts.append("inMemoryIdentifier: \(name)")
+        case .none: parts.append("no file")
+        }
+        if encryptionKey != nil { parts.append("encrypted") }
+        if readOnly { parts.append("readOnly") }
+        parts.append("schemaVersion: \(schemaVersion)")
+        if deleteRealmIfMigrationNeeded { parts.append("deleteRealmIfMigrationNeeded") }
+        return "Realm.Configuration(\(parts.joined(separator: ", ")))"
+    }
+}
+
+/// Brings the content of an older file into the shape of the classes, given the version that the file has.
+public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void

@@ -1,0 +1,285 @@
+import RealmModel
+import RealmStorage
+import Synchronization
+
+/// Everything that the realms of one file share in this process: the file, its writers, its threads, and who listens for
+/// new versions.
+final class RealmCoordinator: Sendable {
+    /// Names a listener.
+    struct ListenerID: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    private struct State {
+        var cores: [RealmIsolation.Key: CoreRegistration] = [:]
+        var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
+        var nextListener: UInt64 = 1
+        var watcher: VersionWatcher?
+        /// The declared schema that the file is known to fit.
+        var reconciled: DatabaseSchema?
+        var isClosed = false
+    }
+
+    /// The open file.
+    let file: StorageFile
+    /// Where the file is, for messages.
+    let path: String
+    /// Whose turn it is to write.
+    let writes: WriteScheduler
+    /// Runs what blocks in the device.
+    let io: FileActor
+    private let settings: OpenSettings
+    private let state = Mutex(State())
+    private let relay: VersionRelay
+
+    init(file: StorageFile, path: String, settings: OpenSettings) {
+        self.file = file
+        self.path = path
+        self.settings = settings
+        let relay = VersionRelay()
+        self.relay = relay
+        io = FileActor()
+        writes = WriteScheduler(file: file, ioThread: io.thread) { relay.announce($0) }
+        relay.attach(self)
+    }
+
+    deinit {
+        state.withLock { $0.watcher }?.stop()
+        if settings.isTemporary { OpenSettings.removeFiles(at: path) }
+    }
+
+    // MARK: Realms of this file
+
+    /// The realm of an isolation: the one that is open there, or a new one.
+    ///
+    /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
+    func core(for isolation: RealmIsolation, configuration: Realm.Configuration) throws -> RealmCore {
+        if let core = existingCore(for: isolation) {
+            try checkCompatible(core.configuration, with: configuration)
+            return core
+        }
+        let core: RealmCore
+        do {
+            core = RealmCore(
+                configuration: configuration, coordinator: self, isolation: isolation,
+                model: try ModelView(snapshot: file.beginRead()))
+        } catch {
+            throw Realm.Error.wrap(error, path: path)
+        }
+        remember(core)
+        return core
+    }
+
+    /// The open realm of an isolation.
+    func existingCore(for isolation: RealmIsolation) -> RealmCore? {
+        guard isolation.isCacheable else { return nil }
+        if case .scheduler = isolation {
+            let registrations = state.withLock { Array($0.cores.values) }
+            return registrations.first { $0.isolation.isSame(as: isolation) }?.openCore
+        }
+        guard let registration = state.withLock({ $0.cores[isolation.key] }),
+            registration.isolation.isSame(as: isolation)
+        else { return nil }
+        return registration.openCore
+    }
+
+    /// The open realm of the isolation that the caller runs in, where that can only be found out at run time.
+    func coreForCurrentContext() -> RealmCore? {
+        let registrations = state.withLock { Array($0.cores.values) }
+        return registrations.first { $0.isolation.isAlive && $0.isolation.isCurrent }?.openCore
+    }
+
+    /// The realm of an actor, for what runs on it.
+    func realm(isolatedTo actor: isolated any Actor, configuration: Realm.Configuration) throws -> Realm {
+        try core(for: RealmIsolation(actor), configuration: configuration).realm()
+    }
+
+    /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
+    func remember(_ core: RealmCore) {
+        guard core.isolation.isCacheable else { return }
+        let registration = CoreRegistration(core)
+        state.withLock { state in
+            state.cores = state.cores.filter { $0.value.isAlive }
+            state.cores[core.isolation.key] = registration
+        }
+        if core.isolation.canPost { watchVersions() }
+    }
+
+    /// Forgets a core that was closed.
+    func forget(_ core: RealmCore) {
+        state.withLock { state in
+            if state.cores[core.isolation.key]?.isOf(core) == true { state.cores[core.isolation.key] = nil }
+        }
+    }
+
+    /// Whether any realm of this file is open in this process.
+    var hasOpenRealms: Bool { state.withLock { $0.cores.values.contains { $0.isAlive } } }
+
+    /// Throws when two openings of the file in one process exclude each other.
+    func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {
+        func mismatch(_ what: String) -> Realm.Error {
+            Realm.Error(
+                .incompatibleSession, "Realm at path '\(path)' already opened with different \(what).",
+                fileURL: second.fileURL)
+        }
+        if first.readOnly != second.readOnly { throw mismatch("read permissions") }
+        if first.inMemoryIdentifier != second.inMemoryIdentifier { throw mismatch("inMemory settings") }
+        if first.encryptionKey != second.encryptionKey { throw mismatch("encryption key") }
+        if first.schemaVersion != second.schemaVersion { throw mismatch("schema version") }
+    }
+
+    // MARK: New versions
+
+    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of a
+    /// synchronous writer. It must be quick, and must not write.
+    func addVersionListener(_ listener: @escaping @Sendable (UInt64) -> Void) -> ListenerID {
+        let id = state.withLock { state in
+            let id = ListenerID(number: state.nextListener)
+            state.nextListener += 1
+            state.listeners.append((id, listener))
+            return id
+        }
+        watchVersions()
+        return id
+    }
+
+    /// Ends what ``addVersionListener(_:)`` began.
+    func removeVersionListener(_ id: ListenerID) {
+        state.withLock { state in state.listeners.removeAll { $0.id == id } }
+    }
+
+    /// Tells realms and listeners of a version; called in the order of the versions.
+    fileprivate func versionPublished(_ version: UInt64) {
+        let (listeners, cores) = state.withLock { ($0.listeners, Array($0.cores.values)) }
+        for listener in listeners { listener.body(version) }
+        for core in cores { core.postRefresh() }
+    }
+
+    /// Watches for the commits of other processes, from the first call on.
+    private func watchVersions() {
+        guard !settings.isReadOnly else { return }
+        let watcher = state.withLock { state -> VersionWatcher? in
+            if state.watcher != nil { return nil }
+            let watcher = VersionWatcher(file: file, relay: relay)
+            state.watcher = watcher
+            return watcher
+        }
+        watcher?.start()
+    }
+
+    // MARK: Schema
+
+    /// Whether the file is known to fit a schema.
+    func isReconciled(with declared: DatabaseSchema) -> Bool {
+        state.withLock { $0.reconciled == declared }
+    }
+
+    /// Notes that the file fits a schema.
+    func setReconciled(with declared: DatabaseSchema) {
+        state.withLock { $0.reconciled = declared }
+    }
+}
+
+/// A core as its coordinator knows it. The weak reference is used only in the core's isolation.
+final class CoreRegistration: @unchecked Sendable {
+    let isolation: RealmIsolation
+    private weak let core: RealmCore?
+    private let identifier: ObjectIdentifier
+    private let isRefreshPosted = Atomic(false)
+
+    init(_ core: RealmCore) {
+        self.core = core
+        isolation = core.isolation
+        identifier = ObjectIdentifier(core)
+    }
+
+    /// The core, for callers in its isolation.
+    var openCore: RealmCore? {
+        guard let core, core.lifecycle == .open else { return nil }
+        return core
+    }
+
+    /// Whether the core exists.
+    var isAlive: Bool { core != nil && isolation.isAlive }
+
+    func isOf(_ other: RealmCore) -> Bool { identifier == ObjectIdentifier(other) }
+
+    /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.
+    func postRefresh() {
+        guard isolation.canPost, !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        isolation.post { [weak self] in
+            guard let self else { return }
+            isRefreshPosted.store(false, ordering: .sequentiallyConsistent)
+            openCore?.refreshQuietly()
+        }
+    }
+}
+
+/// Carries versions from whoever publishes or notices them to the coordinator, each once and in order.
+final class VersionRelay: Sendable {
+    private struct State {
+        weak var coordinator: RealmCoordinator?
+        var newest: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let announcing = Mutex(())
+
+    func attach(_ coordinator: RealmCoordinator) {
+        state.withLock { $0.coordinator = coordinator }
+    }
+
+    func announce(_ version: UInt64) {
+        announcing.withLock { _ in
+            let coordinator = state.withLock { state -> RealmCoordinator? in
+                guard version > state.newest else { return nil }
+                state.newest = version
+                return state.coordinator
+            }
+            coordinator?.versionPublished(version)
+        }
+    }
+}
+
+/// The thread that waits for the commits of other processes.
+final class VersionWatcher: Sendable {
+    private let file: StorageFile
+    private let relay: VersionRelay
+    private let isStopped = Atomic(false)
+
+    init(file: StorageFile, relay: VersionRelay) {
+        self.file = file
+        self.relay = relay
+    }
+
+    func start() {
+        let first = file.newestVersion
+        DedicatedThread.detach(name: "realm-watch") { [self] in
+            var version = first
+            while !isStopped.load(ordering: .acquiring) {
+                let newest = file.waitForVersion(after: version, timeoutNanoseconds: -1)
+                if newest > version {
+                    version = newest
+                    relay.announce(newest)
+                }
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        file.interruptWaiters()
+    }
+}
+
+/// Runs what blocks in the device on a thread of its own, so that the concurrent pool never waits for a disk.
+actor FileActor {
+    nonisolated let thread = DedicatedThread(name: "realm-io")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Runs blocking work on the thread.
+    func run<Result: Sendable>(_ work: @Sendable () throws -> Result) rethrows -> Result {
+        try work()
+    }
+}

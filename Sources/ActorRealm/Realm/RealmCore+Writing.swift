@@ -1,0 +1,100 @@
+import CRealmShims
+import Logging
+import RealmModel
+import RealmStorage
+
+/// The write transaction of a core, in steps. The caller has checked that the realm may be used here.
+extension RealmCore {
+    /// Throws the reason why no write transaction can be opened by the caller.
+    func checkWritable() throws(Realm.Error) {
+        if isFrozen {
+            throw error(.frozen, "Can't perform transactions on a frozen Realm: thaw() it first.")
+        }
+        if lifecycle != .open { throw error(.closed, "This realm has been closed. Open it again.") }
+        if !isolation.isCurrent { throw error(.wrongIsolation, wrongIsolationMessage) }
+        if configuration.readOnly { throw error(.readOnly, "Can't perform transactions on read-only Realms.") }
+    }
+
+    /// Throws when the write transaction that is open would never end if the caller waited for its turn.
+    func checkNotNested() throws(Realm.Error) {
+        guard model.isInTransaction else { return }
+        throw error(
+            .alreadyInWriteTransaction,
+            "The Realm is already in a write transaction: finish it before beginning another one.")
+    }
+
+    /// As ``checkNotNested()``, for a writer that suspends: only the task that has the transaction open would wait for
+    /// itself.
+    func checkNotNestedInTask() throws(Realm.Error) {
+        if model.isInTransaction, writingTask == crealm_current_task() { try checkNotNested() }
+    }
+
+    /// An error about this realm's file.
+    func error(_ code: Realm.Error.Code, _ message: String) -> Realm.Error {
+        Realm.Error(code, message, fileURL: configuration.fileURL)
+    }
+
+    /// Opens the transaction of a turn; gives the turn back when that fails.
+    func beginTransaction(turn: WriteScheduler.Ticket) throws {
+        do {
+            if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
+            try model.begin(coordinator.file.beginWrite())
+        } catch {
+            coordinator.writes.finish(turn)
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+        ticket = turn
+        writingTask = crealm_current_task()
+    }
+
+    /// Seals the transaction and leaves it: reads see the last durable version again, until `advanceToNewest()`.
+    ///
+    /// When that fails, the transaction is rolled back and its turn given back.
+    func prepareCommit() throws -> (PreparedCommit, WriteScheduler.Ticket) {
+        guard let turn = ticket else { preconditionFailure("There is no write transaction to commit: begin one first.") }
+        do {
+            let prepared = try model.prepareCommit()
+            try model.endTransaction()
+            ticket = nil
+            return (prepared, turn)
+        } catch {
+            cancelTransaction()
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    /// Rolls the transaction back and gives its turn back.
+    func cancelTransaction() {
+        if model.isInTransaction { model.rollback() }
+        guard let turn = ticket else { return }
+        ticket = nil
+        coordinator.writes.finish(turn)
+        refreshQuietly()
+    }
+
+    /// Takes the result of a commit: moves to the new version, or throws.
+    func complete(_ result: WriteScheduler.CommitResult) throws {
+        switch result {
+        case .success:
+            do {
+                try advanceToNewest()
+            } catch {
+                throw Realm.Error(storage: error, path: coordinator.path)
+            }
+        case .failure(let error):
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+    }
+
+    /// Follows the file where the realm is allowed to; a failure leaves it at its version and is logged.
+    func refreshQuietly() {
+        guard autorefresh else { return }
+        do {
+            try advanceToNewest()
+        } catch {
+            logger?.error(
+                "A realm could not move to the newest version.",
+                metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import CRealmShims
+import Logging
+import RealmModel
+import RealmStorage
+
+/// One realm of one isolation: the version that its objects read, the write transaction they are in, and the check that
+/// they are used where they belong.
+///
+/// Everything reached from a realm holds its core; the public ``Realm`` is a handle on it. A frozen core stands on one
+/// version for good and may be used anywhere.
+@usableFromInline
+final class RealmCore {
+    /// How far the realm's life has come.
+    enum Lifecycle {
+        case open
+        /// `invalidate()` was called: the objects are gone, the realm reads anew through another core.
+        case invalidated
+        case closed
+    }
+
+    let configuration: Realm.Configuration
+    let coordinator: RealmCoordinator
+    let isolation: RealmIsolation
+    /// The version that is read, and the open write transaction.
+    let model: ModelView
+    /// Whether this is a frozen realm's core.
+    @usableFromInline let isFrozen: Bool
+    /// What every access compares with the current thread.
+    @usableFromInline let access: UnsafeMutablePointer<RealmAccessState>
+    private(set) var lifecycle = Lifecycle.open
+
+    /// The turn in the file's write queue that the open write transaction holds.
+    var ticket: WriteScheduler.Ticket?
+    /// The task that opened the write transaction; 0 outside tasks.
+    var writingTask: UInt = 0
+    /// Whether the realm follows the file by itself.
+    var autorefresh: Bool
+    /// The asynchronous writes of callback form that are under way.
+    var callbackWrites = CallbackWrites()
+    /// Called after the realm moved to a newer version, in its isolation.
+    private var advanceHandlers: [(id: UInt64, body: (UInt64) -> Void)] = []
+    private var nextHandlerID: UInt64 = 1
+    /// The frozen realm of the version that is read, while someone holds it or none newer is asked for.
+    private var frozenCore: RealmCore?
+    /// Owned by Objects: the accessors of the tables.
+    var accessorStorage: AnyObject?
+
+    private let handleLock = HandleLock()
+    private weak var handle: Realm?
+
+    init(
+        configuration: Realm.Configuration, coordinator: RealmCoordinator, isolation: RealmIsolation, model: ModelView
+    ) {
+        self.configuration = configuration
+        self.coordinator = coordinator
+        self.isolation = isolation
+        self.model = model
+        if case .everywhere = isolation { isFrozen = true } else { isFrozen = false }
+        autorefresh = !isFrozen
+        access = .allocate(capacity: 1)
+        access.initialize(to: RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: isFrozen ? 0 : .max))
+    }
+
+    deinit {
+        if model.isInTransaction {
+            logger?.warning(
+                "A realm was let go of inside a write transaction, which was rolled back.",
+                metadata: ["realm.path": "\(coordinator.path)"])
+            model.rollback()
+            if let ticket { coordinator.writes.finish(ticket) }
+        }
+        access.deallocate()
+    }
+
+    // MARK: Where and when it may be used
+
+    /// The word that the current thread is compared with, for inlined getters.
+    @usableFromInline
+    var ownerThread: UnsafeMutablePointer<UInt> {
+        UnsafeMutableRawPointer(access).assumingMemoryBound(to: UInt.self)
+    }
+
+    /// Traps unless the caller runs in the realm's isolation and the realm is open.
+    @inline(__always)
+    func checkAccess() {
+        #if DEBUG
+        checkAccessSlowly()
+        #else
+        let state = access.pointee
+        if _slowPath((crealm_thread_word() ^ state.ownerThread) & state.threadMask != 0) { checkAccessSlowly() }
+        #endif
+    }
+
+    /// Asks for the current executor or thread, and remembers the thread when it is the realm's.
+    @usableFromInline
+    @inline(never)
+    func checkAccessSlowly() {
+        switch lifecycle {
+        case .open: break
+        case .closed: preconditionFailure("This realm has been closed. Open it again before using it or its objects.")
+        case .invalidated:
+            preconditionFailure(
+                "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again.")
+        }
+        if isFrozen { return }
+        guard isolation.isCurrent else { trapOnWrongIsolation() }
+        if isolation.trustsThreads { access.pointee.ownerThread = crealm_thread_word() }
+    }
+
+    /// Whether the caller runs in the realm's isolation.
+    var isCurrent: Bool { isFrozen || isolation.isCurrent }
+
+    /// Whether objects of this core can still be used.
+    var isInvalidated: Bool { lifecycle != .open }
+
+    private func trapOnWrongIsolation() -> Never {
+        preconditionFailure(wrongIsolationMessage)
+    }
+
+    /// Names the realm's isolation, the caller's, and the remedies.
+    var wrongIsolationMessage: String {
+        var message =
+            "Realm accessed from incorrect thread or actor: it belongs to \(isolation), and was used from "
+            + "\(RealmIsolation.currentDescription). Send a ThreadSafeReference or a freeze()d copy to the other "
+            + "isolation, or open a realm there."
+        if case .thread = isolation {
+            message += " To bind a realm to an actor from its init, open it with `try await Realm(actor: self)`."
+        }
+        return message
+    }
+
+    /// Traps outside a write transaction.
+    func requireWrite(_ what: String) {
+        checkAccess()
+        if model.isInTransaction { return }
+        if isFrozen {
+            preconditionFailure("\(what) is not possible on a frozen realm: thaw() the object first.")
+        }
+        preconditionFailure("\(what) is possible only in a write transaction: call it inside realm.write { }.")
+    }
+
+    // MARK: What it is
+
+    /// Whether a write transaction is open.
+    var isInWriteTransaction: Bool { model.isInTransaction }
+
+    /// The version that is read.
+    var version: UInt64 { model.version }
+
+    /// The caller's logger.
+    var logger: Logger? { configuration.logger }
+
+    /// The public realm of this core.
+    func realm() -> Realm {
+        handleLock.withLock {
+            if let handle { return handle }
+            let realm = Realm(core: self)
+            handle = realm
+            return realm
+        }
+    }
+
+    // MARK: Moving on
+
+    /// Moves to the newest durable version; not inside a transaction.
+    ///
+    /// - Returns: whether there was a newer one.
+    @discardableResult
+    func advanceToNewest() throws(StorageError) -> Bool {
+        guard !isFrozen, lifecycle == .open, !model.isInTransaction,
+            coordinator.file.newestVersion > model.snapshot.version
+        else { return false }
+        frozenCore = nil
+        try model.advance(to: coordinator.file.beginRead())
+        let version = model.snapshot.version
+        for handler in advanceHandlers { handler.body(version) }
+        return true
+    }
+
+    /// Calls `body` with the version after each move to a newer one, in the realm's isolation.
+    func addAdvanceHandler(_ body: @escaping (UInt64) -> Void) -> UInt64 {
+        defer { nextHandlerID += 1 }
+        advanceHandlers.append((nextHandlerID, body))
+        return nextHandlerID
+    }
+
+    /// Ends what ``addAdvanceHandler(_:)`` began.
+    func removeAdvanceHandler(_ id: UInt64) {
+        advanceHandlers.removeAll { $0.id == id }
+    }
+
+    /// Ends the core's life: every later access traps.
+    func end(as lifecycle: Lifecycle) {
+        guard self.lifecycle == .open else { return }
+        if model.isInTransaction {
+            logger?.warning(
+                "A realm was closed inside a write transaction, which was rolled back.",
+                metadata: ["realm.path": "\(coordinator.path)"])
+            cancelTransaction()
+        }
+        self.lifecycle = lifecycle
+        frozenCore = nil
+        advanceHandlers = []
+        access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
+    }
+
+    // MARK: Frozen
+
+    /// The frozen realm of the version that is read outside a transaction.
+    func freeze() throws(StorageError) -> RealmCore {
+        if isFrozen { return self }
+        if let frozenCore, frozenCore.model.snapshot.version == model.snapshot.version { return frozenCore }
+        let frozen = RealmCore(
+            configuration: configuration, coordinator: coordinator, isolation: .everywhere,
+            model: try model.duplicate())
+        frozenCore = frozen
+        return frozen
+    }
+}
+
+@available(*, unavailable, message: "A realm belongs to its isolation.")
+extension RealmCore: Sendable {}

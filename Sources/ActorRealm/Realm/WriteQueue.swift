@@ -1,0 +1,273 @@
+import DequeModule
+
+/// Decides who writes next on one file: a state machine without locks, threads or tasks.
+///
+/// Writers of every kind stand in one first-in, first-out queue. The one whose turn it is holds the process's part of the
+/// inter-process lock; the lock is kept while writers wait or commits are on their way to the disk, but no longer than
+/// ``holdLimit``, so that other processes get their turn. The owner performs the returned ``Actions`` and reports back.
+///
+/// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
+/// before the synchronous one is done. Therefore it passes those of its own isolation, also one that has been chosen and has
+/// not started yet; and after a while any writer that has been chosen and does not start, because blocked threads may be all
+/// the threads there are.
+struct WriteQueue<Isolation: Hashable> {
+    /// A place in the queue.
+    struct Ticket: Hashable, Sendable {
+        let number: UInt64
+    }
+
+    /// Whether a writer's thread waits, or only its task.
+    enum Kind: Sendable {
+        case synchronous
+        case asynchronous
+    }
+
+    /// What to do with the inter-process lock.
+    enum LockAction: Equatable, Sendable {
+        /// Try it without blocking; report ``lockAcquired(at:)``, ``lockBusy()`` or ``lockFailed()``.
+        case acquire
+        /// Wait for it on the dedicated thread; report ``lockAcquired(at:)`` or ``lockFailed()``.
+        case wait
+        /// Give it back.
+        case release
+        /// Give it back, let other processes have it, and wait for it on the dedicated thread.
+        case yield
+    }
+
+    /// Who writes and flushes the prepared commits.
+    enum FlushPlace: Equatable, Sendable {
+        case caller
+        case ioThread
+    }
+
+    /// What the owner has to do, in the order of the fields.
+    struct Actions: Equatable, Sendable {
+        var lock: LockAction?
+        /// It is this writer's turn now.
+        var grant: Ticket?
+        /// This writer gets the error of the lock.
+        var fail: Ticket?
+        /// Start flushing there: call ``takeForFlush()``, flush, and report ``flushFinished(at:)``.
+        var flush: FlushPlace?
+    }
+
+    private struct Waiter {
+        let ticket: Ticket
+        let kind: Kind
+        let isolation: Isolation
+    }
+
+    private enum LockState: Equatable {
+        case free
+        case acquiring
+        case held(since: UInt64)
+    }
+
+    private enum Turn {
+        case none
+        /// Chosen, not started: its task is on the way to its actor.
+        case granted(Waiter)
+        case running(Waiter)
+    }
+
+    /// The longest stretch in nanoseconds for which the inter-process lock is kept while more writers come.
+    let holdLimit: UInt64
+
+    private var nextNumber: UInt64 = 1
+    private var waiters: Deque<Waiter> = []
+    /// Tickets that stand in `waiters` and have not been cancelled.
+    private var standing: Set<Ticket> = []
+    /// The number of synchronous writers that wait, per isolation.
+    private var blocked: [Isolation: Int] = [:]
+    private var lock = LockState.free
+    private var turn = Turn.none
+    /// Commits that are prepared and have not been taken for a flush.
+    private(set) var preparedCount = 0
+    private(set) var isFlushing = false
+
+    init(holdLimit: UInt64 = 10_000_000) {
+        self.holdLimit = holdLimit
+    }
+
+    /// The number of writers that wait, chosen ones not counted.
+    var waitingCount: Int { standing.count }
+
+    /// Whether nobody writes, waits or flushes.
+    var isIdle: Bool {
+        guard case .none = turn else { return false }
+        return standing.isEmpty && preparedCount == 0 && !isFlushing
+    }
+
+    /// Whether this process holds the inter-process lock.
+    var holdsLock: Bool {
+        if case .held = lock { return true }
+        return false
+    }
+
+    /// Whether it is this writer's turn, started or not.
+    func hasTurn(_ ticket: Ticket) -> Bool {
+        switch turn {
+        case .none: false
+        case .granted(let waiter), .running(let waiter): waiter.ticket == ticket
+        }
+    }
+
+    /// A writer comes. When the actions grant its own ticket, it does not have to wait.
+    mutating func enqueue(_ kind: Kind, isolation: Isolation, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
+        let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation)
+        nextNumber += 1
+        if kind == .synchronous, case .granted(let chosen) = turn, chosen.isolation == isolation {
+            return (waiter.ticket, pass(chosen, with: waiter))
+        }
+        waiters.append(waiter)
+        standing.insert(waiter.ticket)
+        if kind == .synchronous { blocked[isolation, default: 0] += 1 }
+        return (waiter.ticket, advance(at: now))
+    }
+
+    /// A chosen asynchronous writer begins; false when it was passed meanwhile and has to wait again.
+    mutating func start(_ ticket: Ticket) -> Bool {
+        guard case .granted(let waiter) = turn, waiter.ticket == ticket else { return false }
+        turn = .running(waiter)
+        return true
+    }
+
+    /// A waiting writer goes away. False when it does not wait any more: then it has to start or to ``finish(_:committed:at:)``.
+    mutating func cancel(_ ticket: Ticket) -> Bool {
+        guard standing.remove(ticket) != nil else { return false }
+        if let index = waiters.firstIndex(where: { $0.ticket == ticket }), waiters[index].kind == .synchronous {
+            unblock(waiters[index].isolation)
+            waiters.remove(at: index)
+        }
+        dropCancelled()
+        return true
+    }
+
+    /// The writer whose turn it is is done, with a prepared commit or without.
+    mutating func finish(_ ticket: Ticket, committed: Bool, at now: UInt64) -> Actions {
+        let kind: Kind
+        switch turn {
+        case .granted(let waiter) where waiter.ticket == ticket: kind = waiter.kind
+        case .running(let waiter) where waiter.ticket == ticket: kind = waiter.kind
+        default: preconditionFailure("Only the writer whose turn it is can finish it.")
+        }
+        turn = .none
+        var place: FlushPlace?
+        if committed {
+            preparedCount += 1
+            if !isFlushing {
+                isFlushing = true
+                place = kind == .synchronous ? .caller : .ioThread
+            }
+        }
+        var actions = advance(at: now)
+        actions.flush = place
+        return actions
+    }
+
+    /// The flusher begins with everything that is prepared by now; returns how many commits that are.
+    mutating func takeForFlush() -> Int {
+        defer { preparedCount = 0 }
+        return preparedCount
+    }
+
+    /// A flush ended, well or not.
+    mutating func flushFinished(at now: UInt64) -> Actions {
+        isFlushing = preparedCount > 0
+        var actions = advance(at: now)
+        if isFlushing { actions.flush = .ioThread }
+        return actions
+    }
+
+    /// The inter-process lock was taken.
+    mutating func lockAcquired(at now: UInt64) -> Actions {
+        lock = .held(since: now)
+        return advance(at: now)
+    }
+
+    /// Another process has the inter-process lock.
+    mutating func lockBusy() -> Actions {
+        Actions(lock: .wait)
+    }
+
+    /// The inter-process lock cannot be taken at all: the first writer gets the error, the next tries again.
+    mutating func lockFailed(at now: UInt64) -> Actions {
+        lock = .free
+        let failed = popNext()
+        var actions = advance(at: now)
+        actions.fail = failed?.ticket
+        return actions
+    }
+
+    /// A synchronous writer has waited for some time: it passes a chosen writer that still has not started.
+    mutating func pressForTurn(_ ticket: Ticket, insteadOf chosen: Ticket) -> Actions {
+        guard case .granted(let waiter) = turn, waiter.ticket == chosen, waiter.kind == .asynchronous,
+            standing.contains(ticket), let index = waiters.firstIndex(where: { $0.ticket == ticket })
+        else { return Actions() }
+        let presser = waiters.remove(at: index)
+        standing.remove(ticket)
+        unblock(presser.isolation)
+        return pass(waiter, with: presser)
+    }
+
+    /// The chosen writer that has not started, if there is one.
+    var chosen: Ticket? {
+        if case .granted(let waiter) = turn { return waiter.ticket }
+        return nil
+    }
+
+    private mutating func pass(_ chosen: Waiter, with waiter: Waiter) -> Actions {
+        waiters.prepend(chosen)
+        standing.insert(chosen.ticket)
+        turn = .running(waiter)
+        return Actions(grant: waiter.ticket)
+    }
+
+    private mutating func advance(at now: UInt64) -> Actions {
+        guard case .none = turn else { return Actions() }
+        switch lock {
+        case .acquiring:
+            return Actions()
+        case .free:
+            if standing.isEmpty { return Actions() }
+            lock = .acquiring
+            return Actions(lock: .acquire)
+        case .held(let since):
+            let hasToYield = now >= since && now - since >= holdLimit
+            if !hasToYield, let next = popNext() {
+                turn = next.kind == .synchronous ? .running(next) : .granted(next)
+                return Actions(grant: next.ticket)
+            }
+            if preparedCount > 0 || isFlushing { return Actions() }
+            if standing.isEmpty {
+                lock = .free
+                return Actions(lock: .release)
+            }
+            lock = .acquiring
+            return Actions(lock: .yield)
+        }
+    }
+
+    /// Takes the first writer whose isolation is not blocked by a synchronous one behind it.
+    private mutating func popNext() -> Waiter? {
+        dropCancelled()
+        guard let index = waiters.firstIndex(where: { isEligible($0) }) else { return nil }
+        let waiter = waiters.remove(at: index)
+        standing.remove(waiter.ticket)
+        if waiter.kind == .synchronous { unblock(waiter.isolation) }
+        return waiter
+    }
+
+    private func isEligible(_ waiter: Waiter) -> Bool {
+        standing.contains(waiter.ticket) && (waiter.kind == .synchronous || blocked[waiter.isolation] == nil)
+    }
+
+    private mutating func dropCancelled() {
+        while let first = waiters.first, !standing.contains(first.ticket) { waiters.removeFirst() }
+    }
+
+    private mutating func unblock(_ isolation: Isolation) {
+        guard let count = blocked[isolation] else { return }
+        blocked[isolation] = count > 1 ? count - 1 : nil
+    }
+}

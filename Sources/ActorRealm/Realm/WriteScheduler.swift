@@ -1,0 +1,355 @@
+import Dispatch
+import Glibc
+import RealmStorage
+import Synchronization
+
+/// Lets the writers of one file take turns, and brings their commits to the disk: performs what ``WriteQueue`` decides.
+///
+/// Continuations are resumed and blocking calls are made outside the lock. Only giving back the inter-process lock happens
+/// under it, so that nobody can try the lock before it is free.
+final class WriteScheduler: Sendable {
+    typealias Queue = WriteQueue<RealmIsolation.Key>
+    typealias Ticket = Queue.Ticket
+
+    /// How waiting for a turn ended.
+    enum Outcome: Sendable {
+        case granted
+        case cancelled
+        case failed(StorageError)
+    }
+
+    /// How a commit ended: durable, or not there.
+    typealias CommitResult = Result<Void, StorageError>
+
+    fileprivate enum Waiter {
+        case task(UnsafeContinuation<Outcome, Never>)
+        case thread(ThreadGate<Outcome>)
+        case callback(@Sendable (Outcome) -> Void)
+    }
+
+    /// Who is told when a commit is durable.
+    enum Completion {
+        case task(UnsafeContinuation<CommitResult, Never>)
+        case thread(ThreadGate<CommitResult>)
+        case callback(@Sendable (CommitResult) -> Void)
+    }
+
+    private struct Prepared {
+        let commit: PreparedCommit
+        let completion: Completion
+    }
+
+    private struct State {
+        var queue: Queue
+        var waiters: [Ticket: Waiter] = [:]
+        /// Outcomes that came before the waiter did.
+        var early: [Ticket: Outcome] = [:]
+        var prepared: [Prepared] = []
+        var flushCount = 0
+        var commitCount = 0
+    }
+
+    private let file: StorageFile
+    private let state: Mutex<State>
+    private let ioThread: DedicatedThread
+    private let lockThread = DedicatedThread(name: "realm-lock")
+    /// Called with the newest version after each flush.
+    private let didPublish: @Sendable (UInt64) -> Void
+
+    /// - Parameter holdLimit: see ``WriteQueue/holdLimit``.
+    init(
+        file: StorageFile, ioThread: DedicatedThread, holdLimit: UInt64 = 10_000_000,
+        didPublish: @escaping @Sendable (UInt64) -> Void
+    ) {
+        self.file = file
+        self.ioThread = ioThread
+        state = Mutex(State(queue: Queue(holdLimit: holdLimit)))
+        self.didPublish = didPublish
+    }
+
+    private var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// The flushes made and the commits they covered, for tests and diagnostics.
+    var statistics: (flushes: Int, commits: Int) { state.withLock { ($0.flushCount, $0.commitCount) } }
+
+    /// The number of writers that wait for their turn.
+    var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
+
+    // MARK: Turns
+
+    /// Waits for the turn without blocking a thread, and begins it.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before its turn began; a `StorageError` when the
+    ///   inter-process lock cannot be taken.
+    func acquire(for key: RealmIsolation.Key, isolation: isolated (any Actor)? = #isolation) async throws -> Ticket {
+        try Task.checkCancellation()
+        var (ticket, isGranted) = enqueue(.asynchronous, for: key)
+        while true {
+            if !isGranted {
+                switch await waitForTurn(ticket) {
+                case .granted: break
+                case .cancelled: throw CancellationError()
+                case .failed(let error): throw error
+                }
+            }
+            if state.withLock({ $0.queue.start(ticket) }) { break }
+            isGranted = false
+        }
+        if Task.isCancelled {
+            finish(ticket)
+            throw CancellationError()
+        }
+        return ticket
+    }
+
+    /// Waits for the turn, blocking the calling thread, and begins it.
+    func acquireBlocking(for key: RealmIsolation.Key) throws(StorageError) -> Ticket {
+        let (ticket, isGranted) = enqueue(.synchronous, for: key)
+        if isGranted { return ticket }
+        let gate = ThreadGate<Outcome>()
+        register(.thread(gate), for: ticket)
+        var lastChosen: Ticket?
+        while true {
+            if let outcome = gate.wait(for: .milliseconds(20)) {
+                switch outcome {
+                case .granted: return ticket
+                case .cancelled: preconditionFailure("A synchronous writer cannot be cancelled.")
+                case .failed(let error): throw error
+                }
+            }
+            let seen = lastChosen
+            let (chosen, actions) = state.withLock { state -> (Ticket?, Queue.Actions) in
+                let chosen = state.queue.chosen
+                guard let chosen, chosen == seen else { return (chosen, Queue.Actions()) }
+                return (nil, state.queue.pressForTurn(ticket, insteadOf: chosen))
+            }
+            lastChosen = chosen
+            perform(actions)
+        }
+    }
+
+    /// Asks for a turn, which `granted` announces; it then begins with ``begin(_:)``.
+    func acquire(for key: RealmIsolation.Key, _ granted: @escaping @Sendable (Ticket, Outcome) -> Void) -> Ticket {
+        let (ticket, isGranted) = enqueue(.asynchronous, for: key)
+        if isGranted {
+            granted(ticket, .granted)
+        } else {
+            register(.callback { granted(ticket, $0) }, for: ticket)
+        }
+        return ticket
+    }
+
+    /// Begins a turn that was announced; false when a synchronous writer passed meanwhile: `granted` will be called again.
+    func begin(_ ticket: Ticket, _ granted: @escaping @Sendable (Ticket, Outcome) -> Void) -> Bool {
+        if state.withLock({ $0.queue.start(ticket) }) { return true }
+        register(.callback { granted(ticket, $0) }, for: ticket)
+        return false
+    }
+
+    /// Gives up waiting; false when the turn has come already.
+    @discardableResult
+    func cancel(_ ticket: Ticket) -> Bool {
+        let (wasWaiting, waiter) = state.withLock { state -> (Bool, Waiter?) in
+            guard state.queue.cancel(ticket) else { return (false, nil) }
+            let waiter = state.waiters.removeValue(forKey: ticket)
+            if waiter == nil { state.early[ticket] = .cancelled }
+            return (true, waiter)
+        }
+        waiter?.receive(.cancelled)
+        return wasWaiting
+    }
+
+    /// Ends a turn without a commit.
+    func finish(_ ticket: Ticket) {
+        perform(
+            state.withLock { state in
+                released(state.queue.finish(ticket, committed: false, at: now))
+            })
+    }
+
+    // MARK: Commits
+
+    /// Ends a turn with a commit; suspends until it is durable.
+    func commit(
+        _ commit: PreparedCommit, ending ticket: Ticket, isolation: isolated (any Actor)? = #isolation
+    ) async -> CommitResult {
+        await withUnsafeContinuation { continuation in
+            _ = add(commit, ending: ticket, completion: .task(continuation))
+        }
+    }
+
+    /// Ends a turn with a commit; blocks the thread until it is durable.
+    func commitBlocking(_ commit: PreparedCommit, ending ticket: Ticket) -> CommitResult {
+        let gate = ThreadGate<CommitResult>()
+        let place = add(commit, ending: ticket, completion: .thread(gate))
+        if place == .caller { flush() }
+        return gate.wait()
+    }
+
+    /// Ends a turn with a commit; `completion` is called on an internal thread when it is durable.
+    func commit(
+        _ commit: PreparedCommit, ending ticket: Ticket, completion: @escaping @Sendable (CommitResult) -> Void
+    ) {
+        _ = add(commit, ending: ticket, completion: .callback(completion))
+    }
+
+    private func add(
+        _ commit: PreparedCommit, ending ticket: Ticket, completion: consuming Completion
+    ) -> Queue.FlushPlace? {
+        let prepared = Prepared(commit: commit, completion: completion)
+        let actions = state.withLock { state in
+            state.prepared.append(prepared)
+            return released(state.queue.finish(ticket, committed: true, at: now))
+        }
+        perform(actions)
+        return actions.flush
+    }
+
+    /// Writes and flushes everything that is prepared by now, with one flush.
+    private func flush() {
+        let batch = state.withLock { state in
+            let count = state.queue.takeForFlush()
+            precondition(count == state.prepared.count, "The write queue lost count of its prepared commits.")
+            state.flushCount += 1
+            state.commitCount += count
+            defer { state.prepared = [] }
+            return state.prepared
+        }
+        let result: CommitResult
+        do {
+            try file.publish(batch.map(\.commit))
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        perform(state.withLock { state in released(state.queue.flushFinished(at: now)) })
+        for prepared in batch { prepared.completion.receive(result) }
+        if case .success = result, let last = batch.last { didPublish(last.commit.version) }
+    }
+
+    // MARK: Performing what the queue decides
+
+    private func enqueue(_ kind: Queue.Kind, for key: RealmIsolation.Key) -> (Ticket, isGranted: Bool) {
+        let (ticket, actions) = state.withLock { state in
+            let (ticket, actions) = state.queue.enqueue(kind, isolation: key, at: now)
+            return (ticket, released(actions))
+        }
+        return (ticket, perform(actions, own: ticket))
+    }
+
+    private func register(_ waiter: Waiter, for ticket: Ticket) {
+        let early = state.withLock { state -> Outcome? in
+            if let outcome = state.early.removeValue(forKey: ticket) { return outcome }
+            if state.queue.hasTurn(ticket) { return .granted }
+            state.waiters[ticket] = waiter
+            return nil
+        }
+        if let early { waiter.receive(early) }
+    }
+
+    private func waitForTurn(
+        _ ticket: Ticket, isolation: isolated (any Actor)? = #isolation
+    ) async -> Outcome {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { register(.task($0), for: ticket) }
+        } onCancel: {
+            cancel(ticket)
+        }
+    }
+
+    /// Gives the inter-process lock back where the actions say so; called under the lock.
+    private func released(_ actions: Queue.Actions) -> Queue.Actions {
+        if actions.lock == .release || actions.lock == .yield { file.unlockForWriting() }
+        return actions
+    }
+
+    /// Performs actions and those that follow from them; true when the turn went to `own`, which is told by this result.
+    @discardableResult
+    private func perform(_ first: Queue.Actions, own: Ticket? = nil) -> Bool {
+        var actions = first
+        var isGranted = false
+        while true {
+            if actions.flush == .ioThread { ioThread.perform { self.flush() } }
+            if let ticket = actions.grant {
+                if ticket == own {
+                    isGranted = true
+                } else {
+                    deliver(.granted, to: ticket)
+                }
+            }
+            switch actions.lock {
+            case nil, .release:
+                return isGranted
+            case .wait:
+                lockThread.perform { self.waitForLock() }
+                return isGranted
+            case .yield:
+                lockThread.perform {
+                    // The lock has no queue across processes: whoever waits there needs a moment to take it.
+                    usleep(200)
+                    self.waitForLock()
+                }
+                return isGranted
+            case .acquire:
+                actions = tryLock()
+            }
+        }
+    }
+
+    private func tryLock() -> Queue.Actions {
+        do {
+            let isAcquired = try file.tryLockForWriting()
+            return state.withLock { state in
+                released(isAcquired ? state.queue.lockAcquired(at: now) : state.queue.lockBusy())
+            }
+        } catch {
+            return lockFailed(error)
+        }
+    }
+
+    private func waitForLock() {
+        do {
+            try file.lockForWriting()
+            perform(state.withLock { state in released(state.queue.lockAcquired(at: now)) })
+        } catch {
+            perform(lockFailed(error))
+        }
+    }
+
+    private func lockFailed(_ error: StorageError) -> Queue.Actions {
+        let actions = state.withLock { state in released(state.queue.lockFailed(at: now)) }
+        if let ticket = actions.fail { deliver(.failed(error), to: ticket) }
+        return actions
+    }
+
+    private func deliver(_ outcome: Outcome, to ticket: Ticket) {
+        let waiter = state.withLock { state -> Waiter? in
+            if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
+            // A grant is found by `hasTurn` when the waiter comes.
+            if case .granted = outcome { return nil }
+            state.early[ticket] = outcome
+            return nil
+        }
+        waiter?.receive(outcome)
+    }
+}
+
+extension WriteScheduler.Waiter {
+    fileprivate func receive(_ outcome: WriteScheduler.Outcome) {
+        switch self {
+        case .task(let continuation): continuation.resume(returning: outcome)
+        case .thread(let gate): gate.open(with: outcome)
+        case .callback(let body): body(outcome)
+        }
+    }
+}
+
+extension WriteScheduler.Completion {
+    fileprivate func receive(_ result: WriteScheduler.CommitResult) {
+        switch self {
+        case .task(let continuation): continuation.resume(returning: result)
+        case .thread(let gate): gate.open(with: result)
+        case .callback(let body): body(result)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+extension ChangeSet {
+    /// Appends the change set in the form of the commit record; `Docs/FileFormat.md` draws it.
+    func encode(into writer: inout ByteWriter) {
+        writer.write(tables.count)
+        for (id, changes) in tables.sorted(by: { $0.key < $1.key }) {
+            writer.write(id)
+            ChangeSet.encodeKeys(changes.inserted, into: &writer)
+            ChangeSet.encodeKeys(changes.deleted, into: &writer)
+            writer.write(changes.modified.count)
+            var previous: Int64 = 0
+            for change in changes.modified {
+                writer.write(UInt64(bitPattern: change.key &- previous))
+                previous = change.key
+                let words = [change.columns.low] + change.columns.high
+                writer.write(words.count)
+                for word in words { writer.write(word) }
+            }
+        }
+    }
+
+    /// Reads what `encode(into:)` wrote.
+    init(from reader: inout ByteReader) throws(ByteReader.Truncated) {
+        for _ in 0..<(try reader.count()) {
+            let id = try reader.number32()
+            var changes = TableChanges()
+            changes.inserted = try ChangeSet.decodeKeys(&reader)
+            changes.deleted = try ChangeSet.decodeKeys(&reader)
+            var previous: Int64 = 0
+            for _ in 0..<(try reader.count()) {
+                previous = previous &+ Int64(bitPattern: try reader.number())
+                var columns = ColumnSet()
+                let words = try reader.count()
+                for index in 0..<words {
+                    let word = try reader.number()
+                    if index == 0 { columns.low = word } else { columns.high.append(word) }
+                }
+                changes.modified.append(TableChanges.Modification(key: previous, columns: columns))
+            }
+            tables[id] = changes
+        }
+    }
+
+    /// Ascending keys as runs: gap from the end of the run before, then length.
+    private static func encodeKeys(_ keys: [Int64], into writer: inout ByteWriter) {
+        var runs: [(first: Int64, count: Int64)] = []
+        for key in keys {
+            if let last = runs.last, last.first &+ last.count == key {
+                runs[runs.count - 1].count += 1
+            } else {
+                runs.append((key, 1))
+            }
+        }
+        writer.write(runs.count)
+        var previous: Int64 = 0
+        for run in runs {
+            writer.write(UInt64(bitPattern: run.first &- previous))
+            writer.write(UInt64(run.count))
+            previous = run.first &+ run.count
+        }
+    }
+
+    private static func decodeKeys(_ reader: inout ByteReader) throws(ByteReader.Truncated) -> [Int64] {
+        var keys: [Int64] = []
+        var previous: Int64 = 0
+        for _ in 0..<(try reader.count()) {
+            let first = previous &+ Int64(bitPattern: try reader.number())
+            let count = try reader.number()
+            // A run is never longer than the rows of a table, and a table's rows never reach 2^40.
+            guard count < 1 << 40, keys.count < 1 << 32 else { throw ByteReader.Truncated() }
+            previous = first &+ Int64(count)
+            guard previous >= first else { throw ByteReader.Truncated() }
+            keys.append(contentsOf: first..<previous)
+        }
+        return keys
+    }
+}

@@ -1,0 +1,295 @@
+import Atomics
+import CRealmShims
+import Glibc
+
+/// `<file>.lock`: the memory that all processes with a realm file open share.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 8 | magic `ARealmLk` |
+/// | 8 | 4 | layout version |
+/// | 16 | 8 | file identifier of the realm file |
+/// | 24 | 8 | newest durable version |
+/// | 32 | 4 | wake word: changes with every published version |
+/// | 36 | 4 | highest reader entry ever used, plus one |
+/// | 40 | 4 | process id of the writer, for messages only |
+/// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
+/// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, unused `u32` |
+///
+/// Locks are open-file-description locks on bytes far behind the content, which the kernel releases when a process
+/// dies: one for initialisation, one for writing, one per process slot. A reader entry is alive exactly as long as its
+/// process slot's byte is locked; process ids decide nothing.
+final class LockFile: Sendable {
+    static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
+    static let layoutVersion: UInt32 = 1
+    static let processSlotCount = 1024
+    static let readerEntryCount = 4096
+    static let processSlotsOffset = 4096
+    static let readerEntriesOffset = 8192
+    static let byteCount = readerEntriesOffset + readerEntryCount * 16
+
+    private static let initialisationByte: Int64 = 1 << 40
+    private static let writeByte: Int64 = 1 << 41
+    private static let processByte: Int64 = 1 << 42
+
+    let path: String
+    private let descriptor: Int32
+    nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
+    /// This process's slot.
+    let processSlot: Int
+
+    /// Opens the lock file and takes a process slot.
+    ///
+    /// - Parameter initialise: called, with every other process kept out, when no other process has the file open;
+    ///   recovers the realm file and returns its identifier and newest version.
+    init(path: String, initialise: () throws(StorageError) -> (fileID: UInt64, version: UInt64)) throws(StorageError) {
+        self.path = path
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = Int32(
+            try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) })
+        self.descriptor = descriptor
+        do throws(StorageError) {
+            try LockFile.lock(descriptor, LockFile.initialisationByte, 1, waits: true, path)
+            let others = crealm_ofd_is_locked(descriptor, LockFile.processByte, Int64(LockFile.processSlotCount))
+            if others < 0 { throw SystemCall.error(-others, "Cannot examine the lock file", path) }
+            var state: (fileID: UInt64, version: UInt64)?
+            if others == 0 {
+                state = try initialise()
+                _ = try SystemCall.retrying(path, "Cannot clear the lock file") { Int(ftruncate(descriptor, 0)) }
+                _ = try SystemCall.retrying(path, "Cannot size the lock file") {
+                    Int(ftruncate(descriptor, off_t(LockFile.byteCount)))
+                }
+                // Real blocks, so that a full disk is an error here and not a signal at a store.
+                let zeros = [UInt8](repeating: 0, count: LockFile.byteCount)
+                let written = zeros.withUnsafeBytes { pwrite(descriptor, $0.baseAddress!, $0.count, 0) }
+                guard written == LockFile.byteCount else {
+                    throw SystemCall.error(written < 0 ? errno : ENOSPC, "Cannot write the lock file", path)
+                }
+            } else {
+                var status = stat()
+                _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
+                guard status.st_size >= off_t(LockFile.byteCount) else { throw LockFile.incompatible(path) }
+            }
+            guard
+                let memory = mmap(nil, LockFile.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+                memory != MAP_FAILED
+            else { throw SystemCall.error(errno, "Cannot map the lock file", path) }
+            self.memory = memory
+            if let state {
+                memory.storeBytes(of: LockFile.layoutVersion, toByteOffset: 8, as: UInt32.self)
+                memory.storeBytes(of: state.fileID, toByteOffset: 16, as: UInt64.self)
+                memory.storeBytes(of: state.version, toByteOffset: 24, as: UInt64.self)
+                memory.storeBytes(of: LockFile.magic, toByteOffset: 0, as: UInt64.self)
+            } else {
+                guard memory.load(fromByteOffset: 0, as: UInt64.self) == LockFile.magic,
+                    memory.load(fromByteOffset: 8, as: UInt32.self) == LockFile.layoutVersion
+                else {
+                    munmap(memory, LockFile.byteCount)
+                    throw LockFile.incompatible(path)
+                }
+            }
+            var slot: Int?
+            for candidate in 0..<LockFile.processSlotCount where slot == nil {
+                let byte = LockFile.processByte + Int64(candidate)
+                if crealm_ofd_lock(descriptor, Int32(F_WRLCK), byte, 1, 0) == 0 { slot = candidate }
+            }
+            guard let slot else {
+                munmap(memory, LockFile.byteCount)
+                throw StorageError(
+                    .limit, "More than \(LockFile.processSlotCount) processes have the realm file open", path: path)
+            }
+            processSlot = slot
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        clearReaders(ofSlot: processSlot)
+        memory.storeBytes(
+            of: UInt32(getpid()), toByteOffset: LockFile.processSlotsOffset + processSlot * 4, as: UInt32.self)
+        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.initialisationByte, 1, 0)
+    }
+
+    deinit {
+        clearReaders(ofSlot: processSlot)
+        munmap(memory, LockFile.byteCount)
+        close(descriptor)
+    }
+
+    /// The identifier of the realm file that this lock file belongs to.
+    var fileID: UInt64 { memory.load(fromByteOffset: 16, as: UInt64.self) }
+
+    /// The newest durable version, of any process.
+    var newestVersion: UInt64 { word64(24).load(ordering: .sequentiallyConsistent) }
+
+    /// Announces a durable version and wakes everybody who waits for one.
+    func publish(_ version: UInt64) {
+        word64(24).store(version, ordering: .sequentiallyConsistent)
+        wake()
+    }
+
+    /// Wakes everybody who waits for a version.
+    func wake() {
+        word32(32).wrappingIncrement(ordering: .sequentiallyConsistent)
+        _ = crealm_futex_wake_all(memory + 32)
+    }
+
+    /// The present value of the wake word.
+    var wakeWord: UInt32 { word32(32).load(ordering: .sequentiallyConsistent) }
+
+    /// Sleeps until the wake word differs from `expected`, or the timeout passes.
+    func waitForWake(from expected: UInt32, timeoutNanoseconds: Int64) {
+        _ = crealm_futex_wait(memory + 32, expected, timeoutNanoseconds)
+    }
+
+    // MARK: The write lock
+
+    /// Takes the write lock when no other process has it.
+    func tryLockForWriting() throws(StorageError) -> Bool {
+        let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFile.writeByte, 1, 0)
+        if result == EAGAIN || result == EACCES { return false }
+        if result != 0 { throw SystemCall.error(result, "Cannot take the write lock", path) }
+        noteWriter()
+        return true
+    }
+
+    /// Takes the write lock, blocking the thread while another process has it.
+    func lockForWriting() throws(StorageError) {
+        try LockFile.lock(descriptor, LockFile.writeByte, 1, waits: true, path)
+        noteWriter()
+    }
+
+    func unlockForWriting() {
+        word32(40).store(0, ordering: .relaxed)
+        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.writeByte, 1, 0)
+    }
+
+    /// The process that holds the write lock, when one does; for messages.
+    var writerProcess: Int32? {
+        let process = word32(40).load(ordering: .relaxed)
+        return process == 0 ? nil : Int32(bitPattern: process)
+    }
+
+    // MARK: Readers
+
+    /// Takes a free reader entry for a version.
+    func register(version: UInt64) throws(StorageError) -> Int {
+        for entry in 0..<LockFile.readerEntryCount {
+            let word = readerVersion(entry)
+            guard word.load(ordering: .relaxed) == 0 else { continue }
+            let owner = readerOwner(entry)
+            if owner.compareExchange(expected: 0, desired: UInt32(processSlot + 1), ordering: .acquiringAndReleasing)
+                .exchanged
+            {
+                word.store(version + 1, ordering: .sequentiallyConsistent)
+                raiseEntryLimit(to: UInt32(entry + 1))
+                return entry
+            }
+        }
+        throw StorageError(
+            .limit, "More than \(LockFile.readerEntryCount) versions of the realm are in use at once", path: path)
+    }
+
+    /// Moves a reader entry to another version.
+    func setVersion(_ version: UInt64, ofEntry entry: Int) {
+        readerVersion(entry).store(version + 1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Gives a reader entry back.
+    func unregister(_ entry: Int) {
+        readerVersion(entry).store(0, ordering: .sequentiallyConsistent)
+        readerOwner(entry).store(0, ordering: .sequentiallyConsistent)
+    }
+
+    /// The versions at which readers of living processes stand, ascending and unique. Entries of dead processes are
+    /// cleared on the way.
+    func pinnedVersions() -> [UInt64] {
+        var versions: [UInt64] = []
+        var aliveSlots: Set<Int> = [processSlot]
+        let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
+        for entry in 0..<limit {
+            let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
+            if version == 0 { continue }
+            let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
+            if slot >= 0, slot < LockFile.processSlotCount, !aliveSlots.contains(slot) {
+                let byte = LockFile.processByte + Int64(slot)
+                // The slot is locked while it is cleared, so that no new process can take it meanwhile.
+                if crealm_ofd_lock(descriptor, Int32(F_WRLCK), byte, 1, 0) == 0 {
+                    clearReaders(ofSlot: slot)
+                    _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), byte, 1, 0)
+                    continue
+                }
+                aliveSlots.insert(slot)
+            }
+            versions.append(version - 1)
+        }
+        versions.sort()
+        var unique: [UInt64] = []
+        for version in versions where version != unique.last { unique.append(version) }
+        return unique
+    }
+
+    /// Whether another process has the file open.
+    var isSharedWithOtherProcesses: Bool {
+        let before = crealm_ofd_is_locked(descriptor, LockFile.processByte, Int64(processSlot) + 0)
+        let behind = crealm_ofd_is_locked(
+            descriptor, LockFile.processByte + Int64(processSlot) + 1,
+            Int64(LockFile.processSlotCount - processSlot - 1))
+        return (processSlot > 0 && before != 0) || (processSlot + 1 < LockFile.processSlotCount && behind != 0)
+    }
+
+    // MARK: Pieces
+
+    private func noteWriter() {
+        word32(40).store(UInt32(getpid()), ordering: .relaxed)
+    }
+
+    private func clearReaders(ofSlot slot: Int) {
+        for entry in 0..<LockFile.readerEntryCount
+        where readerOwner(entry).load(ordering: .relaxed) == UInt32(slot + 1) {
+            unregister(entry)
+        }
+    }
+
+    private func raiseEntryLimit(to limit: UInt32) {
+        let word = word32(36)
+        var current = word.load(ordering: .sequentiallyConsistent)
+        while current < limit {
+            let result = word.compareExchange(
+                expected: current, desired: limit, ordering: .sequentiallyConsistent)
+            if result.exchanged { return }
+            current = result.original
+        }
+    }
+
+    private func word64(_ offset: Int) -> UnsafeAtomic<UInt64> {
+        UnsafeAtomic(at: (memory + offset).assumingMemoryBound(to: UInt64.AtomicRepresentation.self))
+    }
+
+    private func word32(_ offset: Int) -> UnsafeAtomic<UInt32> {
+        UnsafeAtomic(at: (memory + offset).assumingMemoryBound(to: UInt32.AtomicRepresentation.self))
+    }
+
+    private func readerVersion(_ entry: Int) -> UnsafeAtomic<UInt64> {
+        word64(LockFile.readerEntriesOffset + entry * 16)
+    }
+
+    private func readerOwner(_ entry: Int) -> UnsafeAtomic<UInt32> {
+        word32(LockFile.readerEntriesOffset + entry * 16 + 8)
+    }
+
+    private static func lock(
+        _ descriptor: Int32, _ start: Int64, _ length: Int64, waits: Bool, _ path: String
+    ) throws(StorageError) {
+        while true {
+            let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), start, length, waits ? 1 : 0)
+            if result == 0 { return }
+            if result != EINTR { throw SystemCall.error(result, "Cannot lock the lock file", path) }
+        }
+    }
+
+    private static func incompatible(_ path: String) -> StorageError {
+        StorageError(
+            .incompatibleLockFile,
+            "The lock file has another layout: another version of the library has the realm open", path: path)
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// The open realm files of this process, by device and inode: two hard links are one realm.
+final class StorageFileRegistry: Sendable {
+    static let shared = StorageFileRegistry()
+
+    private struct Entry {
+        weak var file: StorageFile?
+    }
+
+    private let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// The open file, or one opened now.
+    func file(path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
+        let data = try StorageFile.openData(path: path, options: options)
+        let result = entries.withLock { (entries) -> Result<StorageFile, StorageError> in
+            if let file = entries[data.identity]?.file {
+                guard options.isReadOnly || !file.options.isReadOnly else {
+                    return .failure(
+                        StorageError(
+                            .invalidArgument, "The realm is already open for reading only in this process", path: path))
+                }
+                return .success(file)
+            }
+            do throws(StorageError) {
+                let file = try StorageFile.openUnshared(data: data, path: path, options: options)
+                entries = entries.filter { $0.value.file != nil }
+                entries[data.identity] = Entry(file: file)
+                return .success(file)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,137 @@
+/// One version's entry into the file. Two slots take turns; each slot is stored twice, on pages of its own, so that one
+/// flipped byte cannot hide the newest version.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 32 | page header, kind 1 |
+/// | 32 | 8 | magic `ActRealm` |
+/// | 40 | 4 | format version |
+/// | 44 | 4 | page size in bytes |
+/// | 48 | 8 | file identifier, random at creation |
+/// | 56 | 8 | version |
+/// | 64 | 8 | newest version known to be durable when this was written |
+/// | 72 | 16 | reference to the catalog |
+/// | 88 | 16 | reference to the commit record |
+/// | 104 | 8 | number of pages in use or free below the end |
+/// | 112 | 4 | flags: bit 0, the pages were flushed before this header was written |
+/// | 116 | 4 | number of extents |
+/// | 120 | 8 | checksum over the checksums of the runs that this commit wrote |
+/// | 128 | 8 each | extents that this commit wrote: first page `u32`, page count `u32` |
+/// | 4088 | 8 | XXH64 of the 4,088 bytes before |
+package struct FileHeader: Sendable, Equatable {
+    static let slotPageCount = 4
+    static let copiesPerSlot = 2
+    static let magic: UInt64 = 0x6D6C_6165_5274_6341  // "ActRealm", little-endian
+    static let formatVersion: UInt32 = 1
+    static let maximumExtentCount = (checksumOffset - extentsOffset) / 8
+
+    static let magicOffset = 32
+    static let formatVersionOffset = 40
+    static let pageSizeOffset = 44
+    static let fileIDOffset = 48
+    static let versionOffset = 56
+    static let confirmedVersionOffset = 64
+    static let catalogOffset = 72
+    static let recordOffset = 88
+    static let pageCountOffset = 104
+    static let flagsOffset = 112
+    static let extentCountOffset = 116
+    static let contentChecksumOffset = 120
+    static let extentsOffset = 128
+    static let checksumOffset = 4088
+
+    var fileID: UInt64
+    var version: UInt64
+    var confirmedVersion: UInt64
+    var catalog: PageReference
+    var record: PageReference
+    var pageCount: UInt64
+    /// Whether the pages were made durable by a flush of their own before the header was written.
+    var isContentFlushed: Bool
+    var extents: [Extent]
+    var contentChecksum: UInt64
+
+    /// The header of a file with nothing in it.
+    init(newFile fileID: UInt64) {
+        self.fileID = fileID
+        version = 1
+        confirmedVersion = 1
+        catalog = .none
+        record = .none
+        pageCount = UInt64(FileHeader.slotPageCount)
+        isContentFlushed = true
+        extents = []
+        contentChecksum = 0
+    }
+
+    /// Writes one copy, for the page where it will stand.
+    func store(to bytes: UnsafeMutableRawPointer, page: PageNumber) {
+        bytes.initializeMemory(as: UInt8.self, repeating: 0, count: pageByteCount)
+        bytes.storeLittle(page, at: PageHeader.pageOffset)
+        bytes.storeLittle(UInt32(1), at: PageHeader.pageCountOffset)
+        bytes.storeLittle(version, at: PageHeader.versionOffset)
+        bytes.storeLittle(PageKind.fileHeader.rawValue, at: PageHeader.kindOffset)
+        bytes.storeLittle(FileHeader.magic, at: FileHeader.magicOffset)
+        bytes.storeLittle(FileHeader.formatVersion, at: FileHeader.formatVersionOffset)
+        bytes.storeLittle(UInt32(pageByteCount), at: FileHeader.pageSizeOffset)
+        bytes.storeLittle(fileID, at: FileHeader.fileIDOffset)
+        bytes.storeLittle(version, at: FileHeader.versionOffset)
+        bytes.storeLittle(confirmedVersion, at: FileHeader.confirmedVersionOffset)
+        catalog.store(to: bytes + FileHeader.catalogOffset)
+        record.store(to: bytes + FileHeader.recordOffset)
+        bytes.storeLittle(pageCount, at: FileHeader.pageCountOffset)
+        bytes.storeLittle(UInt32(isContentFlushed ? 1 : 0), at: FileHeader.flagsOffset)
+        bytes.storeLittle(UInt32(extents.count), at: FileHeader.extentCountOffset)
+        bytes.storeLittle(contentChecksum, at: FileHeader.contentChecksumOffset)
+        for (index, extent) in extents.enumerated() {
+            bytes.storeLittle(extent.page, at: FileHeader.extentsOffset + index * 8)
+            bytes.storeLittle(extent.pageCount, at: FileHeader.extentsOffset + index * 8 + 4)
+        }
+        let checksum = XXH64.hash(bytes, count: FileHeader.checksumOffset)
+        bytes.storeLittle(checksum, at: FileHeader.checksumOffset)
+    }
+
+    /// What one header page holds.
+    enum Copy {
+        case valid(FileHeader)
+        /// The magic number is not there.
+        case foreign
+        /// Intact, but written by a library with another format.
+        case otherFormat(UInt32)
+        case damaged
+    }
+
+    /// Reads and checks one copy.
+    static func read(_ bytes: UnsafeRawPointer, page: PageNumber) -> Copy {
+        guard bytes.little(UInt64.self, at: magicOffset) == magic else { return .foreign }
+        guard XXH64.hash(bytes, count: checksumOffset) == bytes.little(UInt64.self, at: checksumOffset) else {
+            return .damaged
+        }
+        let format = bytes.little(UInt32.self, at: formatVersionOffset)
+        guard format == formatVersion, bytes.little(UInt32.self, at: pageSizeOffset) == UInt32(pageByteCount) else {
+            return .otherFormat(format)
+        }
+        let extentCount = Int(bytes.little(UInt32.self, at: extentCountOffset))
+        guard bytes.little(UInt32.self, at: PageHeader.pageOffset) == page, extentCount <= maximumExtentCount else {
+            return .damaged
+        }
+        var header = FileHeader(newFile: bytes.little(UInt64.self, at: fileIDOffset))
+        header.version = bytes.little(UInt64.self, at: versionOffset)
+        header.confirmedVersion = bytes.little(UInt64.self, at: confirmedVersionOffset)
+        header.catalog = PageReference(load: bytes + catalogOffset)
+        header.record = PageReference(load: bytes + recordOffset)
+        header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
+        header.isContentFlushed = bytes.little(UInt32.self, at: flagsOffset) & 1 != 0
+        header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
+        for index in 0..<extentCount {
+            header.extents.append(
+                Extent(
+                    page: bytes.little(UInt32.self, at: extentsOffset + index * 8),
+                    pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)))
+        }
+        guard header.version > 0, header.confirmedVersion <= header.version,
+            header.pageCount >= UInt64(slotPageCount), header.pageCount < UInt64(UInt32.max)
+        else { return .damaged }
+        return .valid(header)
+    }
+}

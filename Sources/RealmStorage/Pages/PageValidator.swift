@@ -1,0 +1,12 @@
+/// The structural check of a run of pages, made once when the run is first touched, so that the hot loops that follow
+/// need no bounds checks.
+enum PageValidator {
+    /// What is wrong with a run, or nil.
+    static func reason(_ page: UnsafeRawBufferPointer) -> String? {
+        guard let kind = PageKind(rawValue: page[PageHeader.kindOffset]) else { return "its kind is unknown" }
+        switch kind {
+        case .fileHeader: return "a header page stands where data should be"
+        default: return nil
+        }
+    }
+}

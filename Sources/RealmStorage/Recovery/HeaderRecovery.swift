@@ -1,0 +1,96 @@
+/// Chooses the version with which a file is opened.
+///
+/// Falling back to the older slot is for unacknowledged commits only: a version that the file itself calls durable and
+/// that fails its checks is damage and an error, never a reason to open an older one.
+enum HeaderRecovery {
+    struct Result {
+        var header: FileHeader
+        /// The slot that holds it; the next commit goes to the other one.
+        var slot: Int
+        /// The version of a torn commit that was rolled back.
+        var rolledBack: UInt64?
+    }
+
+    /// The newest intact copy of each slot.
+    static func slots(in mapping: UnsafeRawPointer, path: String) throws(StorageError) -> [FileHeader?] {
+        var slots: [FileHeader?] = [nil, nil]
+        var isForeign = true
+        var otherFormat: UInt32?
+        for page in 0..<FileHeader.slotPageCount {
+            let slot = page / FileHeader.copiesPerSlot
+            switch FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page)) {
+            case .valid(let header):
+                isForeign = false
+                if header.version > slots[slot]?.version ?? 0 { slots[slot] = header }
+            case .otherFormat(let format):
+                isForeign = false
+                otherFormat = format
+            case .damaged:
+                isForeign = false
+            case .foreign:
+                break
+            }
+        }
+        if slots[0] != nil || slots[1] != nil { return slots }
+        if let otherFormat {
+            throw StorageError(
+                .unsupportedFormat,
+                "The realm file has format \(otherFormat); this library reads format \(FileHeader.formatVersion)",
+                path: path)
+        }
+        if isForeign { throw StorageError(.notADatabase, "The file is not a realm file", path: path) }
+        throw .corrupt("Every copy of the file header is damaged", page: 0, path: path)
+    }
+
+    /// The header to open with.
+    static func recover(mapping: UnsafeRawPointer, byteCount: Int, path: String) throws(StorageError) -> Result {
+        let slots = try slots(in: mapping, path: path)
+        let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.version > slots[$1]!.version }
+        let newest = slots[order[0]]!
+        if isIntact(newest, mapping: mapping, byteCount: byteCount) {
+            try checkLength(newest, byteCount: byteCount, path: path)
+            return Result(header: newest, slot: order[0])
+        }
+        guard order.count == 2, let older = slots[order[1]], older.version >= newest.confirmedVersion,
+            older.version < newest.version
+        else {
+            throw .corrupt("The newest version of the file is damaged", page: newest.extents.first?.page ?? 0, path: path)
+        }
+        guard isIntact(older, mapping: mapping, byteCount: byteCount) || newest.confirmedVersion >= older.version else {
+            throw .corrupt("The newest version of the file is damaged", page: older.extents.first?.page ?? 0, path: path)
+        }
+        try checkLength(older, byteCount: byteCount, path: path)
+        return Result(header: older, slot: order[1], rolledBack: newest.version)
+    }
+
+    /// Whether everything that a version's commit wrote is there; known without looking when it was flushed before the
+    /// header, or when the version is marked as durable.
+    static func isIntact(_ header: FileHeader, mapping: UnsafeRawPointer, byteCount: Int) -> Bool {
+        if header.isContentFlushed || header.confirmedVersion == header.version { return true }
+        var runs: [PreparedCommit.Run] = []
+        for extent in header.extents {
+            var page = Int(extent.page)
+            let end = page + Int(extent.pageCount)
+            guard page >= FileHeader.slotPageCount, end * pageByteCount <= byteCount else { return false }
+            while page < end {
+                let bytes = mapping + page * pageByteCount
+                let pageCount = Int(bytes.little(UInt32.self, at: PageHeader.pageCountOffset))
+                guard pageCount > 0, pageCount <= end - page else { return false }
+                runs.append(
+                    PreparedCommit.Run(
+                        page: PageNumber(page), pageCount: UInt32(pageCount),
+                        checksum: PageChecksum.of(bytes, byteCount: pageCount * pageByteCount)))
+                page += pageCount
+            }
+        }
+        return PreparedCommit.contentChecksum(of: runs) == header.contentChecksum
+    }
+
+    private static func checkLength(_ header: FileHeader, byteCount: Int, path: String) throws(StorageError) {
+        guard Int(header.pageCount) * pageByteCount <= byteCount else {
+            throw .corrupt(
+                "The file was cut short: it has \(byteCount) bytes and should have \(Int(header.pageCount) * pageByteCount)",
+                page: PageNumber(byteCount / pageByteCount), path: path)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Proves that the pages which a version uses and the pages which it calls free are together the whole file, once each.
+package struct SpaceAudit {
+    private var owners: [UInt8]
+    private let path: String
+
+    private static let used: UInt8 = 1
+    private static let unused: UInt8 = 2
+
+    /// Starts an audit of a version: its commit records and its free space are entered, its trees are the caller's.
+    package init(_ snapshot: Snapshot) throws(StorageError) {
+        path = snapshot.file.path
+        owners = [UInt8](repeating: 0, count: Int(snapshot.pageCount))
+        for page in 0..<FileHeader.slotPageCount { owners[page] = SpaceAudit.used }
+        guard !snapshot.record.isNone else { return }
+        var header = FileHeader(newFile: 0)
+        header.version = snapshot.version
+        header.record = snapshot.record
+        header.catalog = snapshot.catalog.root
+        let state = try WriterState.load(from: header, in: snapshot.view)
+        for record in state.records + state.checkpoints { try enter(record.reference) }
+        for extent in state.space.free { try enter(extent, as: SpaceAudit.unused) }
+        for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
+    }
+
+    /// Enters a run that a tree uses.
+    package mutating func enter(_ reference: PageReference) throws(StorageError) {
+        try enter(Extent(page: reference.page, pageCount: reference.pageCount), as: SpaceAudit.used)
+    }
+
+    private mutating func enter(_ extent: Extent, as owner: UInt8) throws(StorageError) {
+        for page in Int(extent.page)..<(Int(extent.page) + Int(extent.pageCount)) {
+            guard page < owners.count else {
+                throw .corrupt("A page in use lies beyond the end of its version", page: PageNumber(page), path: path)
+            }
+            guard owners[page] == 0 else {
+                let what = owners[page] == owner ? "is accounted for twice" : "is in use and free at once"
+                throw .corrupt("A page \(what)", page: PageNumber(page), path: path)
+            }
+            owners[page] = owner
+        }
+    }
+
+    /// Ends the audit: no page may be left over.
+    package func finish() throws(StorageError) {
+        if let page = owners.firstIndex(of: 0) {
+            throw .corrupt("A page is neither in use nor free", page: PageNumber(page), path: path)
+        }
+    }
+
+    /// The number of pages that are free, or will be when their last reader has gone.
+    package var freePageCount: Int {
+        owners.count { $0 == SpaceAudit.unused }
+    }
+}

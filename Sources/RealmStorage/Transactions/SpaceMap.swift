@@ -1,0 +1,177 @@
+/// The writer's picture of the pages that no tree of the newest version uses.
+///
+/// A retired page may be reused as soon as no reader stands at a version in `birth..<death`: a snapshot held for a month
+/// pins its own pages and nothing else. Each retired extent is looked at once, and again only when the version that
+/// held it back is given up, so the work per commit follows what changed and not what is free.
+struct SpaceMap: Equatable {
+    /// Pages that may be used now: ascending, neighbours merged.
+    private(set) var free: [Extent] = []
+    private(set) var freePageCount = 0
+    /// Retired and not looked at yet, oldest death first.
+    private(set) var waiting: [RetiredExtent] = []
+    /// Held back, by the pinned version that needs them.
+    private(set) var held: [UInt64: [RetiredExtent]] = [:]
+    /// The end: pages at and above it have never been used.
+    private(set) var pageCount: UInt32
+    private var chunk = Extent(page: 0, pageCount: 0)
+    private var cursor = 0
+
+    /// The number of neighbouring pages that an allocation tries to find, so that a commit's pages lie together.
+    private static let chunkPageCount: UInt32 = 16
+
+    init(pageCount: UInt32, free: [Extent] = [], waiting: [RetiredExtent] = []) {
+        self.pageCount = pageCount
+        self.waiting = waiting.sorted { $0.death < $1.death }
+        release(free)
+    }
+
+    /// Takes a run of pages.
+    mutating func allocate(_ count: UInt32) -> PageNumber {
+        if chunk.pageCount >= count { return takeFromChunk(count) }
+        endChunk()
+        if let index = index(ofExtentWith: max(count, SpaceMap.chunkPageCount)) ?? fragmentIndex(count) {
+            chunk = free[index]
+            freePageCount -= Int(chunk.pageCount)
+            free.remove(at: index)
+            cursor = index
+            return takeFromChunk(count)
+        }
+        defer { pageCount += count }
+        return pageCount
+    }
+
+    /// Puts the rest of the current chunk back, at the end of a transaction.
+    mutating func endChunk() {
+        if chunk.pageCount > 0 { release([chunk]) }
+        chunk = Extent(page: 0, pageCount: 0)
+    }
+
+    /// Makes pages available at once: never used, or given back by the transaction that took them.
+    mutating func release(_ extents: [Extent]) {
+        for extent in extents where extent.pageCount > 0 {
+            freePageCount += Int(extent.pageCount)
+            var index = free.partitioningIndex { $0.page >= extent.page }
+            var merged = extent
+            if index > 0, free[index - 1].end == extent.page {
+                index -= 1
+                merged.page = free[index].page
+                merged.pageCount += free[index].pageCount
+                free.remove(at: index)
+            }
+            if index < free.count, merged.end == free[index].page {
+                free[index].page = merged.page
+                free[index].pageCount += merged.pageCount
+            } else {
+                free.insert(merged, at: index)
+            }
+        }
+    }
+
+    /// Notes what a commit gave up; deaths must not decrease from call to call.
+    mutating func retire(_ extents: [RetiredExtent]) {
+        waiting.append(contentsOf: extents)
+    }
+
+    /// Frees what nobody needs any more.
+    ///
+    /// - Parameters:
+    ///   - pinned: the versions at which readers stand, ascending.
+    ///   - durable: the newest durable version; pages retired by later, unflushed commits stay untouched.
+    mutating func reclaim(pinned: [UInt64], durable: UInt64) {
+        var candidates: [RetiredExtent] = []
+        for version in held.keys where !pinned.containsSorted(version) {
+            candidates += held.removeValue(forKey: version) ?? []
+        }
+        let ripe = waiting.partitioningIndex { $0.death > durable }
+        if ripe > 0 {
+            candidates += waiting[..<ripe]
+            waiting.removeFirst(ripe)
+        }
+        if candidates.isEmpty { return }
+        var released: [Extent] = []
+        for retired in candidates {
+            let index = pinned.partitioningIndex { $0 >= retired.birth }
+            if index < pinned.count, pinned[index] < retired.death {
+                held[pinned[index], default: []].append(retired)
+            } else {
+                released.append(retired.extent)
+            }
+        }
+        released.sort { $0.page < $1.page }
+        release(released)
+    }
+
+    /// Moves the end back over free pages there; returns whether it moved.
+    mutating func trimEnd() -> Bool {
+        guard let last = free.last, last.end == pageCount else { return false }
+        free.removeLast()
+        freePageCount -= Int(last.pageCount)
+        pageCount = last.page
+        return true
+    }
+
+    /// Undoes a growth of the end by a transaction that was rolled back.
+    mutating func resetEnd(to pageCount: UInt32) {
+        while let last = free.last, last.end > pageCount {
+            free.removeLast()
+            freePageCount -= Int(last.pageCount)
+            if last.page < pageCount {
+                let kept = Extent(page: last.page, pageCount: pageCount - last.page)
+                free.append(kept)
+                freePageCount += Int(kept.pageCount)
+            }
+        }
+        self.pageCount = pageCount
+    }
+
+    /// Every retired extent that is not free yet.
+    var retired: [RetiredExtent] {
+        held.values.flatMap { $0 } + waiting
+    }
+
+    private mutating func takeFromChunk(_ count: UInt32) -> PageNumber {
+        defer {
+            chunk.page += count
+            chunk.pageCount -= count
+        }
+        return chunk.page
+    }
+
+    /// A large enough extent, looked for near the last one, within a bounded number of steps.
+    private func index(ofExtentWith count: UInt32) -> Int? {
+        let steps = min(free.count, 256)
+        var index = cursor
+        for _ in 0..<steps {
+            if index >= free.count { index = 0 }
+            if free[index].pageCount >= count { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// A smaller extent, once enough is free that growing the file instead would be waste.
+    private func fragmentIndex(_ count: UInt32) -> Int? {
+        guard freePageCount > max(128, Int(pageCount) / 4) else { return nil }
+        return index(ofExtentWith: count)
+    }
+}
+
+extension Array {
+    /// The first index at which a monotonic condition holds.
+    func partitioningIndex(where belongsInSecondPartition: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if belongsInSecondPartition(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension [UInt64] {
+    fileprivate func containsSorted(_ value: UInt64) -> Bool {
+        let index = partitioningIndex { $0 >= value }
+        return index < count && self[index] == value
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@Suite struct HeaderRecoveryTests {
+    let directory = TemporaryDirectory()
+
+    /// A file with `count` one-value commits, as it lies on the disk after a crash (no closing mark) or a clean close.
+    private func makeFile(_ name: String, isClosed: Bool) throws -> String {
+        let path = directory.path(name)
+        let file = try StorageFile.open(path: path)
+        #expect(try file.tryLockForWriting())
+        let transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        for round in 1...3 {
+            let transaction = try file.beginWrite()
+            try PageArray.set(0, to: UInt64(round), in: transaction)
+            try file.publish([try PageArray.commit(transaction)])
+        }
+        let copy = directory.path("copy-" + name)
+        if !isClosed { try FileManager.default.copyItem(atPath: path, toPath: copy) }
+        file.unlockForWriting()
+        return isClosed ? path : copy
+    }
+
+    private func flip(_ path: String, at offset: Int) throws {
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        try handle.seek(toOffset: UInt64(offset))
+        let byte = try #require(try handle.read(upToCount: 1))[0]
+        try handle.seek(toOffset: UInt64(offset))
+        try handle.write(contentsOf: Data([byte ^ 0x10]))
+        try handle.close()
+    }
+
+    private func firstValue(_ path: String) throws -> UInt64 {
+        let snapshot = try StorageFile.open(path: path).beginRead()
+        return try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[0]
+    }
+
+    @Test(arguments: 0..<4)
+    func `one damaged header copy loses nothing`(page: Int) throws {
+        for isClosed in [true, false] {
+            let path = try makeFile("h\(page)\(isClosed).realm", isClosed: isClosed)
+            try flip(path, at: page * 4096 + 60)
+            #expect(try firstValue(path) == 3)
+        }
+    }
+
+    @Test func `a torn commit is rolled back to the version before and reported`() throws {
+        let path = try makeFile("torn.realm", isClosed: false)
+        let root = try StorageFile.open(path: path).beginRead().catalog.root
+        let other = directory.path("torn2.realm")
+        try FileManager.default.copyItem(atPath: path, toPath: other)
+        // The copy was taken before the file above could be marked as closed, so rebuild the crash state.
+        let crashed = try makeFile("torn3.realm", isClosed: false)
+        try flip(crashed, at: Int(root.page) * 4096 + 100)
+        let file = try StorageFile.open(path: crashed)
+        #expect(file.rolledBackVersion == 5)
+        let snapshot = try file.beginRead()
+        #expect(snapshot.version == 4)
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[0] == 2)
+    }
+
+    @Test func `damage to a version that was closed cleanly is an error and never an older state`() throws {
+        let path = try makeFile("closed.realm", isClosed: true)
+        let root = try StorageFile.open(path: path).beginRead().catalog.root
+        try flip(path, at: Int(root.page) * 4096 + 100)
+        let copy = directory.path("closed2.realm")
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let error = #expect(throws: StorageError.self) { try firstValue(copy) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.page == root.page)
+    }
+
+    @Test func `a file cut short anywhere opens with an error or with the intact data`() throws {
+        let path = try makeFile("cut.realm", isClosed: false)
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        for index in 0..<40 {
+            let copy = directory.path("cut-\(index).realm")
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            try FileHandle(forUpdatingAtPath: copy)!.truncate(atOffset: UInt64(size * index / 40))
+            do {
+                let value = try firstValue(copy)
+                #expect(index == 0 ? false : value == 3 || value == 2)
+            } catch let error as StorageError {
+                #expect([.corrupt, .notADatabase].contains(error.code), "\(error)")
+            } catch is ExpectationFailedError {
+                // An empty file is a new realm without the pages of this test.
+                #expect(index == 0)
+            }
+        }
+    }
+
+    @Test func `a file that is something else is refused`() throws {
+        let path = directory.path("text.realm")
+        try Data(repeating: 0x41, count: 50_000).write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .notADatabase)
+        #expect(throws: StorageError.self) { try StorageFile.open(path: "/dev/zero") }
+    }
+}

@@ -1,0 +1,45 @@
+import RealmStorage
+
+/// A fixed set of pages with a number each, under one root page: the smallest structure that exercises copy-on-write.
+enum PageArray {
+    static let count = 200
+
+    static func create(in transaction: WriteTransaction) throws {
+        let root = try transaction.allocate(pageCount: 1, kind: .overflow)
+        for index in 0..<count {
+            let page = try transaction.allocate(pageCount: 1, kind: .overflow)
+            page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
+            transaction.seal(page.reference).store(to: root.bytes + 64 + index * 16)
+        }
+        root.bytes.storeLittle(UInt32(64 + count * 16 - 32), at: PageHeader.payloadByteCountOffset)
+        transaction.catalog = ByteTree(root: root.reference)
+    }
+
+    static func set(_ index: Int, to value: UInt64, in transaction: WriteTransaction) throws {
+        let root = try transaction.writable(transaction.catalog.root)
+        transaction.catalog = ByteTree(root: root.reference)
+        let page = try transaction.writable(PageReference(load: root.bytes + 64 + index * 16))
+        page.bytes.storeLittle(value, at: 32)
+        transaction.seal(page.reference).store(to: root.bytes + 64 + index * 16)
+    }
+
+    static func commit(_ transaction: WriteTransaction) throws -> PreparedCommit {
+        transaction.catalog = ByteTree(root: transaction.seal(transaction.catalog.root))
+        return try transaction.prepareCommit()
+    }
+
+    static func values(of root: PageReference, in view: PageView) throws -> [UInt64] {
+        let page = try view.pointer(to: root)
+        return try (0..<count).map { index in
+            try view.pointer(to: PageReference(load: page + 64 + index * 16)).little(UInt64.self, at: 32)
+        }
+    }
+
+    static func audit(_ snapshot: Snapshot) throws {
+        var audit = try SpaceAudit(snapshot)
+        try audit.enter(snapshot.catalog.root)
+        let page = try snapshot.view.pointer(to: snapshot.catalog.root)
+        for index in 0..<count { try audit.enter(PageReference(load: page + 64 + index * 16)) }
+        try audit.finish()
+    }
+}

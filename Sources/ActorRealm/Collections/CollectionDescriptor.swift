@@ -2,7 +2,7 @@ import RealmModel
 import RealmQuery
 
 /// What a collection holds and in which order, without a realm: it can be evaluated at any version.
-struct CollectionDescriptor: Sendable {
+struct CollectionDescriptor: Sendable, Equatable {
     /// Where the elements come from.
     enum Source: Sendable, Equatable {
         /// Every object of the class.

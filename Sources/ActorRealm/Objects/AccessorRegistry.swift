@@ -1,46 +1,66 @@
 import RealmModel
+import Synchronization
 
 /// The table accessors of one realm, made when they are first asked for.
 final class AccessorRegistry {
     private unowned(unsafe) let core: RealmCore
-    private var byType: [ObjectIdentifier: TableAccessor] = [:]
-    private var byName: [String: TableAccessor] = [:]
+    /// The classes of the realm's configuration.
+    let schema: ModelSchema
     /// Counts the writes made through the objects of this realm: collections compare it to know that they are stale.
     let writeCount: UnsafeMutablePointer<UInt64>
+    private var byType: [ObjectIdentifier: TableAccessor] = [:]
+    private var last: TableAccessor?
+    /// Guards the accessors of a frozen realm, which several threads may ask for.
+    private let lock = Mutex(())
 
     init(core: RealmCore) {
         self.core = core
+        schema = attempt { try ModelSchema.cached(objectTypes: core.configuration.objectTypes) }
         writeCount = .allocate(capacity: 1)
         writeCount.initialize(to: 0)
     }
 
     deinit { writeCount.deallocate() }
 
-    /// Makes every accessor now: a frozen realm is read from several threads and must not change later.
-    func prepareAll(_ classes: [ModelClass]) {
-        for info in classes { _ = accessor(for: info.type) }
-        for accessor in byType.values { accessor.resolveTargets() }
+    func accessor(for type: ObjectBase.Type) -> TableAccessor? {
+        if core.isFrozen { return lock.withLock { _ in Unchecked(find(type)) }.value }
+        if let last, last.type == type { return last }
+        last = find(type)
+        return last
     }
 
-    func accessor(for type: ObjectBase.Type) -> TableAccessor? {
+    func accessor(className: String) -> TableAccessor? {
+        schema[className].flatMap { accessor(for: $0.type) }
+    }
+
+    private func find(_ type: ObjectBase.Type) -> TableAccessor? {
         if let known = byType[ObjectIdentifier(type)] { return known }
-        guard core.modelSchema.contains(type) else { return nil }
+        guard schema.contains(type) else { return nil }
         let info = ModelClass.of(type)
         guard let table = attempt({ try core.model.table(named: info.name) }) else { return nil }
         let accessor = TableAccessor(core: core, table: table, info: info)
         byType[ObjectIdentifier(type)] = accessor
-        byName[info.name] = accessor
         return accessor
     }
 
-    func accessor(className: String) -> TableAccessor? {
-        if let known = byName[className] { return known }
-        guard let info = core.modelSchema[className] else { return nil }
-        return accessor(for: info.type)
+    private struct Unchecked: @unchecked Sendable {
+        let value: TableAccessor?
+        init(_ value: TableAccessor?) { self.value = value }
     }
 }
 
 extension RealmCore {
+    /// The accessors of the tables. A frozen core makes its registry when it is made, others when first asked.
+    var registry: AccessorRegistry {
+        if let known = accessorStorage { return unsafeDowncast(known, to: AccessorRegistry.self) }
+        let registry = AccessorRegistry(core: self)
+        accessorStorage = registry
+        return registry
+    }
+
+    /// Tells the realm's collections that something was written.
+    func noteWrite() { registry.writeCount.pointee &+= 1 }
+
     /// Where objects of a class are read and made; nil when the realm's schema does not have it.
     func accessor(for type: ObjectBase.Type) -> TableAccessor? { registry.accessor(for: type) }
 

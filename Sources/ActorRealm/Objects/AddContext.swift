@@ -4,12 +4,12 @@ import RealmModel
 ///
 /// Objects are given their rows when they are first met and filled from a work list, so that neither long chains nor
 /// cycles of links recurse.
-final class AddContext {
-    let core: RealmCore
-    let policy: Realm.UpdatePolicy
+class AddContext {
+    final let core: RealmCore
+    final let policy: Realm.UpdatePolicy
     /// Why the graph cannot be added; the first failure ends the work.
-    private(set) var failure: (any Error)?
-    private var pending: [Pending] = []
+    final var failure: (any Error)?
+    private final var pending: [Pending] = []
 
     private struct Pending {
         let object: ObjectBase
@@ -23,7 +23,7 @@ final class AddContext {
     }
 
     /// Adds an object and all unmanaged objects it links to.
-    func add(_ object: ObjectBase) throws {
+    final func add(_ object: ObjectBase) throws {
         register(object)
         try drain()
     }
@@ -31,7 +31,7 @@ final class AddContext {
     /// The row that a link to the object must hold; the object is added when it is unmanaged.
     ///
     /// - Returns: nil after a failure.
-    func linkKey(to object: ObjectBase, writer: _RowWriter) -> Int64? {
+    final func linkKey(to object: ObjectBase, writer: _RowWriter) -> Int64? {
         guard let other = object.core else {
             let key = register(object)
             return failure == nil ? key : nil
@@ -51,7 +51,7 @@ final class AddContext {
 
     /// Gives the object a row and queues it to be filled.
     @discardableResult
-    private func register(_ object: ObjectBase) -> Int64 {
+    private final func register(_ object: ObjectBase) -> Int64 {
         guard failure == nil else { return -1 }
         let accessor = core.requiredAccessor(for: type(of: object))
         do {
@@ -69,7 +69,7 @@ final class AddContext {
         }
     }
 
-    private func row(for object: ObjectBase, _ accessor: TableAccessor) throws -> (key: Int64, isNew: Bool) {
+    private final func row(for object: ObjectBase, _ accessor: TableAccessor) throws -> (key: Int64, isNew: Bool) {
         guard let property = accessor.info.primaryKeyProperty else {
             return (try accessor.table.insert(), true)
         }
@@ -80,7 +80,7 @@ final class AddContext {
     }
 
     /// Fills the rows of all objects met so far.
-    func drain() throws {
+    final func drain() throws {
         var next = 0
         while next < pending.count, failure == nil {
             let item = pending[next]
@@ -91,12 +91,12 @@ final class AddContext {
                     from: item.object,
                     to: _RowWriter(
                         accessor: item.accessor, rowKey: item.object.rowKey, declared: property.ordinal, context: self,
-                        skipsEqual: skipsEqual))
+                        skipsEqual: skipsEqual, isNewRow: item.isNew))
             }
             if failure != nil { break }
             for property in item.accessor.info.properties { property.manage(in: item.object) }
         }
-        core.registry.writeCount.pointee &+= 1
+        core.noteWrite()
         guard let failure else {
             pending.removeAll(keepingCapacity: true)
             return

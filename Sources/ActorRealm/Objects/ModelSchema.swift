@@ -1,5 +1,6 @@
 import CRealmShims
 import RealmModel
+import Synchronization
 
 /// The model classes of a configuration.
 struct ModelSchema: Sendable {
@@ -47,6 +48,19 @@ struct ModelSchema: Sendable {
         classes = found
         self.byName = byName
         types = seen
+    }
+
+    private static let known = Mutex<[[ObjectIdentifier]: ModelSchema]>([:])
+
+    /// The classes of a configuration, looked up once for each list of types.
+    ///
+    /// - Parameter rescans: Whether images may have been loaded since: set when a file is opened for the first time.
+    static func cached(objectTypes: [ObjectBase.Type]?, rescans: Bool = false) throws -> ModelSchema {
+        let key = objectTypes.map { $0.map { ObjectIdentifier($0) } } ?? [ObjectIdentifier(ModelSchema.self)]
+        if !(rescans && objectTypes == nil), let found = known.withLock({ $0[key] }) { return found }
+        let made = try ModelSchema(objectTypes: objectTypes)
+        known.withLock { $0[key] = made }
+        return made
     }
 
     /// The class of a name.

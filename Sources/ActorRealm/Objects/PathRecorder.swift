@@ -6,6 +6,9 @@ import Synchronization
 /// A recording instance never changes, so that one per class serves all threads; what is recorded belongs to the
 /// evaluation that runs on the thread.
 final class PathRecorder {
+    /// The origin of linking objects that record, instead of reading.
+    static let marker = "\u{0}recording"
+
     private var names: [String] = []
     private var expected: ObjectIdentifier
     private var isBroken = false

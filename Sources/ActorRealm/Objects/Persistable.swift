@@ -50,6 +50,8 @@ public protocol _Persistable: SendableMetatype {
     // call per property and boxes nothing.
     static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
     static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
+    static func _storedKey(_ value: Any?) -> _Stored?
     static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32)
     static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32)
     static func _wrapperFlags(at wrapper: UnsafeMutableRawPointer) -> UInt32
@@ -89,6 +91,7 @@ extension _Persistable {
     }
 
     public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    public static func _storedKey(_ value: Any?) -> _Stored? { nil }
 
     public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
         wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
@@ -146,6 +149,7 @@ public protocol _PersistableInsideOptional: SendableMetatype {
     static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool
     static func _boxedInsideOptional(_ value: Self) -> Any
     static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored
+    static func _storedOptionalKey(_ value: Any) -> _Stored?
     static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
 }
 
@@ -156,6 +160,7 @@ extension _PersistableInsideOptional {
     }
     public static func _boxedInsideOptional(_ value: Self) -> Any { value }
     public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    public static func _storedOptionalKey(_ value: Any) -> _Stored? { nil }
     public static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
         let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
         if let value { _storeOptional(value, writer) } else { _storeOptional(nil, writer) }
@@ -192,6 +197,8 @@ extension _Scalar {
         pointer.pointee.value = value
         return _stored(value)
     }
+    public static func _storedKey(_ value: Any?) -> _Stored? { _unboxed(value).map { _stored($0) } }
+    public static func _storedOptionalKey(_ value: Any) -> _Stored? { _unboxed(value).map { _stored($0) } }
     public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored {
         let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
         if let value, let value { return _stored(value) }
@@ -222,6 +229,10 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     }
     public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
         Wrapped._storedOptional(at: wrapper)
+    }
+    public static func _storedKey(_ value: Any?) -> _Stored? {
+        guard let value, !ValueReader.isNull(value) else { return _Stored(.null) }
+        return Wrapped._storedOptionalKey(value)
     }
     public static func _boxed(_ value: Self) -> Any? { value.map { Wrapped._boxedInsideOptional($0) } }
     public static func _unboxed(_ value: Any?) -> Self? {

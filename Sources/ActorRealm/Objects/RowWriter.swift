@@ -12,14 +12,20 @@ public struct _RowWriter {
     let context: AddContext?
     /// Whether equal values are left alone, so that observers do not see them as modified.
     let skipsEqual: Bool
+    /// Whether the row was just made, so that its values are defaults.
+    let isNewRow: Bool
 
-    init(accessor: TableAccessor, rowKey: Int64, declared: Int, context: AddContext?, skipsEqual: Bool = false) {
+    init(
+        accessor: TableAccessor, rowKey: Int64, declared: Int, context: AddContext?, skipsEqual: Bool = false,
+        isNewRow: Bool = false
+    ) {
         self.accessor = accessor
         self.rowKey = rowKey
         self.declared = declared
         property = accessor.ordinals[declared]
         self.context = context
         self.skipsEqual = skipsEqual
+        self.isNewRow = isNewRow
     }
 
     var table: TableView { accessor.table }
@@ -100,5 +106,5 @@ public struct _RowWriter {
     }
 
     /// Ends the assignment of one property: collections see that something changed.
-    func finish() { accessor.core.registry.writeCount.pointee &+= 1 }
+    func finish() { accessor.core.noteWrite() }
 }

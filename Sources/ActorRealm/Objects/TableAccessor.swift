@@ -112,13 +112,8 @@ final class TableAccessor {
                 "Object type '\(info.properties[property].targetName)' is not managed by the Realm. "
                     + "Add it to the configuration's objectTypes.")
         }
-        targets[property] = Unmanaged.passUnretained(target)
+        if !core.isFrozen { targets[property] = Unmanaged.passUnretained(target) }
         return target
-    }
-
-    /// Looks up all link targets now, so that a frozen accessor does not change when it is shared.
-    func resolveTargets() {
-        for property in info.properties where property.shape.target != nil { _ = target(of: property.ordinal) }
     }
 }
 

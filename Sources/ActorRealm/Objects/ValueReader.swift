@@ -92,6 +92,18 @@ enum ValueReader {
         return nil
     }
 
+    /// The elements of a list or an array.
+    static func elements(of value: Any) -> [Any?]? {
+        if let array = value as? [Any?] { return array.map { unwrap($0) } }
+        guard let collection = value as? any RealmCollection else { return nil }
+        func boxed<Elements: RealmCollection>(_ elements: Elements) -> [Any?] {
+            var result: [Any?] = []
+            for element in elements { result.append(Elements.Element._boxedElement(element)) }
+            return result
+        }
+        return boxed(collection)
+    }
+
     /// Sets the properties of an object from a dictionary, an array or another object.
     static func assign(_ value: Any, to object: ObjectBase) {
         let info = ModelClass.of(type(of: object))

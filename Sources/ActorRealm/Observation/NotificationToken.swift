@@ -1,3 +1,4 @@
+import RealmStorage
 import Synchronization
 
 /// Keeps an `observe` registration alive.
@@ -44,4 +45,23 @@ public final class NotificationToken: Sendable {
 protocol NotificationRegistration: AnyObject, Sendable {
     /// Ends the registration; true when it was alive.
     func cancel() -> Bool
+    /// Leaves out the changes of a version that is about to be published.
+    func skip(_ version: UInt64)
+    /// Whether the registration belongs to the realm of a core.
+    func isIsolated(as core: RealmCore) -> Bool
+}
+
+extension RealmCore {
+    /// Has observers of this realm leave out the commit that is about to be published.
+    func skip(_ commit: PreparedCommit, for tokens: [NotificationToken]) {
+        for token in tokens {
+            guard let registration = token.current else { continue }
+            precondition(
+                registration.isIsolated(as: self),
+                "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of this "
+                    + "realm's own observers."
+            )
+            registration.skip(commit.version)
+        }
+    }
 }

@@ -28,6 +28,8 @@ final class RealmCoordinator: Sendable {
     let writes: WriteScheduler
     /// Runs what blocks in the device.
     let io: FileActor
+    /// What observers share.
+    let observations: ObservationHub
     private let settings: OpenSettings
     private let state = Mutex(State())
     private let relay: VersionRelay
@@ -39,6 +41,7 @@ final class RealmCoordinator: Sendable {
         let relay = VersionRelay()
         self.relay = relay
         io = FileActor()
+        observations = ObservationHub(file: file)
         writes = WriteScheduler(file: file, ioThread: io.thread) { relay.announce($0) }
         relay.attach(self)
     }
@@ -257,7 +260,7 @@ final class VersionWatcher: Sendable {
         DedicatedThread.detach(name: "realm-watch") { [self] in
             var version = first
             while !isStopped.load(ordering: .acquiring) {
-                let newest = file.waitForVersion(after: version, timeoutNanoseconds: -1)
+                let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
                 if newest > version {
                     version = newest
                     relay.announce(newest)

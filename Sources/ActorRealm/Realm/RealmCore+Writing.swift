@@ -38,6 +38,7 @@ extension RealmCore {
     func beginTransaction(turn: WriteScheduler.Ticket) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
+            coordinator.writes.transactionBegins()
             try model.begin(coordinator.file.beginWrite())
         } catch {
             coordinator.writes.finish(turn)
@@ -70,6 +71,7 @@ extension RealmCore {
         ticket = nil
         coordinator.writes.finish(turn)
         refreshQuietly()
+        signals.raise()
     }
 
     /// Takes the result of a commit: moves to the new version, or throws.
@@ -92,9 +94,12 @@ extension RealmCore {
         do {
             try advanceToNewest()
         } catch {
-            logger?.error(
-                "A realm could not move to the newest version.",
-                metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
+            report(error, "A realm could not move to the newest version.")
         }
+    }
+
+    /// Logs a failure that the caller cannot be told of.
+    func report(_ error: any Error, _ message: Logger.Message) {
+        logger?.error(message, metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
     }
 }

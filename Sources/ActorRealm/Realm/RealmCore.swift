@@ -37,9 +37,8 @@ final class RealmCore {
     var autorefresh: Bool
     /// The asynchronous writes of callback form that are under way.
     var callbackWrites = CallbackWrites()
-    /// Called after the realm moved to a newer version, in its isolation.
-    private var advanceHandlers: [(id: UInt64, body: (UInt64) -> Void)] = []
-    private var nextHandlerID: UInt64 = 1
+    /// The observers to wake when the realm moved to a newer version, left a transaction, or ended.
+    let signals = ChangeSignals()
     /// The frozen realm of the version that is read, while someone holds it or none newer is asked for.
     private var frozenCore: RealmCore?
     /// Owned by Objects: the accessors of the tables.
@@ -160,6 +159,11 @@ final class RealmCore {
         }
     }
 
+    /// Makes an existing public realm the handle of this core.
+    func adopt(_ realm: Realm) {
+        handleLock.withLock { handle = realm }
+    }
+
     // MARK: Moving on
 
     /// Moves to the newest durable version; not inside a transaction.
@@ -170,23 +174,15 @@ final class RealmCore {
         guard !isFrozen, lifecycle == .open, !model.isInTransaction,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
-        frozenCore = nil
-        try model.advance(to: coordinator.file.beginRead())
-        let version = model.snapshot.version
-        for handler in advanceHandlers { handler.body(version) }
+        try advance(to: coordinator.file.beginRead())
         return true
     }
 
-    /// Calls `body` with the version after each move to a newer one, in the realm's isolation.
-    func addAdvanceHandler(_ body: @escaping (UInt64) -> Void) -> UInt64 {
-        defer { nextHandlerID += 1 }
-        advanceHandlers.append((nextHandlerID, body))
-        return nextHandlerID
-    }
-
-    /// Ends what ``addAdvanceHandler(_:)`` began.
-    func removeAdvanceHandler(_ id: UInt64) {
-        advanceHandlers.removeAll { $0.id == id }
+    /// Moves to a newer version; not inside a transaction.
+    func advance(to snapshot: Snapshot) throws(StorageError) {
+        frozenCore = nil
+        try model.advance(to: snapshot)
+        signals.raise()
     }
 
     /// Ends the core's life: every later access traps.
@@ -200,7 +196,7 @@ final class RealmCore {
         }
         self.lifecycle = lifecycle
         frozenCore = nil
-        advanceHandlers = []
+        if lifecycle == .closed { signals.end() } else { signals.raise() }
         access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
     }
 

@@ -45,6 +45,13 @@ final class WriteScheduler: Sendable {
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
+        /// Who waits until nothing is on the way to the disk.
+        var quietWaiters: [ThreadGate<Void>] = []
+        /// The number of flushes that failed, now and when the transaction of this turn began: a transaction that was
+        /// built on a lost commit is lost with it.
+        var failureCount = 0
+        var failureCountAtBegin = 0
+        var lastFailure: StorageError?
         var flushCount = 0
         var commitCount = 0
     }
@@ -193,15 +200,35 @@ final class WriteScheduler: Sendable {
         _ = add(commit, ending: ticket, completion: .callback(completion))
     }
 
+    /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
+    func waitForFlushes() {
+        let gate = ThreadGate<Void>()
+        let isQuiet = state.withLock { state in
+            if state.prepared.isEmpty, !state.queue.isFlushing { return true }
+            state.quietWaiters.append(gate)
+            return false
+        }
+        if !isQuiet { gate.wait() }
+    }
+
+    /// Notes that the transaction of this turn begins now: call it before it takes its base.
+    func transactionBegins() {
+        state.withLock { $0.failureCountAtBegin = $0.failureCount }
+    }
+
     private func add(
         _ commit: PreparedCommit, ending ticket: Ticket, completion: consuming Completion
     ) -> Queue.FlushPlace? {
         let prepared = Prepared(commit: commit, completion: completion)
-        let actions = state.withLock { state in
+        let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
+            if state.failureCount != state.failureCountAtBegin {
+                return (released(state.queue.finish(ticket, committed: false, at: now)), state.lastFailure)
+            }
             state.prepared.append(prepared)
-            return released(state.queue.finish(ticket, committed: true, at: now))
+            return (released(state.queue.finish(ticket, committed: true, at: now)), nil)
         }
         perform(actions)
+        if let failure { prepared.completion.receive(.failure(failure)) }
         return actions.flush
     }
 
@@ -222,8 +249,24 @@ final class WriteScheduler: Sendable {
         } catch {
             result = .failure(error)
         }
-        perform(state.withLock { state in released(state.queue.flushFinished(at: now)) })
-        for prepared in batch { prepared.completion.receive(result) }
+        let (actions, lost, quietWaiters) = state.withLock { state in
+            var lost: [Prepared] = []
+            if case .failure(let error) = result {
+                // What was prepared meanwhile stands on the commits that are lost now.
+                lost = state.prepared
+                state.prepared = []
+                _ = state.queue.takeForFlush()
+                state.failureCount += 1
+                state.lastFailure = error
+            }
+            let actions = released(state.queue.flushFinished(at: now))
+            if state.queue.isFlushing { return (actions, lost, [ThreadGate<Void>]()) }
+            defer { state.quietWaiters = [] }
+            return (actions, lost, state.quietWaiters)
+        }
+        perform(actions)
+        for gate in quietWaiters { gate.open(with: ()) }
+        for prepared in batch + lost { prepared.completion.receive(result) }
         if case .success = result, let last = batch.last { didPublish(last.commit.version) }
     }
 

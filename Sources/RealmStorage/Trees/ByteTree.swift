@@ -18,75 +18,39 @@ package struct ByteTree: Sendable, Equatable {
     /// Whether the tree holds no entry.
     package var isEmpty: Bool { root.isNone }
 
-    /// The value of a key, in place; nil when the key is absent. Valid as long as the version, in a write transaction
-    /// until its next change.
+    /// The value of a key, in place; nil when the key is absent.
+    ///
+    /// It is valid as long as the version; in a write transaction until the next change of the tree.
     package func value(
         for key: UnsafeRawBufferPointer, in view: PageView
     ) throws(StorageError) -> UnsafeRawBufferPointer? {
-        preconditionFailure("stub")
+        guard !root.isNone else { return nil }
+        let key = KeyBytes(key)
+        let leaf = try leaf(for: key, in: view)
+        let (index, isEqual) = leaf.lowerBound(key)
+        return isEqual ? try leaf.value(at: index, in: view) : nil
     }
 
     /// Whether the tree holds a key.
     package func contains(_ key: UnsafeRawBufferPointer, in view: PageView) throws(StorageError) -> Bool {
-        preconditionFailure("stub")
+        guard !root.isNone else { return false }
+        let key = KeyBytes(key)
+        return try leaf(for: key, in: view).lowerBound(key).isEqual
+    }
+
+    @inline(__always)
+    private func leaf(for key: KeyBytes, in view: PageView) throws(StorageError) -> KeyedPage {
+        var page = try KeyedPage.root(root, in: view)
+        var level = page.level
+        while level > 0 {
+            level &-= 1
+            page = try page.child(at: page.childIndex(for: key), level: level, in: view)
+        }
+        return page
     }
 
     /// A cursor that stands nowhere yet.
     package func cursor(in view: PageView) -> ByteTreeCursor {
-        preconditionFailure("stub")
-    }
-
-    /// Stores a value under a key, replacing what is there.
-    ///
-    /// - Returns: true when the key is new.
-    @discardableResult
-    package mutating func insert(
-        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, in transaction: WriteTransaction
-    ) throws(StorageError) -> Bool {
-        preconditionFailure("stub")
-    }
-
-    /// Removes a key; a key that is absent touches no page.
-    ///
-    /// - Returns: true when the key was there.
-    @discardableResult
-    package mutating func remove(
-        _ key: UnsafeRawBufferPointer, in transaction: WriteTransaction
-    ) throws(StorageError) -> Bool {
-        preconditionFailure("stub")
-    }
-
-    /// Removes every entry and frees every page.
-    package mutating func removeAll(in transaction: WriteTransaction) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Seals every dirty page bottom-up; afterwards `root` carries its checksum.
-    package mutating func seal(in transaction: WriteTransaction) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Visits every run of pages of the tree, the overflow runs included, parents first.
-    package func forEachPage(
-        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
-    ) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// The number of entries. O(1): the pages above the leaves count what is below them.
-    package func count(in view: PageView) throws(StorageError) -> Int {
-        preconditionFailure("stub")
-    }
-
-    /// The number of keys in `lower ..< upper` (nil: unbounded), exact, in the time of two look-ups.
-    package func count(
-        from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?, in view: PageView
-    ) throws(StorageError) -> Int {
-        preconditionFailure("stub")
-    }
-
-    /// Checks order, counts, levels and every page of the tree.
-    package func verify(in view: PageView) throws(StorageError) {
-        preconditionFailure("stub")
+        ByteTreeCursor(root: root, view: view)
     }
 }

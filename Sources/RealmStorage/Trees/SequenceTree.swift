@@ -1,6 +1,7 @@
 /// A copy-on-write sequence of byte strings, reached by position: every inner page counts what is below it.
 ///
 /// Elements have any size; those beyond `SequenceTree.maximumInlineElementByteCount` bytes take pages of their own.
+/// After an error of a changing function the transaction can only be rolled back.
 package struct SequenceTree: Sendable, Equatable {
     /// The longest element that stands inside a leaf, in bytes.
     package static var maximumInlineElementByteCount: Int { 1024 }
@@ -17,43 +18,35 @@ package struct SequenceTree: Sendable, Equatable {
 
     /// The number of elements. O(1).
     package func count(in view: PageView) throws(StorageError) -> Int {
-        preconditionFailure("stub")
+        guard !root.isNone else { return 0 }
+        let (page, level) = try SequencePage.root(root, in: view)
+        return SequencePage.elementCount(page, level: level)
     }
 
-    /// The element at a position, in place; valid as long as the version, in a write transaction until its next change.
+    /// The element at a position, in place.
+    ///
+    /// It is valid as long as the version; in a write transaction until the next change of the sequence.
     package func element(at index: Int, in view: PageView) throws(StorageError) -> UnsafeRawBufferPointer {
-        preconditionFailure("stub")
+        let (leaf, position) = try leaf(containing: index, in: view)
+        return try leaf.element(at: position, in: view)
     }
 
-    /// Replaces the element at a position.
-    package mutating func replace(
-        at index: Int, with element: UnsafeRawBufferPointer, in transaction: WriteTransaction
-    ) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Inserts an element before a position; at `count` it is appended.
-    package mutating func insert(
-        _ element: UnsafeRawBufferPointer, at index: Int, in transaction: WriteTransaction
-    ) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Appends an element.
-    package mutating func append(
-        _ element: UnsafeRawBufferPointer, in transaction: WriteTransaction
-    ) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Removes the element at a position.
-    package mutating func remove(at index: Int, in transaction: WriteTransaction) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Removes every element and frees every page.
-    package mutating func removeAll(in transaction: WriteTransaction) throws(StorageError) {
-        preconditionFailure("stub")
+    /// The leaf that holds the element at a position, and the element's place in it.
+    func leaf(containing index: Int, in view: PageView) throws(StorageError) -> (leaf: SequenceLeaf, index: Int) {
+        precondition(!root.isNone && index >= 0, "A sequence has no element at \(index): compare with its count first")
+        var (page, level) = try SequencePage.root(root, in: view)
+        precondition(
+            index < SequencePage.elementCount(page, level: level),
+            "A sequence has no element at \(index): compare with its count first")
+        var position = index
+        while level > 0 {
+            let inner = SequenceInner(page)
+            let child = inner.child(containing: position)
+            position &-= inner.start(of: child)
+            page = try inner.childPage(at: child, in: view)
+            level &-= 1
+        }
+        return (SequenceLeaf(page), position)
     }
 
     /// Calls a function with each position of a range and its element, ascending.
@@ -61,28 +54,19 @@ package struct SequenceTree: Sendable, Equatable {
         in range: Range<Int>, view: PageView,
         _ body: (Int, UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
-        preconditionFailure("stub")
+        let count = try count(in: view)
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= count,
+            "A sequence of \(count) elements has none at \(range): compare with its count first")
+        var cursor = cursor(from: range.lowerBound, in: view)
+        for index in range {
+            guard let element = try cursor.next() else { return }
+            try body(index, element)
+        }
     }
 
     /// A cursor before the element at a position.
     package func cursor(from index: Int = 0, in view: PageView) -> SequenceCursor {
-        preconditionFailure("stub")
-    }
-
-    /// Seals every dirty page bottom-up; afterwards `root` carries its checksum.
-    package mutating func seal(in transaction: WriteTransaction) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Visits every run of pages of the tree, the overflow runs included, parents first.
-    package func forEachPage(
-        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
-    ) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Checks counts, levels and every page of the tree.
-    package func verify(in view: PageView) throws(StorageError) {
-        preconditionFailure("stub")
+        SequenceCursor(self, from: index, view: view)
     }
 }

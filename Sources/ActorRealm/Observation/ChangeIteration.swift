@@ -1,0 +1,135 @@
+import RealmModel
+import RealmStorage
+
+/// The life of one iterator over changes, whatever they are changes of.
+///
+/// Changes are computed off the iterating actor. On the actor its realm is brought to the version of the change, so that
+/// the loop's body finds exactly what the change says.
+final class ChangeIteration<Subject: ChangeSubject> {
+    /// What the iterator is to return.
+    enum Step {
+        /// A change, and the realm to deliver it with: live on an actor, frozen elsewhere.
+        case change(ChangeCursor<Subject>.Pending, RealmCore)
+        case failure(any Error)
+        case end
+    }
+
+    /// After so many times that the realm moved on while the change was computed, it is computed on the actor.
+    private static var patience: Int { 3 }
+
+    private let coordinator: RealmCoordinator
+    private let configuration: Realm.Configuration
+    private var cursor: ChangeCursor<Subject>?
+    private var registrationFailure: (any Error)?
+    private var core: RealmCore?
+
+    init(_ subject: Subject, coordinator: RealmCoordinator, configuration: Realm.Configuration) {
+        self.coordinator = coordinator
+        self.configuration = configuration
+        do {
+            cursor = try ChangeCursor(subject, coordinator: coordinator, at: nil)
+        } catch {
+            registrationFailure = error
+        }
+    }
+
+    deinit {
+        finish()
+    }
+
+    /// Waits for the next change.
+    func next(isolation actor: isolated (any Actor)?) async -> Step {
+        if let failure = registrationFailure {
+            registrationFailure = nil
+            return .failure(wrapped(failure))
+        }
+        guard let cursor else { return .end }
+        if cursor.isFinal {
+            finish()
+            return .end
+        }
+        do {
+            guard let (pending, core) = try await delivered(by: cursor, isolation: actor) else {
+                finish()
+                return .end
+            }
+            cursor.accept(pending)
+            return .change(pending, core)
+        } catch {
+            finish()
+            return .failure(wrapped(error))
+        }
+    }
+
+    private func delivered(
+        by cursor: ChangeCursor<Subject>,
+        isolation actor: isolated (any Actor)?
+    ) async throws -> (ChangeCursor<Subject>.Pending, RealmCore)? {
+        guard let actor else {
+            guard let pending = try await cursor.next() else { return nil }
+            return (pending, RealmCore.frozen(at: pending.target, coordinator, configuration))
+        }
+        // The realm keeps its file open, and follows it, from the registration on.
+        let isolation = RealmIsolation(actor)
+        _ = try liveCore(of: isolation, cursor)
+        while var pending = try await cursor.next() {
+            var attempts = 0
+            delivery: while !Task.isCancelled, !cursor.signal.isEnded {
+                let core = try liveCore(of: isolation, cursor)
+                switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
+                case .deliver:
+                    return (pending, core)
+                case .ended:
+                    return nil
+                case .wait:
+                    await cursor.signal.wait()
+                    // Later changes join this one.
+                    break delivery
+                case .retarget(let snapshot):
+                    attempts += 1
+                    let next =
+                        attempts > Self.patience
+                        ? try cursor.pending(here: snapshot, insteadOf: pending)
+                        : try await cursor.pending(to: snapshot, insteadOf: pending)
+                    guard let next else { break delivery }
+                    pending = next
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The realm of the iterating actor; another one when it was invalidated, and the same after it was closed.
+    private func liveCore(of isolation: RealmIsolation, _ cursor: ChangeCursor<Subject>) throws -> RealmCore {
+        if let core, core.isolation.isSame(as: isolation), core.lifecycle != .invalidated { return core }
+        core?.signals.remove(cursor.signal)
+        let core = try coordinator.core(for: isolation, configuration: configuration)
+        core.signals.add(cursor.signal)
+        self.core = core
+        return core
+    }
+
+    private func finish() {
+        if let cursor {
+            core?.signals.remove(cursor.signal)
+            cursor.cancel()
+        }
+        cursor = nil
+        core = nil
+    }
+
+    private func wrapped(_ error: any Error) -> any Error {
+        Realm.Error.wrap(error, path: coordinator.path)
+    }
+}
+
+extension RealmCore {
+    /// A frozen realm of a version that observers look at.
+    static func frozen(
+        at view: FixedView,
+        _ coordinator: RealmCoordinator,
+        _ configuration: Realm.Configuration
+    ) -> RealmCore {
+        RealmCore(configuration: configuration, coordinator: coordinator, isolation: .everywhere, model: view.model)
+    }
+}

@@ -1,0 +1,76 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+
+/// An object that is observed.
+struct ObjectSubject: ChangeSubject {
+    struct State: Sendable {
+        /// The observed properties: their names, and which writes count for each; nil to observe the object's own.
+        var observed: [(name: String, paths: ChangePaths)]?
+        var table: UInt32
+        var isDeleted: Bool
+    }
+
+    enum Delta: Sendable {
+        /// These properties were written; where their old values are.
+        case changed([String], before: FixedView)
+        case deleted
+    }
+
+    let className: String
+    let key: Int64
+    /// The properties to observe, across links too; nil or none for the object's own.
+    let keyPaths: [String]?
+
+    var tellsInitialState: Bool { false }
+
+    func state(at view: FixedView) throws -> State {
+        guard let table = try view.model.table(named: className) else {
+            return State(observed: nil, table: 0, isDeleted: true)
+        }
+        var observed: [(name: String, paths: ChangePaths)]?
+        if let keyPaths, !keyPaths.isEmpty {
+            var names: [String] = []
+            var paths: [String: [PropertyPath]] = [:]
+            for keyPath in keyPaths {
+                let name = keyPath.prefix { $0 != "." }
+                if paths[String(name)] == nil { names.append(String(name)) }
+                paths[String(name), default: []].append(PropertyPath(keyPath))
+            }
+            let schema = view.model.schema
+            let inOrder = names.sorted { one, two in
+                table.schema.ordinal(of: one) ?? .max < table.schema.ordinal(of: two) ?? .max
+            }
+            observed = try inOrder.map {
+                ($0, try ChangePaths(paths[$0] ?? [], in: className, schema: schema))
+            }
+        }
+        return State(observed: observed, table: table.id, isDeleted: try !table.contains(key: key))
+    }
+
+    func advance(
+        _ state: inout State,
+        by changes: ChangeSet,
+        from old: FixedView,
+        to new: FixedView
+    ) throws -> Delta? {
+        guard !state.isDeleted else { return nil }
+        guard try new.model.table(id: state.table)?.contains(key: key) == true else {
+            state.isDeleted = true
+            return .deleted
+        }
+        let names: [String]
+        if let observed = state.observed {
+            names = try observed.filter {
+                try $0.paths.changedKeys(in: changes, from: old.model, to: new.model).contains(key)
+            }.map(\.name)
+        } else {
+            let written = changes.tables[state.table]?.modified.first { $0.key == key }?.columns ?? ColumnSet()
+            let properties = new.model.schema.schema(of: state.table)?.properties ?? []
+            names = written.columns.filter(properties.indices.contains).map { properties[$0].name }
+        }
+        return names.isEmpty ? nil : .changed(names, before: old)
+    }
+
+    func isFinal(_ state: State) -> Bool { state.isDeleted }
+}

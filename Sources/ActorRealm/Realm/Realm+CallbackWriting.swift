@@ -1,0 +1,206 @@
+extension Realm {
+    /// Runs a block in a write transaction later, in the realm's isolation, and commits it without blocking a thread.
+    ///
+    /// For realms of an actor, a queue or a scheduler. In asynchronous code `asyncWrite` says the same in one expression.
+    ///
+    /// - Parameters:
+    ///   - block: Changes the realm. It may commit or cancel itself.
+    ///   - onComplete: Called in the realm's isolation when the commit is durable, or with the error.
+    /// - Returns: a number to cancel the write with, as long as it has not begun.
+    @discardableResult
+    public func writeAsync(
+        _ block: @escaping () -> Void, onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+    ) -> AsyncTransactionId {
+        core.requireCallbackWrites()
+        return core.enqueue(commits: true, block, onComplete)
+    }
+
+    /// Runs a block in a write transaction later, in the realm's isolation. The block has to commit: returning without
+    /// ``commitAsyncWrite(allowGrouping:_:)`` or `commitWrite()` rolls back.
+    ///
+    /// - Returns: a number to cancel the write with, as long as it has not begun.
+    @discardableResult
+    public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
+        core.requireCallbackWrites()
+        return core.enqueue(commits: false, asyncWriteBlock, nil)
+    }
+
+    /// Commits the open write transaction without blocking the thread.
+    ///
+    /// The changes are visible to this realm when the commit is durable.
+    ///
+    /// - Parameters:
+    ///   - allowGrouping: Accepted for source compatibility: commits that wait are always flushed together.
+    ///   - onComplete: Called in the realm's isolation when the commit is durable, or with the error.
+    /// - Returns: a number to cancel the completion block with; the commit itself goes on.
+    @discardableResult
+    public func commitAsyncWrite(
+        allowGrouping: Bool = false, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+    ) -> AsyncTransactionId {
+        core.requireCallbackWrites()
+        guard core.isInWriteTransaction else {
+            preconditionFailure("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
+        }
+        return core.commitInBackground(onComplete)
+    }
+
+    /// Commits the open write transaction without blocking the thread, as ``commitAsyncWrite(allowGrouping:_:)`` does.
+    @discardableResult
+    public func commitAsyncWrite(
+        isGroupingAllowed: Bool, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+    ) -> AsyncTransactionId {
+        commitAsyncWrite(allowGrouping: isGroupingAllowed, onComplete)
+    }
+
+    /// Cancels an asynchronous write that has not begun, or the completion block of a commit.
+    ///
+    /// - Parameter asyncTransactionId: What `writeAsync`, `beginAsyncWrite` or `commitAsyncWrite` returned.
+    public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
+        try core.checkWritable()
+        core.cancelCallbackWrite(asyncTransactionId)
+    }
+
+    /// Whether asynchronous writes or commits of this realm are under way.
+    public var isPerformingAsynchronousWriteOperations: Bool {
+        core.checkAccess()
+        return core.callbackWrites.count > 0
+    }
+}
+
+/// One asynchronous write. Its closures are called, and its core is used, only in the core's isolation.
+private final class PendingWrite: @unchecked Sendable {
+    let core: RealmCore
+    let id: AsyncTransactionId
+    let commits: Bool
+    let block: () -> Void
+    let onComplete: ((any Error)?) -> Void
+
+    init(
+        _ core: RealmCore, id: AsyncTransactionId, commits: Bool, _ block: @escaping () -> Void,
+        _ onComplete: (((any Error)?) -> Void)?
+    ) {
+        self.core = core
+        self.id = id
+        self.commits = commits
+        self.block = block
+        self.onComplete = onComplete ?? { _ in }
+    }
+
+    func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
+        core.isolation.post { self.run(ticket, outcome) }
+    }
+
+    private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
+        switch outcome {
+        case .granted: break
+        case .cancelled: return core.endCallbackWrite(id)
+        case .failed(let error):
+            onComplete(Realm.Error(storage: error, path: core.coordinator.path))
+            return core.endCallbackWrite(id)
+        }
+        guard core.coordinator.writes.begin(ticket, { self.turnCame($0, $1) }) else { return }
+        if core.callbackWrites.isCancelled(id) {
+            core.coordinator.writes.finish(ticket)
+            return core.endCallbackWrite(id)
+        }
+        core.callbackWrites.waiting[id] = nil
+        do {
+            try core.beginTransaction(turn: ticket)
+        } catch {
+            onComplete(error)
+            return core.endCallbackWrite(id)
+        }
+        block()
+        if core.ticket == ticket {
+            if commits {
+                core.commitInBackground(onComplete)
+            } else {
+                core.cancelTransaction()
+            }
+        } else if commits {
+            onComplete(nil)
+        }
+        core.endCallbackWrite(id)
+    }
+}
+
+/// A commit on its way to the disk. Used only in the core's isolation.
+private final class PendingCompletion: @unchecked Sendable {
+    let core: RealmCore
+    let id: AsyncTransactionId
+    let onComplete: ((any Error)?) -> Void
+
+    init(_ core: RealmCore, id: AsyncTransactionId, _ onComplete: (((any Error)?) -> Void)?) {
+        self.core = core
+        self.id = id
+        self.onComplete = onComplete ?? { _ in }
+    }
+
+    func run(_ result: WriteScheduler.CommitResult) {
+        var failure: (any Error)?
+        do {
+            try core.complete(result)
+        } catch {
+            failure = error
+        }
+        if !core.callbackWrites.isCancelled(id) { onComplete(failure) }
+        core.endCallbackWrite(id)
+    }
+
+    func fail(_ error: any Error) {
+        core.isolation.post {
+            if !self.core.callbackWrites.isCancelled(self.id) { self.onComplete(error) }
+            self.core.endCallbackWrite(self.id)
+        }
+    }
+}
+
+extension RealmCore {
+    /// Traps where asynchronous writes of callback form are impossible.
+    fileprivate func requireCallbackWrites() {
+        checkAccess()
+        do {
+            try checkWritable()
+        } catch {
+            preconditionFailure(error.message)
+        }
+        guard isolation.canPost else {
+            preconditionFailure(
+                "Cannot schedule async transaction: this realm belongs to \(isolation), where nothing can be scheduled. "
+                    + "Open it on an actor, a serial queue or a scheduler.")
+        }
+    }
+
+    fileprivate func enqueue(
+        commits: Bool, _ block: @escaping () -> Void, _ onComplete: (((any Error)?) -> Void)?
+    ) -> AsyncTransactionId {
+        let id = callbackWrites.begin()
+        let pending = PendingWrite(self, id: id, commits: commits, block, onComplete)
+        callbackWrites.waiting[id] = coordinator.writes.acquire(for: isolation.key) { pending.turnCame($0, $1) }
+        return id
+    }
+
+    @discardableResult
+    fileprivate func commitInBackground(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
+        let completion = PendingCompletion(self, id: callbackWrites.begin(), onComplete)
+        do {
+            let (prepared, turn) = try prepareCommit()
+            let isolation = isolation
+            coordinator.writes.commit(prepared, ending: turn) { result in
+                isolation.post { completion.run(result) }
+            }
+        } catch {
+            completion.fail(error)
+        }
+        return completion.id
+    }
+
+    fileprivate func cancelCallbackWrite(_ id: AsyncTransactionId) {
+        if let ticket = callbackWrites.waiting[id], coordinator.writes.cancel(ticket) { return }
+        callbackWrites.cancel(id)
+    }
+
+    fileprivate func endCallbackWrite(_ id: AsyncTransactionId) {
+        callbackWrites.end(id)
+    }
+}

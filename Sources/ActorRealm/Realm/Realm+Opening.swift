@@ -1,0 +1,178 @@
+public import Dispatch
+public import Foundation
+
+extension Realm {
+    /// Opens a realm for the caller's actor, for a queue, or for the current synchronous call.
+    ///
+    /// Inside an actor's method it is the actor's realm; outside every actor and queue it belongs to the current thread
+    /// for as long as the current synchronous call runs. Blocks while the file is opened or migrated: in asynchronous
+    /// code write `try await Realm()`.
+    ///
+    /// - Parameters:
+    ///   - configuration: Which file, and how.
+    ///   - queue: A serial queue to bind the realm to; the caller must run on it.
+    /// - Throws: `Realm.Error`.
+    public convenience init(
+        configuration: Configuration = .defaultConfiguration, queue: DispatchQueue? = nil,
+        isolation: isolated (any Actor)? = #isolation
+    ) throws {
+        let place = queue.map { RealmIsolation($0) } ?? isolation.map { RealmIsolation($0) } ?? .currentThread
+        self.init(existing: try Self.openBlocking(configuration, place))
+    }
+
+    /// Opens the realm of a file with otherwise default settings, as `Realm(configuration:)` does.
+    public convenience init(fileURL: URL, isolation: isolated (any Actor)? = #isolation) throws {
+        var configuration = Configuration.defaultConfiguration
+        configuration.fileURL = fileURL
+        let place = isolation.map { RealmIsolation($0) } ?? .currentThread
+        self.init(existing: try Self.openBlocking(configuration, place))
+    }
+
+    /// Opens a realm for an event loop of your own.
+    ///
+    /// - Throws: `Realm.Error`; `wrongIsolation` when the caller does not run in the scheduler's context.
+    public convenience init(configuration: Configuration, scheduler: any RealmScheduler) throws {
+        self.init(existing: try Self.openBlocking(configuration, .scheduler(scheduler)))
+    }
+
+    /// Opens a realm for the caller's actor; opening, migrating and compacting happen off it.
+    ///
+    /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs on no actor; `CancellationError`.
+    public convenience init(
+        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        self.init(existing: try await Self.openSuspending(configuration, isolation))
+    }
+
+    /// Opens a realm for an actor; call it on that actor.
+    ///
+    /// This is the form for an actor's own `init`:
+    ///
+    /// ```swift
+    /// actor Store {
+    ///     var realm: Realm!
+    ///     init() async throws { realm = try await Realm(actor: self) }
+    /// }
+    /// ```
+    ///
+    /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs elsewhere; `CancellationError`.
+    public convenience init<A: Actor>(
+        configuration: Configuration = .defaultConfiguration, actor: A, isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        guard isolation === actor else {
+            throw Realm.Error(
+                .wrongIsolation,
+                "Realm(actor:) was called from \(isolation.map { "the actor \(type(of: $0))" } ?? "outside every actor"): "
+                    + "call it on \(type(of: actor)), for example from one of its methods.",
+                fileURL: configuration.fileURL)
+        }
+        self.init(existing: try await Self.openSuspending(configuration, isolation))
+    }
+
+    /// Opens a realm for the caller's actor, as `try await Realm()` does.
+    public static func open(
+        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Realm {
+        try await openSuspending(configuration, isolation)
+    }
+
+    /// Opens a realm for the actor that is passed and that the caller runs on.
+    public static func open(
+        configuration: Configuration = .defaultConfiguration, _isolation isolation: isolated any Actor
+    ) async throws -> Realm {
+        try await openSuspending(configuration, isolation)
+    }
+
+    /// Opens a realm in the background and hands it over on a queue.
+    ///
+    /// - Parameters:
+    ///   - callbackQueue: The queue that the realm is bound to and `callback` is called on.
+    ///   - callback: Receives the realm, or the error.
+    /// - Returns: a task to cancel the opening with; `callback` is not called then.
+    @discardableResult
+    public static func asyncOpen(
+        configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
+        callback: @escaping @Sendable (Result<Realm, any Swift.Error>) -> Void
+    ) -> AsyncOpenTask {
+        let task = AsyncOpenTask()
+        DedicatedThread.detach(name: "realm-open") {
+            let result = Swift.Result { try prepare(configuration, blocking: .none) }
+            callbackQueue.async {
+                if task.isCancelled { return }
+                callback(
+                    result.flatMap { coordinator in
+                        Result {
+                            try coordinator.core(for: RealmIsolation(callbackQueue), configuration: configuration)
+                                .realm()
+                        }
+                    })
+            }
+        }
+        return task
+    }
+
+    /// Opens a realm for the time of a block, and closes it afterwards unless it was open before.
+    public static func withRealm<Result>(
+        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Realm) async throws -> Result
+    ) async throws -> Result {
+        let wasOpen = isolation.map { isOpen(configuration, RealmIsolation($0)) } ?? false
+        let realm = try await openSuspending(configuration, isolation)
+        defer { if !wasOpen { realm.close() } }
+        return try await body(realm)
+    }
+
+    private static func isOpen(_ configuration: Configuration, _ place: RealmIsolation) -> Bool {
+        guard let settings = try? OpenSettings(configuration) else { return false }
+        return RealmRegistry.shared.existing(at: settings.path)?.existingCore(for: place) != nil
+    }
+
+    /// Opens or finds the file, and makes it fit the classes of the program. Blocks.
+    static func prepare(
+        _ configuration: Configuration, blocking key: RealmIsolation.Key
+    ) throws -> RealmCoordinator {
+        let declared = try DeclaredSchema.make(for: configuration)
+        let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
+        try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
+        return coordinator
+    }
+
+    private static func openBlocking(_ configuration: Configuration, _ place: RealmIsolation) throws -> Realm {
+        guard place.isCurrent else {
+            throw Realm.Error(
+                .wrongIsolation,
+                "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place), and opened from "
+                    + "\(RealmIsolation.currentDescription).",
+                fileURL: configuration.fileURL)
+        }
+        return try prepare(configuration, blocking: place.key).core(for: place, configuration: configuration).realm()
+    }
+
+    private static func openSuspending(
+        _ configuration: Configuration, _ isolation: isolated (any Actor)?
+    ) async throws -> Realm {
+        guard let isolation else {
+            throw Realm.Error(
+                .wrongIsolation,
+                "A realm was opened asynchronously outside every actor: open it in a method of an actor, or of a global "
+                    + "actor, or synchronously.",
+                fileURL: configuration.fileURL)
+        }
+        let place = RealmIsolation(isolation)
+        let coordinator = try await prepareElsewhere(configuration)
+        return try coordinator.core(for: place, configuration: configuration).realm()
+    }
+
+    private static func prepareElsewhere(
+        _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> RealmCoordinator {
+        try Task.checkCancellation()
+        let result = await withUnsafeContinuation { continuation in
+            DedicatedThread.detach(name: "realm-open") {
+                continuation.resume(returning: Swift.Result { try prepare(configuration, blocking: .none) })
+            }
+        }
+        try Task.checkCancellation()
+        return try result.get()
+    }
+}

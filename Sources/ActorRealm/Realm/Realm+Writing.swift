@@ -1,0 +1,92 @@
+extension Realm {
+    /// Runs a block in a write transaction and commits it; returns when the commit is durable.
+    ///
+    /// Waits for its turn in the file's one queue of writers, and blocks the calling thread meanwhile: on an actor prefer
+    /// `asyncWrite`. The block may itself commit or cancel.
+    ///
+    /// ```swift
+    /// try realm.write { realm.add(person) }
+    /// ```
+    ///
+    /// - Parameter tokens: Observers that are not told of this write; what they show reflects it already.
+    /// - Returns: what the block returns.
+    /// - Throws: what the block throws, after rolling back; `Realm.Error` when the transaction cannot begin or commit.
+    @discardableResult
+    public func write<Result>(
+        withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
+    ) throws -> Result {
+        try core.beginBlocking()
+        let result: Result
+        do {
+            result = try block()
+        } catch {
+            core.cancelTransaction()
+            throw error
+        }
+        if core.isInWriteTransaction { try core.commitBlocking(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Runs a block, which receives the realm, in a write transaction and commits it.
+    ///
+    /// Inside an actor, a block that does not name `self` may capture objects made just before and use them afterwards.
+    @discardableResult
+    public func write<Result>(
+        withoutNotifying tokens: [NotificationToken] = [], _ block: (Realm) throws -> Result
+    ) throws -> Result {
+        try write(withoutNotifying: tokens) { try block(self) }
+    }
+
+    /// Begins a write transaction, blocking the thread until it is the caller's turn.
+    ///
+    /// - Precondition: The realm can be written here and has no open transaction. `write(_:)` throws instead.
+    public func beginWrite() {
+        do {
+            try core.beginBlocking()
+        } catch {
+            preconditionFailure("\(error) To handle the error, use write(_:), which throws.")
+        }
+    }
+
+    /// Commits the open write transaction; returns when it is durable.
+    ///
+    /// - Throws: `Realm.Error` when the commit could not be written; the transaction is rolled back then.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        core.checkAccess()
+        guard core.isInWriteTransaction else {
+            preconditionFailure("Can't commit a non-existing write transaction: call beginWrite() first.")
+        }
+        try core.commitBlocking(withoutNotifying: tokens)
+    }
+
+    /// Rolls the open write transaction back.
+    public func cancelWrite() {
+        core.checkAccess()
+        guard core.isInWriteTransaction else {
+            preconditionFailure("Can't cancel a non-existing write transaction: call beginWrite() first.")
+        }
+        core.cancelTransaction()
+    }
+}
+
+extension RealmCore {
+    /// Waits for the turn, blocking the thread, and opens the transaction.
+    func beginBlocking() throws {
+        try checkWritable()
+        try checkNotNested()
+        let turn: WriteScheduler.Ticket
+        do {
+            turn = try coordinator.writes.acquireBlocking(for: isolation.key)
+        } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+        try beginTransaction(turn: turn)
+    }
+
+    /// Commits the transaction, blocking the thread until it is durable.
+    func commitBlocking(withoutNotifying tokens: [NotificationToken]) throws {
+        let (prepared, turn) = try prepareCommit()
+        skip(prepared, for: tokens)
+        try complete(coordinator.writes.commitBlocking(prepared, ending: turn))
+    }
+}

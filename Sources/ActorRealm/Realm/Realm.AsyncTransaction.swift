@@ -1,0 +1,52 @@
+import Logging
+
+extension Realm {
+    /// A write transaction that was begun without blocking and waits for ``commit(withoutNotifying:isolation:)`` or
+    /// ``cancel()``. Let go of without either, it is cancelled, and that is logged.
+    public final class AsyncTransaction {
+        /// The realm that is being written.
+        public let realm: Realm
+        private let core: RealmCore
+        private let turn: WriteScheduler.Ticket
+
+        init(realm: Realm, core: RealmCore, turn: WriteScheduler.Ticket) {
+            self.realm = realm
+            self.core = core
+            self.turn = turn
+        }
+
+        deinit {
+            // The ticket is this transaction's for good, so the comparison is right wherever the last reference goes.
+            guard core.ticket == turn else { return }
+            core.logger?.warning(
+                "An asynchronous write transaction was let go of without commit() or cancel(), and is cancelled.",
+                metadata: ["realm.path": "\(core.coordinator.path)"])
+            if core.isCurrent { return core.cancelTransaction() }
+            nonisolated(unsafe) let core = core
+            let turn = turn
+            core.isolation.post { if core.ticket == turn { core.cancelTransaction() } }
+        }
+
+        /// Commits the transaction; suspends until it is durable.
+        ///
+        /// - Throws: `Realm.Error` when it could not be written or is not open any more.
+        public func commit(
+            withoutNotifying tokens: [NotificationToken] = [], isolation: isolated (any Actor)? = #isolation
+        ) async throws {
+            try core.checkWritable()
+            guard core.ticket == turn else {
+                throw core.error(.invalidInput, "This write transaction has been committed or cancelled already.")
+            }
+            try await core.commitSuspending(withoutNotifying: tokens, isolation)
+        }
+
+        /// Rolls the transaction back; nothing happens when it is not open any more.
+        public func cancel() {
+            core.checkAccess()
+            if core.ticket == turn { core.cancelTransaction() }
+        }
+    }
+}
+
+@available(*, unavailable, message: "A write transaction belongs to its realm's isolation.")
+extension Realm.AsyncTransaction: Sendable {}

@@ -1,0 +1,76 @@
+import Foundation
+import RealmStorage
+import Synchronization
+
+/// The open files of this process.
+final class RealmRegistry: Sendable {
+    /// What is known of one path. Its lock is held while the file is opened, so that it is opened once.
+    private final class Slot: Sendable {
+        struct Content {
+            weak var coordinator: RealmCoordinator?
+        }
+
+        let content = Mutex(Content())
+    }
+
+    private struct State {
+        var slots: [String: Slot] = [:]
+    }
+
+    static let shared = RealmRegistry()
+
+    private let state = Mutex(State())
+
+    /// The coordinator of a file that is open already.
+    func existing(at path: String) -> RealmCoordinator? {
+        guard let slot = state.withLock({ $0.slots[path] }) else { return nil }
+        return slot.content.withLock { $0.coordinator }
+    }
+
+    /// The coordinator of a file, opened or created when it is not open. Blocks in the device.
+    func coordinator(for configuration: Realm.Configuration) throws -> RealmCoordinator {
+        let settings = try OpenSettings(configuration)
+        let slot = slot(at: settings.path)
+        return try slot.content.withLock { content in
+            if let coordinator = content.coordinator { return coordinator }
+            let coordinator = try open(settings, configuration)
+            content.coordinator = coordinator
+            return coordinator
+        }
+    }
+
+    /// Runs `body` while nobody can open the file, given whether it is open.
+    func whileClosed<Result: Sendable>(at path: String, _ body: (_ isOpen: Bool) throws -> Result) rethrows -> Result {
+        try slot(at: path).content.withLock { try body($0.coordinator != nil) }
+    }
+
+    private func slot(at path: String) -> Slot {
+        state.withLock { state in
+            if let slot = state.slots[path] { return slot }
+            let slot = Slot()
+            state.slots[path] = slot
+            return slot
+        }
+    }
+
+    private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
+        if settings.isTemporary { OpenSettings.removeFiles(at: settings.path) }
+        if let seed = configuration.seedFilePath, !settings.isReadOnly,
+            !FileManager.default.fileExists(atPath: settings.path)
+        {
+            do {
+                try FileManager.default.copyItem(atPath: seed.path, toPath: settings.path)
+            } catch {
+                throw Realm.Error(
+                    .fileNotFound, "The seed file \(seed.path) could not be copied.",
+                    fileURL: configuration.fileURL, underlyingError: error)
+            }
+        }
+        do {
+            let file = try StorageFile.open(path: settings.path, options: settings.options)
+            return RealmCoordinator(file: file, path: settings.path, settings: settings)
+        } catch {
+            throw Realm.Error(storage: error, path: settings.path)
+        }
+    }
+}

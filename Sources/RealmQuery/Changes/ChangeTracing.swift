@@ -1,0 +1,95 @@
+import RealmModel
+import RealmStorage
+
+/// Carries the writes of one change set back to the rows from which links lead to them.
+final class ChangeTracing {
+    private struct Level: Hashable {
+        var table: UInt32
+        var depth: Int
+    }
+
+    private let changes: ChangeSet
+    private let old: ModelView
+    private let new: ModelView
+    private var known: [Level: [Int64]] = [:]
+
+    init(changes: ChangeSet, old: ModelView, new: ModelView) {
+        self.changes = changes
+        self.old = old
+        self.new = new
+    }
+
+    /// The rows of a node's table that were written to, or lead to rows that were.
+    func keys(of node: ChangePaths.Node) throws -> [Int64] {
+        var result = written(in: node.table, columns: node.columns)
+        for step in node.steps {
+            switch step {
+            case .forward(let property, let child):
+                let targets = try keys(of: child)
+                try appendOrigins(of: targets, in: child.table, from: node.table, property, to: &result)
+            case .backward(let property, let child):
+                // Rows that were created or deleted, or whose link was written, come or go on this side.
+                let origins = try keys(of: child)
+                let table = changes.tables[child.table] ?? TableChanges()
+                try appendTargets(of: origins + table.inserted, in: new.table(id: child.table), property, to: &result)
+                let before = table.deleted + written(in: child.table, columns: ColumnSet(property))
+                try appendTargets(of: before, in: old.table(id: child.table), property, to: &result)
+            }
+        }
+        return AscendingKeys.union(result, [])
+    }
+
+    /// The rows of a table that were written to, or from which at most `depth` links lead to one that was.
+    func keys(in table: UInt32, depth: Int) throws -> [Int64] {
+        if let result = known[Level(table: table, depth: depth)] { return result }
+        var result = written(in: table, columns: nil)
+        if depth > 0, let schema = new.schema.schema(of: table) {
+            for (ordinal, property) in schema.properties.enumerated() where property.isLink {
+                guard let target = property.targetClass.flatMap({ new.schema[$0]?.tableID }) else { continue }
+                let changed = try keys(in: target, depth: depth - 1)
+                try appendOrigins(of: changed, in: target, from: table, ordinal, to: &result)
+            }
+            result = AscendingKeys.union(result, [])
+        }
+        known[Level(table: table, depth: depth)] = result
+        return result
+    }
+
+    private func written(in table: UInt32, columns: ColumnSet?) -> [Int64] {
+        guard let modified = changes.tables[table]?.modified else { return [] }
+        guard let columns else { return modified.map(\.key) }
+        return modified.lazy.filter { !$0.columns.isDisjoint(with: columns) }.map(\.key)
+    }
+
+    /// Adds the rows that link to `targets` now. Links that were there before and are not now were written to.
+    private func appendOrigins(
+        of targets: [Int64],
+        in table: UInt32,
+        from origin: UInt32,
+        _ property: Int,
+        to result: inout [Int64]
+    ) throws {
+        guard !targets.isEmpty, let table = try new.table(id: table) else { return }
+        for target in targets {
+            result.append(contentsOf: try table.backlinkKeys(of: target, from: origin, property: property))
+        }
+    }
+
+    /// Adds the rows that `origins` link to.
+    private func appendTargets(
+        of origins: [Int64],
+        in table: TableView?,
+        _ property: Int,
+        to result: inout [Int64]
+    ) throws {
+        guard let table, table.schema.properties.indices.contains(property) else { return }
+        let isCollection = table.schema.properties[property].collection != .none
+        for origin in origins where try table.contains(key: origin) {
+            if isCollection {
+                result.append(contentsOf: try table.list(property, key: origin).links())
+            } else if let target = try table.link(property, key: origin) {
+                result.append(target)
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// How an observed collection differs from the one delivered before: exact and ascending.
+///
+/// Removing the elements at `deletions` (old indices) and then inserting at `insertions` (new indices) turns the old
+/// collection into the new one, but for the elements at `modifications`, which stay in place and have new contents.
+package struct CollectionDelta: Sendable, Equatable {
+    /// Old indices of elements that are no longer there, or no longer at their place.
+    package var deletions: [Int] = []
+    /// New indices of elements that were not there, or not at this place.
+    package var insertions: [Int] = []
+    /// Old indices of elements that stayed and were written to.
+    package var modifications: [Int] = []
+    /// The new indices of the same elements, in the same order.
+    package var modificationsInNew: [Int] = []
+
+    package init() {}
+
+    package init(deletions: [Int], insertions: [Int], modifications: [Int], modificationsInNew: [Int]) {
+        self.deletions = deletions
+        self.insertions = insertions
+        self.modifications = modifications
+        self.modificationsInNew = modificationsInNew
+    }
+
+    /// Whether nothing observable happened.
+    package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+
+    /// Sets the modifications from old indices (ascending, none of them deleted), finding the new ones.
+    mutating func setModifications(oldIndices: [Int]) {
+        modifications = oldIndices
+        modificationsInNew = newIndices(ofKept: oldIndices)
+    }
+
+    /// Where elements that stayed ended up. One pass over deletions, insertions and the given old indices (ascending).
+    package func newIndices(ofKept oldIndices: [Int]) -> [Int] {
+        var result: [Int] = []
+        result.reserveCapacity(oldIndices.count)
+        var deleted = 0
+        var inserted = 0
+        for old in oldIndices {
+            while deleted < deletions.count, deletions[deleted] < old { deleted += 1 }
+            // Among the kept elements this one has the rank old - deleted; insertions before it push it back.
+            while inserted < insertions.count, insertions[inserted] <= old - deleted + inserted { inserted += 1 }
+            result.append(old - deleted + inserted)
+        }
+        return result
+    }
+}

@@ -1,0 +1,50 @@
+package import RealmModel
+package import RealmStorage
+
+/// The contents of an observed list of values at one version, and how to get to a later one.
+package struct ObservedValues: Sendable {
+    package let ownerClass: String
+    package let ownerKey: Int64
+    package let property: String
+    private var current: [StoredValue]
+    /// Whether the owner has been deleted: nothing will change any more.
+    package private(set) var isSourceGone: Bool
+
+    /// Reads the list.
+    package init(ownerClass: String, ownerKey: Int64, property: String, in model: ModelView) throws {
+        self.ownerClass = ownerClass
+        self.ownerKey = ownerKey
+        self.property = property
+        let values = try ObservedValues.read(ownerClass, ownerKey, property, in: model)
+        current = values ?? []
+        isSourceGone = values == nil
+    }
+
+    /// Moves to a later version; the difference is exact, a value replaced by another one is a modification.
+    package mutating func advance(
+        by changes: ChangeSet,
+        from old: ModelView,
+        to new: ModelView
+    ) throws -> CollectionDelta {
+        guard !isSourceGone, let owner = new.schema[ownerClass], let ordinal = owner.ordinal(of: property),
+            ObservedKeys.wasWritten(ownerKey, ordinal, in: changes.tables[owner.tableID])
+        else { return CollectionDelta() }
+        let next = try ObservedValues.read(ownerClass, ownerKey, property, in: new)
+        let delta = SequenceDiff.delta(from: current, to: next ?? [], pairsReplacements: next != nil)
+        current = next ?? []
+        isSourceGone = next == nil
+        return delta
+    }
+
+    private static func read(
+        _ ownerClass: String,
+        _ ownerKey: Int64,
+        _ property: String,
+        in model: ModelView
+    ) throws -> [StoredValue]? {
+        guard let owner = try model.table(named: ownerClass), try owner.contains(key: ownerKey),
+            let ordinal = owner.schema.ordinal(of: property)
+        else { return nil }
+        return try owner.list(ordinal, key: ownerKey).values()
+    }
+}

@@ -1,0 +1,141 @@
+/// Edits of row keys in the order of a sort.
+enum SortedKeys {
+    /// Removes, moves and adds keys of a sorted array, and says where they were and are.
+    ///
+    /// Rows that are moved to the place among the others that they had count as written, not as moved.
+    /// - Parameters:
+    ///   - keys: the keys before, in the order of the old values; afterwards in the order of the new ones.
+    ///   - removed: indices of keys to take out, any order.
+    ///   - moved: indices of keys that stay but whose sort values may have changed, any order.
+    ///   - added: keys to put in, any order; none is in `keys`.
+    ///   - modified: indices of keys to report as written, any order; none of them removed.
+    ///   - precedes: the sort with the new values, a strict total order.
+    /// - Complexity: O(*m* log *n*) comparisons for *m* edits, and one copy of the keys.
+    static func apply<Failure: Error>(
+        removed: [Int],
+        moved: [Int],
+        added: [Int64],
+        modified: [Int],
+        to keys: inout [Int64],
+        precedes: (Int64, Int64) throws(Failure) -> Bool
+    ) throws(Failure) -> CollectionDelta {
+        var delta = CollectionDelta()
+        guard !(removed.isEmpty && moved.isEmpty && added.isEmpty) else {
+            delta.setModifications(oldIndices: modified.sorted())
+            return delta
+        }
+        let old = keys
+        let takenOut = (removed + moved).sorted()
+        let remaining = KeyEdits.removing(takenOut, from: old)
+        let incoming = try mergeSorted(moved.map { old[$0] } + added, precedes: precedes)
+        var insertions: [Int] = []
+        var lower = 0
+        for key in incoming {
+            lower = try lowerBound(of: key, in: remaining, from: lower, precedes: precedes)
+            insertions.append(lower + insertions.count)
+        }
+        keys = KeyEdits.inserting(incoming, at: insertions, into: remaining)
+
+        let inPlace = unmoved(moved, of: old, takenOut, incoming, insertions)
+        let reported = Set(moved).subtracting(inPlace.old)
+        delta.deletions = takenOut.filter { !inPlace.old.contains($0) }
+        delta.insertions = insertions.filter { !inPlace.new.contains($0) }
+        delta.setModifications(oldIndices: modified.filter { !reported.contains($0) }.sorted())
+        return delta
+    }
+
+    /// The moved rows that are in the same place after all, as old and new indices: those with the same rank among the
+    /// rows that stayed, as far as they keep their order.
+    private static func unmoved(
+        _ moved: [Int],
+        of old: [Int64],
+        _ takenOut: [Int],
+        _ incoming: [Int64],
+        _ insertions: [Int]
+    ) -> (old: Set<Int>, new: Set<Int>) {
+        guard !moved.isEmpty else { return ([], []) }
+        var places: [Int64: (index: Int, rank: Int)] = [:]
+        for (order, key) in incoming.enumerated() { places[key] = (insertions[order], insertions[order] - order) }
+        var candidates: [(old: Int, new: Int)] = []
+        var taken = 0
+        for index in moved.sorted() {
+            while taken < takenOut.count, takenOut[taken] < index { taken += 1 }
+            guard let place = places[old[index]], place.rank == index - taken else { continue }
+            candidates.append((index, place.index))
+        }
+        let kept = LongestIncreasingRun.positions(in: candidates.map(\.new)).map { candidates[$0] }
+        return (Set(kept.map(\.old)), Set(kept.map(\.new)))
+    }
+
+    /// Where keys stand in a sorted array, for those that are in it; by binary search, or in one pass when there are many.
+    ///
+    /// - Parameter precedes: the sort with the values by which the array is ordered. It is asked about every sought key.
+    static func positions<Failure: Error>(
+        of sought: [Int64],
+        in keys: [Int64],
+        precedes: (Int64, Int64) throws(Failure) -> Bool
+    ) throws(Failure) -> [Int64: Int] {
+        guard !sought.isEmpty else { return [:] }
+        var result: [Int64: Int] = [:]
+        if sought.count > 4, sought.count * 32 > keys.count {
+            let wanted = Set(sought)
+            for (index, key) in keys.enumerated() where wanted.contains(key) { result[key] = index }
+        } else {
+            for key in sought {
+                let index = try lowerBound(of: key, in: keys, from: 0, precedes: precedes)
+                if index < keys.count, keys[index] == key { result[key] = index }
+            }
+        }
+        return result
+    }
+
+    private static func lowerBound<Failure: Error>(
+        of key: Int64,
+        in keys: [Int64],
+        from start: Int,
+        precedes: (Int64, Int64) throws(Failure) -> Bool
+    ) throws(Failure) -> Int {
+        var low = start
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] != key, try precedes(keys[middle], key) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// A merge sort that lets the comparison throw its own error.
+    private static func mergeSorted<Failure: Error>(
+        _ keys: [Int64],
+        precedes: (Int64, Int64) throws(Failure) -> Bool
+    ) throws(Failure) -> [Int64] {
+        guard keys.count > 1 else { return keys }
+        var source = keys
+        var target = keys
+        var width = 1
+        while width < keys.count {
+            var start = 0
+            while start < keys.count {
+                let middle = min(start + width, keys.count)
+                let end = min(start + 2 * width, keys.count)
+                var left = start
+                var right = middle
+                for slot in start..<end {
+                    var takesLeft = right >= end
+                    if !takesLeft, left < middle { takesLeft = try !precedes(source[right], source[left]) }
+                    if takesLeft {
+                        target[slot] = source[left]
+                        left += 1
+                    } else {
+                        target[slot] = source[right]
+                        right += 1
+                    }
+                }
+                start = end
+            }
+            swap(&source, &target)
+            width *= 2
+        }
+        return source
+    }
+}

@@ -1,0 +1,97 @@
+extension KeyedPage {
+    /// What is wrong with the structure of a `byteTreeLeaf` or `byteTreeInner` page, nil when nothing is.
+    ///
+    /// Afterwards every offset and length in the page can be trusted: entries lie inside the heap, together with the
+    /// garbage they fill it exactly (so that the page can be rewritten into a page), and keys ascend.
+    static func validate(_ page: UnsafeRawBufferPointer) -> String? {
+        validate(page, allowsDirtyReferences: false)
+    }
+
+    /// The same for a page of the open transaction, whose references to its dirty pages have no checksum yet.
+    static func validate(_ buffer: UnsafeRawBufferPointer, allowsDirtyReferences: Bool) -> String? {
+        guard buffer.count == pageByteCount, let base = buffer.baseAddress else { return "it is not one page long" }
+        let page = KeyedPage(base)
+        switch PageKind(rawValue: buffer[PageHeader.kindOffset]) {
+        case .byteTreeLeaf: if page.level != 0 { return "a leaf has level \(page.level)" }
+        case .byteTreeInner:
+            if !(1...maximumLevel).contains(page.level) { return "an inner page has level \(page.level)" }
+        default: return "it is not a page of a byte tree"
+        }
+        let prefixLength = page.prefixLength
+        guard prefixLength <= ByteTree.maximumKeyByteCount else { return "its prefix is \(prefixLength) bytes long" }
+        guard page.count >= 1 else { return "it is empty" }
+        let slotsEnd = slotsOffset + page.count * slotByteCount
+        let heapEnd = pageByteCount - prefixLength
+        guard page.heapStart >= slotsEnd, page.heapStart <= heapEnd else { return "its heap overlaps its slots" }
+        return page.validateEntries(heapEnd: heapEnd, allowsDirtyReferences: allowsDirtyReferences)
+    }
+
+    private func validateEntries(heapEnd: Int, allowsDirtyReferences: Bool) -> String? {
+        let isLeaf = isLeaf
+        let minimumPayload = isLeaf ? 2 : KeyedPage.childPayloadByteCount
+        var heapByteCount = 0
+        for index in 0..<count {
+            let slot = slot(index)
+            let offset = KeyedPage.offset(slot)
+            let length = KeyedPage.suffixLength(slot)
+            guard offset >= heapStart, length <= ByteTree.maximumKeyByteCount - prefixLength,
+                offset + length + minimumPayload <= heapEnd
+            else { return "entry \(index) lies outside the heap" }
+            let payload = base + offset + length
+            var payloadByteCount = minimumPayload
+            if isLeaf {
+                let valueLength = PageBytes.load16(payload, 0)
+                guard valueLength <= ByteTree.maximumInlineValueByteCount || valueLength == KeyedPage.overflowTag
+                else { return "the value of entry \(index) is \(valueLength) bytes long" }
+                payloadByteCount = KeyedPage.leafPayloadByteCount(payload)
+                guard offset + length + payloadByteCount <= heapEnd else {
+                    return "entry \(index) lies outside the heap"
+                }
+            }
+            heapByteCount += length + payloadByteCount
+            if let problem = validateReference(at: index, allowsDirtyReferences: allowsDirtyReferences) {
+                return problem
+            }
+            guard UInt64(suffix(at: index).head) == slot >> 32 else { return "entry \(index) has a wrong head" }
+            if !isLeaf, index == 0 {
+                guard length == 0 else { return "the first child has a separator" }
+            } else if index > (isLeaf ? 0 : 1) {
+                guard suffix(at: index - 1).compare(to: suffix(at: index)) < 0 else {
+                    return "the keys do not ascend at entry \(index)"
+                }
+            }
+        }
+        guard heapByteCount + garbage == heapEnd - heapStart else { return "its entries do not fill its heap" }
+        return nil
+    }
+
+    private func validateReference(at index: Int, allowsDirtyReferences: Bool) -> String? {
+        let reference: PageReference
+        if isLeaf {
+            guard let overflow = overflowReference(at: index) else { return nil }
+            reference = overflow
+        } else {
+            reference = childReference(at: index)
+            guard reference.pageCount == 1 else { return "child \(index) is not one page" }
+            guard PageBytes.load64(payload(at: index), PageReference.byteCount) <= 0xFFFF_FFFF_FFFF else {
+                return "the count below child \(index) is implausible"
+            }
+        }
+        return PageBytes.problem(with: reference, allowsDirty: allowsDirtyReferences)
+            .map { "entry \(index) \($0)" }
+    }
+}
+
+extension PageBytes {
+    /// The first page that a reference can point to; the pages before it hold the header slots.
+    static let firstReferablePage: PageNumber = 4
+
+    /// What is wrong with a reference that stands in a page, nil when nothing is.
+    static func problem(with reference: PageReference, allowsDirty: Bool) -> String? {
+        if reference.page < firstReferablePage { return "refers to page \(reference.page)" }
+        if reference.pageCount == 0 { return "refers to a run of no pages" }
+        if reference.page.addingReportingOverflow(reference.pageCount).overflow { return "refers beyond the last page" }
+        if reference.checksum == 0 && !allowsDirty { return "refers to a page without a checksum" }
+        return nil
+    }
+}

@@ -1,0 +1,72 @@
+import RealmStorage
+import RealmTestSupport
+
+/// A realm file whose catalog is the byte tree under test.
+final class TreeFile {
+    let directory = TemporaryDirectory()
+    let file: StorageFile
+
+    init() throws {
+        var options = StorageOptions()
+        options.durability = .none
+        file = try StorageFile.open(path: directory.path("tree.realm"), options: options)
+        try file.lockForWriting()
+    }
+
+    /// Runs a write transaction, commits it and returns the version that it made.
+    @discardableResult
+    func write(_ body: (WriteTransaction) throws -> Void) throws -> Snapshot {
+        let transaction = try file.beginWrite()
+        try body(transaction)
+        try file.publish([try transaction.prepareCommit()])
+        return try file.beginRead()
+    }
+}
+
+extension ByteTree {
+    @discardableResult
+    mutating func set(_ key: [UInt8], _ value: [UInt8], in transaction: WriteTransaction) throws -> Bool {
+        try key.withUnsafeBytes { key in
+            try value.withUnsafeBytes { value in try insert(key, value: value, in: transaction) }
+        }
+    }
+
+    @discardableResult
+    mutating func remove(_ key: [UInt8], in transaction: WriteTransaction) throws -> Bool {
+        try key.withUnsafeBytes { try remove($0, in: transaction) }
+    }
+
+    func get(_ key: [UInt8], in view: PageView) throws -> [UInt8]? {
+        try key.withUnsafeBytes { try value(for: $0, in: view).map { [UInt8]($0) } }
+    }
+
+    /// Every entry in ascending order, read with a cursor.
+    func entries(in view: PageView) throws -> [(key: [UInt8], value: [UInt8])] {
+        var result: [(key: [UInt8], value: [UInt8])] = []
+        var cursor = cursor(in: view)
+        var isValid = try cursor.seekFirst()
+        while isValid {
+            result.append((key: [UInt8](cursor.key), value: [UInt8](try cursor.value)))
+            isValid = try cursor.next()
+        }
+        return result
+    }
+
+    /// Whether the tree of a view holds exactly what a dictionary does, in order.
+    func holds(_ model: [[UInt8]: [UInt8]], in view: PageView) throws -> Bool {
+        let expected = model.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        return try count(in: view) == expected.count
+            && entries(in: view).elementsEqual(expected) { $0.key == $1.key && $0.value == $1.value }
+    }
+}
+
+extension SplitMix64 {
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
+    }
+}
+
+extension UInt64 {
+    /// The number as a key that sorts as the number does.
+    var key: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * UInt64($0))) } }
+}

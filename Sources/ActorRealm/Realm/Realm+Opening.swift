@@ -133,8 +133,8 @@ extension Realm {
     static func prepare(
         _ configuration: Configuration, blocking key: RealmIsolation.Key
     ) throws -> RealmCoordinator {
-        let declared = try DeclaredSchema.make(for: configuration)
         let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
+        let declared = try DeclaredSchema.make(for: configuration, rescans: coordinator.isNew)
         try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
         return coordinator
     }

@@ -32,7 +32,7 @@ extension RealmCoordinator {
     private static func checkReadable(_ plan: SchemaPlan, _ configuration: Realm.Configuration) throws(Realm.Error) {
         for step in plan.steps {
             switch step {
-            case .addClass, .addIndex, .removeIndex, .setVersion: continue
+            case .addClass, .replaceComputedProperty, .addIndex, .removeIndex, .setVersion: continue
             case .addProperty(let className, let property):
                 throw Realm.Error(
                     .schemaMismatch,

@@ -172,6 +172,9 @@ final class RealmCoordinator: Sendable {
 
     // MARK: Schema
 
+    /// Whether no declared schema has been compared with the file yet.
+    var isNew: Bool { state.withLock { $0.reconciled == nil } }
+
     /// Whether the file is known to fit a schema.
     func isReconciled(with declared: DatabaseSchema) -> Bool {
         state.withLock { $0.reconciled == declared }

@@ -1,4 +1,6 @@
 import Foundation
+import Logging
+import RealmModel
 import RealmStorage
 import Synchronization
 
@@ -53,6 +55,18 @@ final class RealmRegistry: Sendable {
         }
     }
 
+    /// Files up to this size are verified whole when they are opened, so that damage is an error at once and not a trap
+    /// later, in a property that cannot throw.
+    private static let verifiedByteCount = 16 << 20
+
+    private func verify(_ file: StorageFile) throws(StorageError) {
+        guard file.byteCount <= Self.verifiedByteCount else { return }
+        let snapshot = try file.beginRead()
+        try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
+            _ = try snapshot.view.pointer(to: run)
+        }
+    }
+
     private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
         if settings.isTemporary { OpenSettings.removeFiles(at: settings.path) }
         if let seed = configuration.seedFilePath, !settings.isReadOnly,
@@ -68,6 +82,12 @@ final class RealmRegistry: Sendable {
         }
         do {
             let file = try StorageFile.open(path: settings.path, options: settings.options)
+            if let version = file.rolledBackVersion {
+                configuration.logger?.notice(
+                    "A commit that was cut short, and never acknowledged, was rolled back.",
+                    metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"])
+            }
+            try verify(file)
             return RealmCoordinator(file: file, path: settings.path, settings: settings)
         } catch {
             throw Realm.Error(storage: error, path: settings.path)

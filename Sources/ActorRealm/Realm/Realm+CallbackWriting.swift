@@ -9,7 +9,8 @@ extension Realm {
     /// - Returns: a number to cancel the write with, as long as it has not begun.
     @discardableResult
     public func writeAsync(
-        _ block: @escaping () -> Void, onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+        _ block: @escaping () -> Void,
+        onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
         return core.enqueue(commits: true, block, onComplete)
@@ -35,7 +36,8 @@ extension Realm {
     /// - Returns: a number to cancel the completion block with; the commit itself goes on.
     @discardableResult
     public func commitAsyncWrite(
-        allowGrouping: Bool = false, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+        allowGrouping: Bool = false,
+        _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
@@ -47,7 +49,8 @@ extension Realm {
     /// Commits the open write transaction without blocking the thread, as ``commitAsyncWrite(allowGrouping:_:)`` does.
     @discardableResult
     public func commitAsyncWrite(
-        isGroupingAllowed: Bool, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+        isGroupingAllowed: Bool,
+        _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         commitAsyncWrite(allowGrouping: isGroupingAllowed, onComplete)
     }
@@ -76,7 +79,10 @@ private final class PendingWrite: @unchecked Sendable {
     let onComplete: ((any Error)?) -> Void
 
     init(
-        _ core: RealmCore, id: AsyncTransactionId, commits: Bool, _ block: @escaping () -> Void,
+        _ core: RealmCore,
+        id: AsyncTransactionId,
+        commits: Bool,
+        _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
     ) {
         self.core = core
@@ -167,12 +173,15 @@ extension RealmCore {
         guard isolation.canPost else {
             preconditionFailure(
                 "Cannot schedule async transaction: this realm belongs to \(isolation), where nothing can be scheduled. "
-                    + "Open it on an actor, a serial queue or a scheduler.")
+                    + "Open it on an actor, a serial queue or a scheduler."
+            )
         }
     }
 
     fileprivate func enqueue(
-        commits: Bool, _ block: @escaping () -> Void, _ onComplete: (((any Error)?) -> Void)?
+        commits: Bool,
+        _ block: @escaping () -> Void,
+        _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
         let id = callbackWrites.begin()
         let pending = PendingWrite(self, id: id, commits: commits, block, onComplete)

@@ -17,8 +17,10 @@ extension Realm {
         return try RealmRegistry.shared.whileClosed(at: path) { isOpen in
             if isOpen {
                 throw Realm.Error(
-                    .alreadyOpen, "The realm at path '\(path)' is open: close every instance before deleting its files.",
-                    fileURL: config.fileURL)
+                    .alreadyOpen,
+                    "The realm at path '\(path)' is open: close every instance before deleting its files.",
+                    fileURL: config.fileURL
+                )
             }
             return OpenSettings.removeFiles(at: path)
         }
@@ -46,8 +48,10 @@ extension Realm {
         } catch let error as CocoaError {
             throw Realm.Error(
                 error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile ? .fileNotFound : .fileAccess,
-                "The realm could not be copied: \(error.localizedDescription)", fileURL: fileURL,
-                underlyingError: error)
+                "The realm could not be copied: \(error.localizedDescription)",
+                fileURL: fileURL,
+                underlyingError: error
+            )
         } catch {
             throw Realm.Error.wrap(error, path: core.coordinator.path)
         }
@@ -68,8 +72,10 @@ extension Realm {
         let path = try OpenSettings(configuration).path
         if RealmRegistry.shared.existing(at: path)?.hasOpenRealms == true {
             throw Realm.Error(
-                .alreadyOpen, "Cannot migrate Realms that are already open: '\(path)'.",
-                fileURL: configuration.fileURL)
+                .alreadyOpen,
+                "Cannot migrate Realms that are already open: '\(path)'.",
+                fileURL: configuration.fileURL
+            )
         }
         _ = try prepare(configuration, blocking: .none)
     }

@@ -13,7 +13,8 @@ extension Realm {
     ///   - queue: A serial queue to bind the realm to; the caller must run on it.
     /// - Throws: `Realm.Error`.
     public convenience init(
-        configuration: Configuration = .defaultConfiguration, queue: DispatchQueue? = nil,
+        configuration: Configuration = .defaultConfiguration,
+        queue: DispatchQueue? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) throws {
         let place = queue.map { RealmIsolation($0) } ?? isolation.map { RealmIsolation($0) } ?? .currentThread
@@ -39,7 +40,8 @@ extension Realm {
     ///
     /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs on no actor; `CancellationError`.
     public convenience init(
-        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation
+        configuration: Configuration = .defaultConfiguration,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws {
         self.init(existing: try await Self.openSuspending(configuration, isolation))
     }
@@ -57,28 +59,33 @@ extension Realm {
     ///
     /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs elsewhere; `CancellationError`.
     public convenience init<A: Actor>(
-        configuration: Configuration = .defaultConfiguration, actor: A, isolation: isolated (any Actor)? = #isolation
+        configuration: Configuration = .defaultConfiguration,
+        actor: A,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws {
         guard isolation === actor else {
             throw Realm.Error(
                 .wrongIsolation,
                 "Realm(actor:) was called from \(isolation.map { "the actor \(type(of: $0))" } ?? "outside every actor"): "
                     + "call it on \(type(of: actor)), for example from one of its methods.",
-                fileURL: configuration.fileURL)
+                fileURL: configuration.fileURL
+            )
         }
         self.init(existing: try await Self.openSuspending(configuration, isolation))
     }
 
     /// Opens a realm for the caller's actor, as `try await Realm()` does.
     public static func open(
-        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation
+        configuration: Configuration = .defaultConfiguration,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> Realm {
         try await openSuspending(configuration, isolation)
     }
 
     /// Opens a realm for the actor that is passed and that the caller runs on.
     public static func open(
-        configuration: Configuration = .defaultConfiguration, _isolation isolation: isolated any Actor
+        configuration: Configuration = .defaultConfiguration,
+        _isolation isolation: isolated any Actor
     ) async throws -> Realm {
         try await openSuspending(configuration, isolation)
     }
@@ -91,7 +98,8 @@ extension Realm {
     /// - Returns: a task to cancel the opening with; `callback` is not called then.
     @discardableResult
     public static func asyncOpen(
-        configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
+        configuration: Configuration = .defaultConfiguration,
+        callbackQueue: DispatchQueue = .main,
         callback: @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask()
@@ -107,7 +115,8 @@ extension Realm {
                             try coordinator.core(for: RealmIsolation(callbackQueue), configuration: configuration)
                                 .realm()
                         }
-                    })
+                    }
+                )
             }
         }
         return task
@@ -115,7 +124,8 @@ extension Realm {
 
     /// Opens a realm for the time of a block, and closes it afterwards unless it was open before.
     public static func withRealm<Result>(
-        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation,
+        configuration: Configuration = .defaultConfiguration,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (Realm) async throws -> Result
     ) async throws -> Result {
         let wasOpen = isolation.map { isOpen(configuration, RealmIsolation($0)) } ?? false
@@ -131,7 +141,8 @@ extension Realm {
 
     /// Opens or finds the file, and makes it fit the classes of the program. Blocks.
     static func prepare(
-        _ configuration: Configuration, blocking key: RealmIsolation.Key
+        _ configuration: Configuration,
+        blocking key: RealmIsolation.Key
     ) throws -> RealmCoordinator {
         let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
         let declared = try DeclaredSchema.make(for: configuration, rescans: coordinator.isNew)
@@ -145,20 +156,23 @@ extension Realm {
                 .wrongIsolation,
                 "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place), and opened from "
                     + "\(RealmIsolation.currentDescription).",
-                fileURL: configuration.fileURL)
+                fileURL: configuration.fileURL
+            )
         }
         return try prepare(configuration, blocking: place.key).core(for: place, configuration: configuration).realm()
     }
 
     private static func openSuspending(
-        _ configuration: Configuration, _ isolation: isolated (any Actor)?
+        _ configuration: Configuration,
+        _ isolation: isolated (any Actor)?
     ) async throws -> Realm {
         guard let isolation else {
             throw Realm.Error(
                 .wrongIsolation,
                 "A realm was opened asynchronously outside every actor: open it in a method of an actor, or of a global "
                     + "actor, or synchronously.",
-                fileURL: configuration.fileURL)
+                fileURL: configuration.fileURL
+            )
         }
         let place = RealmIsolation(isolation)
         let coordinator: RealmCoordinator
@@ -179,7 +193,8 @@ extension Realm {
     }
 
     private static func prepareElsewhere(
-        _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
+        _ configuration: Configuration,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         try Task.checkCancellation()
         let result = await withUnsafeContinuation { continuation in

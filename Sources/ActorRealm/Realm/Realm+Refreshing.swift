@@ -62,8 +62,11 @@ extension Realm {
         let old = core
         do {
             let new = RealmCore(
-                configuration: old.configuration, coordinator: old.coordinator, isolation: old.isolation,
-                model: try ModelView(snapshot: old.coordinator.file.beginRead()))
+                configuration: old.configuration,
+                coordinator: old.coordinator,
+                isolation: old.isolation,
+                model: try ModelView(snapshot: old.coordinator.file.beginRead())
+            )
             new.autorefresh = old.autorefresh
             replaceCore(with: new)
             new.adopt(self)

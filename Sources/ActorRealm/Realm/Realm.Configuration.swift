@@ -78,10 +78,15 @@ extension Realm {
 
         /// Describes a realm.
         public init(
-            fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
-            encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
-            migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
-            shouldCompactOnLaunch: CompactionDecision? = nil, objectTypes: [ObjectBase.Type]? = nil,
+            fileURL: URL? = URL(fileURLWithPath: "default.realm"),
+            inMemoryIdentifier: String? = nil,
+            encryptionKey: Data? = nil,
+            readOnly: Bool = false,
+            schemaVersion: UInt64 = 0,
+            migrationBlock: MigrationBlock? = nil,
+            deleteRealmIfMigrationNeeded: Bool = false,
+            shouldCompactOnLaunch: CompactionDecision? = nil,
+            objectTypes: [ObjectBase.Type]? = nil,
             seedFilePath: URL? = nil
         ) {
             location = inMemoryIdentifier.map { .memory($0) } ?? fileURL.map { .file($0) } ?? .none

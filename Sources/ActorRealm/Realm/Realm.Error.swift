@@ -82,7 +82,10 @@ extension Realm {
 
         /// Creates an error.
         public init(
-            _ code: Code, _ message: String? = nil, fileURL: URL? = nil, underlyingError: (any Swift.Error)? = nil
+            _ code: Code,
+            _ message: String? = nil,
+            fileURL: URL? = nil,
+            underlyingError: (any Swift.Error)? = nil
         ) {
             self.code = code
             self.message = message ?? "The realm operation failed: \(code)."

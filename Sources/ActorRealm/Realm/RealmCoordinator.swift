@@ -64,8 +64,11 @@ final class RealmCoordinator: Sendable {
         let core: RealmCore
         do {
             core = RealmCore(
-                configuration: configuration, coordinator: self, isolation: isolation,
-                model: try ModelView(snapshot: file.beginRead()))
+                configuration: configuration,
+                coordinator: self,
+                isolation: isolation,
+                model: try ModelView(snapshot: file.beginRead())
+            )
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }
@@ -122,8 +125,10 @@ final class RealmCoordinator: Sendable {
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {
         func mismatch(_ what: String) -> Realm.Error {
             Realm.Error(
-                .incompatibleSession, "Realm at path '\(path)' already opened with different \(what).",
-                fileURL: second.fileURL)
+                .incompatibleSession,
+                "Realm at path '\(path)' already opened with different \(what).",
+                fileURL: second.fileURL
+            )
         }
         if first.readOnly != second.readOnly { throw mismatch("read permissions") }
         if first.inMemoryIdentifier != second.inMemoryIdentifier { throw mismatch("inMemory settings") }

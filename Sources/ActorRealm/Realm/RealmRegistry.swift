@@ -76,16 +76,21 @@ final class RealmRegistry: Sendable {
                 try FileManager.default.copyItem(atPath: seed.path, toPath: settings.path)
             } catch {
                 throw Realm.Error(
-                    .fileNotFound, "The seed file \(seed.path) could not be copied.",
-                    fileURL: configuration.fileURL, underlyingError: error)
+                    .fileNotFound,
+                    "The seed file \(seed.path) could not be copied.",
+                    fileURL: configuration.fileURL,
+                    underlyingError: error
+                )
             }
         }
         do {
             let file = try StorageFile.open(path: settings.path, options: settings.options)
             if let version = file.rolledBackVersion {
-                configuration.logger?.notice(
-                    "A commit that was cut short, and never acknowledged, was rolled back.",
-                    metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"])
+                configuration.logger?
+                    .notice(
+                        "A commit that was cut short, and never acknowledged, was rolled back.",
+                        metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"]
+                    )
             }
             try verify(file)
             return RealmCoordinator(file: file, path: settings.path, settings: settings)

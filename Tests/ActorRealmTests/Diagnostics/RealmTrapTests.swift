@@ -6,7 +6,8 @@ import Testing
 /// A realm used where it does not belong, for the exit tests below.
 private func configuration() -> Realm.Configuration {
     var configuration = Realm.Configuration(
-        fileURL: FileManager.default.temporaryDirectory.appendingPathComponent("trap-\(UUID().uuidString).realm"))
+        fileURL: FileManager.default.temporaryDirectory.appendingPathComponent("trap-\(UUID().uuidString).realm")
+    )
     configuration.objectTypes = [Tally.self]
     configuration.durability = .unflushed
     return configuration

@@ -25,7 +25,8 @@ struct DocumentationActorTests {
                         "name": name,
                         "owner": owner,
                         "status": status,
-                    ])
+                    ]
+                )
             }
         }
 
@@ -53,7 +54,9 @@ struct DocumentationActorTests {
                         "name": name,
                         "owner": owner,
                         "status": status,
-                    ], update: .modified)
+                    ],
+                    update: .modified
+                )
             }
         }
 
@@ -98,7 +101,8 @@ struct DocumentationActorTests {
                     "name": "Keep it secret",
                     "owner": "Frodo",
                     "status": "In Progress",
-                ])
+                ]
+            )
         }
         return actor.count
     }
@@ -120,7 +124,8 @@ struct DocumentationActorTests {
                     "name": "Pledge fealty and service to Gondor",
                     "owner": "Pippin",
                     "status": "In Progress",
-                ])
+                ]
+            )
         }
         // Thread-confined Realms would sometimes throw an exception here, as we
         // may end up on a different thread after an `await`
@@ -157,13 +162,14 @@ struct DocumentationActorTests {
         func createObject(in actor: isolated BackgroundActor) async throws -> ObjectId {
             let realm = try await Realm(configuration: configuration, actor: actor)
             let newTodo = try await realm.asyncWrite {
-                return realm.create(
+                realm.create(
                     Todo.self,
                     value: [
                         "name": "Pledge fealty and service to Gondor",
                         "owner": "Pippin",
                         "status": "In Progress",
-                    ])
+                    ]
+                )
             }
             // Share the todo's primary key so we can easily query for it on another actor
             return newTodo._id

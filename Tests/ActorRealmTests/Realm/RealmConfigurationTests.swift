@@ -11,7 +11,8 @@ struct RealmConfigurationTests {
         #expect(url?.lastPathComponent == "default.realm")
         #expect(
             url?.deletingLastPathComponent().standardizedFileURL.path
-                == URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL.path)
+                == URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL.path
+        )
     }
 
     @Test("A file URL and an in-memory identifier exclude each other: the one set last counts")

@@ -51,7 +51,8 @@ struct RealmErrorTests {
             (.permissionDenied, .filePermissionDenied), (.notFound, .fileNotFound), (.exists, .fileExists),
             (.incompatibleLockFile, .incompatibleLockFile), (.limit, .limitExceeded), (.readOnly, .readOnly),
             (.writingStopped, .writingStopped), (.invalidArgument, .invalidInput),
-        ])
+        ]
+    )
     func storageCodes(storage: StorageError.Code, expected: Realm.Error.Code) {
         let error = Realm.Error(storage: StorageError(storage, "what happened", path: "/tmp/y.realm", page: 7))
         #expect(error.code == expected)

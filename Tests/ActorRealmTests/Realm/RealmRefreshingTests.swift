@@ -49,7 +49,9 @@ struct RealmRefreshingTests {
     }
 
     private func write(_ name: String) throws {
-        try Realm(configuration: file.fast).write { $0.create(Tally.self, value: ["name": name]) }
+        try withNewRealm(file.fast) { realm in
+            try realm.write { _ = realm.create(Tally.self, value: ["name": name]) }
+        }
     }
 
     @Test("A commit elsewhere arrives by itself")
@@ -65,7 +67,9 @@ struct RealmRefreshingTests {
         let file = file
         let reader = try await Reader(file.fast)
         let counts = try await reader.countsWithinOneJob {
-            try Realm(configuration: file.fast).write { $0.create(Tally.self, value: ["name": "b"]) }
+            try withNewRealm(file.fast) { realm in
+                try realm.write { _ = realm.create(Tally.self, value: ["name": "b"]) }
+            }
         }
         #expect(counts == (0, 0))
         while await reader.count == 0 { await Task.yield() }
@@ -111,8 +115,9 @@ struct RealmRefreshingTests {
     }
 
     @Test("A frozen realm reads the same everywhere, while the file moves on")
+    @MainActor
     func frozenEverywhere() async throws {
-        let realm = try Realm(configuration: file.fast)
+        let realm = try await Realm(configuration: file.fast)
         try realm.write { realm.create(Tally.self, value: ["name": "a"]) }
         nonisolated(unsafe) let frozen = realm.freeze()
         try realm.write { realm.create(Tally.self, value: ["name": "b"]) }
@@ -134,8 +139,9 @@ struct RealmRefreshingTests {
     }
 
     @Test("Listeners hear of each version once, in order")
+    @MainActor
     func listeners() async throws {
-        let realm = try Realm(configuration: file.fast)
+        let realm = try await Realm(configuration: file.fast)
         let coordinator = realm.core.coordinator
         let versions = LockedArray<UInt64>()
         let id = coordinator.addVersionListener { versions.append($0) }

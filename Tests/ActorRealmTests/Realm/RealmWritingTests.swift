@@ -69,7 +69,7 @@ struct RealmWritingTests {
         func countBeforeAndAfter() async throws -> (inside: Int, waiting: Int, after: Int) {
             let inside = Mutex(0)
             let waiting = Counter()
-            let observer = Task { [self] in await self.watch(waiting) }
+            let observer = Task { watch(waiting) }
             try await realm.asyncWrite {
                 realm.create(Tally.self, value: ["name": "x"])
                 let count = realm.objects(Tally.self).count
@@ -111,6 +111,11 @@ struct RealmWritingTests {
                 withUnsafeCurrentTask { $0?.cancel() }
                 _ = realm.create(Tally.self, value: ["name": "kept"])
             }
+        }
+
+        func leak() -> sending Realm {
+            nonisolated(unsafe) let realm = realm!
+            return realm
         }
 
         func statistics() -> (flushes: Int, commits: Int) { realm.core.coordinator.writes.statistics }
@@ -195,7 +200,7 @@ struct RealmWritingTests {
         let statistics = await stores[0].statistics()
         #expect(statistics.commits >= 150)
         #expect(statistics.flushes < statistics.commits / 2, "\(statistics)")
-        #expect(try Realm(configuration: configuration).objects(Tally.self).count == 150)
+        #expect(try withNewRealm(configuration) { $0.objects(Tally.self).count } == 150)
     }
 
     @Test("Synchronous and asynchronous writes of the same actors mix")
@@ -213,7 +218,7 @@ struct RealmWritingTests {
             }
             try await group.waitForAll()
         }
-        #expect(try Realm(configuration: configuration).objects(Tally.self).count == 200)
+        #expect(try withNewRealm(configuration) { $0.objects(Tally.self).count } == 200)
     }
 
     @Test("A write that is cancelled in the queue throws, and the others keep their transactions")
@@ -273,9 +278,14 @@ struct RealmWritingTests {
 
     @Test("A frozen realm and a foreign isolation cannot be written, and say why")
     func misuse() async throws {
-        let realm = try Realm(configuration: file.fast)
-        #expect(throws: Realm.Error(.frozen, fileURL: file.fast.fileURL)) { try realm.freeze().write {} }
-        await #expect(throws: Realm.Error(.wrongIsolation, fileURL: file.fast.fileURL)) {
+        let configuration = file.fast
+        try withNewRealm(configuration) { realm in
+            #expect(throws: Realm.Error(.frozen, fileURL: configuration.fileURL)) { try realm.freeze().write {} }
+        }
+        let store = try await Store(configuration)
+        nonisolated(unsafe) let realm = await store.leak()
+        #expect(throws: Realm.Error(.wrongIsolation, fileURL: configuration.fileURL)) { try realm.write {} }
+        await #expect(throws: Realm.Error(.wrongIsolation, fileURL: configuration.fileURL)) {
             try await realm.asyncWrite {}
         }
     }
@@ -352,7 +362,9 @@ struct RealmWritingTests {
     @Test("Appends of eight actors through asyncWrite are all kept")
     func counting() async throws {
         let configuration = file.fast
-        try Realm(configuration: configuration).write { $0.create(Tally.self, value: ["name": "total"]) }
+        try withNewRealm(configuration) { realm in
+            try realm.write { _ = realm.create(Tally.self, value: ["name": "total"]) }
+        }
         actor Adder {
             func run(_ configuration: Realm.Configuration) async throws {
                 let realm = try await Realm(configuration: configuration)
@@ -367,7 +379,7 @@ struct RealmWritingTests {
             for _ in 0..<8 { group.addTask { try await Adder().run(configuration) } }
             try await group.waitForAll()
         }
-        let total = try Realm(configuration: configuration).object(ofType: Tally.self, forPrimaryKey: "total")
-        #expect(total?.count == 200)
+        let total = try withNewRealm(configuration) { $0.object(ofType: Tally.self, forPrimaryKey: "total")?.count }
+        #expect(total == 200)
     }
 }

@@ -21,6 +21,12 @@ class Tally: Object {
     }
 }
 
+/// Opens a realm for one synchronous call; in asynchronous code `try Realm()` would mean the asynchronous form.
+@discardableResult
+func withNewRealm<Result>(_ configuration: Realm.Configuration, _ body: (Realm) throws -> Result) throws -> Result {
+    try body(Realm(configuration: configuration))
+}
+
 /// A realm file of one test.
 struct TestFile: Sendable {
     let directory = TemporaryDirectory()

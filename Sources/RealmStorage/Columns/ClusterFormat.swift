@@ -1,4 +1,6 @@
-/// The byte layout of cluster pages. All numbers are little-endian; a run begins with its `PageHeader`.
+/// The byte layout of cluster pages.
+///
+/// All numbers are little-endian; a run begins with its `PageHeader`.
 ///
 /// A cluster node (`PageKind.clusterNode`, level 0):
 ///
@@ -48,7 +50,8 @@
 /// | float | 4 | the values | as doubles; -inf, +inf when there is a NaN |
 /// | double | 0, 1, 2, 4 | as int: every value is a whole number | as integers |
 /// | double | 8 | the values | as doubles; -inf, +inf when there is a NaN |
-/// | fixed12, fixed16 | 12, 16 | the values | 0 |
+/// | fixed12 | 12 | the values, then 4 zero bytes | 0 |
+/// | fixed16 | 16 | the values | 0 |
 /// | bytes | 0 | the values, all of the same length | 0, that length |
 /// | bytes | 2 | rows + 1 start offsets u16, then the values | 0 |
 /// | bytes | 4 | rows + 1 start offsets u32, then the values; bit 31 of a row's offset: the value is the `PageReference` of an overflow run | 0 |

@@ -34,17 +34,24 @@ package struct ClusterTree: Sendable, Equatable {
 
     /// The row of a key, nil when there is no such row.
     package func leaf(containing key: Int64, in view: PageView) throws(StorageError) -> RowLocation? {
-        preconditionFailure("stub")
+        guard !root.isNone else { return nil }
+        var next: Int64?
+        let leaf = try ClusterDescent.leaf(for: key, from: root, level: nil, next: &next, in: view)
+        guard let row = leaf.row(of: key) else { return nil }
+        return RowLocation(leaf: leaf, row: row)
     }
 
     /// The row at a position in key order, nil beyond the end.
     package func position(at index: Int, in view: PageView) throws(StorageError) -> RowLocation? {
-        preconditionFailure("stub")
+        guard !root.isNone, index >= 0 else { return nil }
+        return try ClusterDescent.row(at: index, from: root, level: nil, in: view)
     }
 
     /// The position of a key in key order, nil when there is no such row.
     package func index(of key: Int64, in view: PageView) throws(StorageError) -> Int? {
-        preconditionFailure("stub")
+        guard !root.isNone else { return nil }
+        let (rank, isPresent) = try ClusterDescent.rank(of: key, from: root, level: nil, in: view)
+        return isPresent ? rank : nil
     }
 
     /// The leaves in key order, from the one that holds the first row with a key of at least `key`.
@@ -54,13 +61,10 @@ package struct ClusterTree: Sendable, Equatable {
 
     /// Visits every run of the tree: inner nodes, cluster nodes, columns and overflow values.
     package func forEachPage(
-        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
+        in view: PageView,
+        _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-
-    /// Checks every page and every row of the table.
-    package func verify(columns: [ColumnLayout], in view: PageView) throws(StorageError) {
-        preconditionFailure("stub")
+        guard !root.isNone else { return }
+        try ClusterDescent.forEachPage(from: root, level: nil, in: view, body)
     }
 }

@@ -1,71 +1,145 @@
 /// A table inside a write transaction.
 ///
-/// Touched clusters are open in memory until `seal()`; reads through the writer see them. Not Sendable: it belongs to the
-/// transaction.
+/// Touched clusters are open in memory until `seal()`; reads through the writer see them. The part of the tree above them
+/// is loaded as well, everything else stays in its pages. When the open clusters take more memory than a bound, the oldest
+/// are encoded early. Not Sendable: it belongs to the transaction.
 package final class ClusterWriter {
     /// The columns of the table.
     package let columns: [ColumnLayout]
     /// The transaction that the writer belongs to.
     package let transaction: WriteTransaction
-    /// Bumped whenever a `LeafView` or `RowLocation` handed out before may be stale. Column views are stale after any write.
-    package private(set) var generation: UInt64 = 0
+    /// Bumped whenever a `LeafView` or `RowLocation` handed out before may be stale.
+    ///
+    /// Appending rows and setting values of rows in a cluster that is open already does not bump it; column views are stale
+    /// after any write all the same.
+    @exclusivity(unchecked) package private(set) var generation: UInt64 = 0
     /// The row count and next key are current; the root only after `seal()`.
-    package private(set) var tree: ClusterTree
+    @exclusivity(unchecked) package internal(set) var tree: ClusterTree
+
+    /// The memory that open clusters may take before the oldest are encoded.
+    let openByteLimit: Int
+    /// The rows that a cluster may have; fewer in wide tables.
+    let rowLimit: Int
+    let memory = OpenMemory()
+    private let sharedGeneration: UnsafeMutablePointer<UInt64>?
+
+    @exclusivity(unchecked) var root: OverlayChild?
+    /// Open clusters in the order in which they were opened; some may be closed by now.
+    @exclusivity(unchecked) var openOrder: [OpenCluster] = []
+    @exclusivity(unchecked) var openOrderHead = 0
+    /// The cluster that takes appended rows, the last of the table.
+    @exclusivity(unchecked) var tail: OpenCluster?
+    /// The rows of the tail that the nodes above do not count yet.
+    @exclusivity(unchecked) var uncountedTailRows = 0
+    /// The cluster that was written to last.
+    @exclusivity(unchecked) var current: OpenCluster?
 
     /// - Parameters:
+    ///   - tree: The table as it stands in the catalog.
+    ///   - columns: All columns of the table; clusters that were written when there were fewer read the rest as default.
+    ///   - transaction: The open write transaction.
     ///   - generation: A word that is bumped together with `generation`, for readers who keep it at hand.
+    ///   - openByteLimit: The memory that open clusters may take, in bytes.
     package init(
-        tree: ClusterTree, columns: [ColumnLayout], transaction: WriteTransaction,
-        generation: UnsafeMutablePointer<UInt64>? = nil
+        tree: ClusterTree,
+        columns: [ColumnLayout],
+        transaction: WriteTransaction,
+        generation: UnsafeMutablePointer<UInt64>? = nil,
+        openByteLimit: Int = 24 << 20
     ) {
         self.tree = tree
         self.columns = columns
         self.transaction = transaction
+        self.openByteLimit = openByteLimit
+        sharedGeneration = generation
+        rowLimit = max(64, min(ClusterFormat.rowLimit, 32_000 / max(columns.count, 1)))
+        root = tree.root.isNone ? nil : .sealed(tree.root)
     }
+
+    func bumpGeneration() {
+        generation &+= 1
+        if let sharedGeneration { sharedGeneration.pointee &+= 1 }
+    }
+
+    // MARK: Rows
 
     /// Appends a row with the next key, all columns default (null where nullable), and returns its key.
     package func append() throws(StorageError) -> Int64 {
-        preconditionFailure("stub")
+        let key = tree.nextKey
+        try append(key: key)
+        return key
     }
 
     /// Appends a row with a key of at least `tree.nextKey`.
     package func append(key: Int64) throws(StorageError) {
-        preconditionFailure("stub")
+        precondition(key >= tree.nextKey && key < .max, "Row keys ascend: the next one is \(tree.nextKey)")
+        let cluster: OpenCluster
+        if let tail, tail.rowCount < rowLimit, tail.heapByteCount < Self.heapByteLimit {
+            cluster = tail
+        } else {
+            cluster = try openTail(key: key)
+        }
+        try cluster.append(key: key)
+        uncountedTailRows += 1
+        current = cluster
+        tree.rowCount += 1
+        tree.nextKey = key + 1
+        if memory.byteCount > openByteLimit { try encodeOldest() }
     }
-
-    // The row must exist: check with `leaf(containing:)` first where that is not certain. A missing row is a trap.
-
-    package func setInt(_ value: Int64, key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
-    package func setDouble(_ value: Double, key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
-    package func setFloat(_ value: Float, key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
-    /// Sets 12 or 16 bytes.
-    package func setFixed(_ value: UnsafeRawPointer, key: Int64, column: Int) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-    package func setBytes(_ value: UnsafeRawBufferPointer, key: Int64, column: Int) throws(StorageError) {
-        preconditionFailure("stub")
-    }
-    package func setNull(key: Int64, column: Int) throws(StorageError) { preconditionFailure("stub") }
 
     /// Deletes a row; false when there is no such row.
     @discardableResult
-    package func delete(key: Int64) throws(StorageError) -> Bool { preconditionFailure("stub") }
-
-    /// Deletes every row; the keys are still not reused.
-    package func deleteAll() throws(StorageError) { preconditionFailure("stub") }
-
-    package func leaf(containing key: Int64) throws(StorageError) -> RowLocation? { preconditionFailure("stub") }
-    package func position(at index: Int) throws(StorageError) -> RowLocation? { preconditionFailure("stub") }
-    package func index(of key: Int64) throws(StorageError) -> Int? { preconditionFailure("stub") }
-
-    /// The leaves in key order, as the transaction sees them.
-    package func leaves(from key: Int64 = .min) -> LeafCursor {
-        LeafCursor(writer: self, from: key)
+    package func delete(key: Int64) throws(StorageError) -> Bool {
+        guard try leaf(containing: key) != nil, let cluster = try open(for: key), let row = cluster.leaf.row(of: key)
+        else { return false }
+        try cluster.forEachOverflow(row: row) { (run) throws(StorageError) in
+            Overflow.free(run, in: transaction)
+        }
+        countTail()
+        try cluster.remove(row: row)
+        tree.rowCount -= 1
+        try countDown(key: key, of: cluster)
+        bumpGeneration()
+        if memory.byteCount > openByteLimit { try encodeOldest() }
+        return true
     }
 
-    /// Encodes everything that changed and returns the tree of the new version. The writer may go on afterwards.
-    package func seal() throws(StorageError) -> ClusterTree { preconditionFailure("stub") }
+    /// Deletes every row; the keys are still not reused.
+    package func deleteAll() throws(StorageError) {
+        if let root { try free(root) }
+        forgetOpenClusters()
+        root = nil
+        tree.root = .none
+        tree.rowCount = 0
+        bumpGeneration()
+    }
 
     /// Frees every page of the table.
-    package func destroy() throws(StorageError) { preconditionFailure("stub") }
+    package func destroy() throws(StorageError) {
+        try deleteAll()
+    }
+
+    /// Encodes everything that changed and returns the tree of the new version.
+    ///
+    /// The writer may go on afterwards.
+    package func seal() throws(StorageError) -> ClusterTree {
+        countTail()
+        try mergeTail()
+        if let root { try mergeSmall(root) }
+        try encodeRoot()
+        forgetOpenClusters()
+        bumpGeneration()
+        return tree
+    }
+
+    func forgetOpenClusters() {
+        tail = nil
+        current = nil
+        uncountedTailRows = 0
+        openOrder.removeAll(keepingCapacity: true)
+        openOrderHead = 0
+    }
+
+    /// A cluster whose values in heaps take more than this is closed before it has all its rows.
+    static let heapByteLimit = 256 << 10
 }

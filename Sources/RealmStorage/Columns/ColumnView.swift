@@ -4,9 +4,13 @@
 /// Rows are not bounds-checked: they must lie in `0..<count`.
 @frozen
 package struct ColumnView {
-    /// The representation. A column that the leaf does not have at all reads as `.int`; trust the schema instead.
+    /// The representation.
+    ///
+    /// A column that the leaf does not have at all reads as `.int`; trust the schema instead.
     package let kind: ColumnKind
-    /// Bytes per row. For ints 0, 1, 2, 4 (unsigned difference to `minimum`) or 8 (the value itself); doubles also come in the
+    /// Bytes per row.
+    ///
+    /// For ints 0, 1, 2, 4 (unsigned difference to `minimum`) or 8 (the value itself); doubles also come in the
     /// narrow forms, being whole numbers then; for bytes see `ClusterFormat`.
     package let width: Int
     /// The number of rows.
@@ -29,8 +33,16 @@ package struct ColumnView {
     @inlinable
     @inline(__always)
     package init(
-        kind: ColumnKind, width: Int, count: Int, isAbsent: Bool, nulls: UnsafePointer<UInt8>?, data: UnsafeRawPointer,
-        minimum: Int64, maximum: Int64, heap: UnsafeRawPointer, view: PageView
+        kind: ColumnKind,
+        width: Int,
+        count: Int,
+        isAbsent: Bool,
+        nulls: UnsafePointer<UInt8>?,
+        data: UnsafeRawPointer,
+        minimum: Int64,
+        maximum: Int64,
+        heap: UnsafeRawPointer,
+        view: PageView
     ) {
         self.kind = kind
         self.width = width
@@ -77,20 +89,22 @@ package struct ColumnView {
     @inlinable
     @inline(__always)
     package func float(_ row: Int) -> Float {
-        data.loadUnaligned(fromByteOffset: row &* width, as: Float.self)
+        width == 4 ? data.loadUnaligned(fromByteOffset: row &<< 2, as: Float.self) : 0
     }
 
-    /// The 12 or 16 bytes of a value of a fixed column.
+    /// The 12 or 16 bytes of a value of a fixed column; 16 bytes may be read in any case.
     @inlinable
     @inline(__always)
     package func fixed(_ row: Int) -> UnsafeRawPointer {
-        data + row &* width
+        if _fastPath(width >= 12) { return data + row &* width }
+        return LeafView.zeros
     }
 
     /// The value of a bytes column, empty for null.
     @inlinable
     @inline(__always)
     package func bytes(_ row: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+        guard _fastPath(kind == .bytes) else { return try defaultBytes() }
         switch width {
         case 0:
             let length = Int(truncatingIfNeeded: maximum)

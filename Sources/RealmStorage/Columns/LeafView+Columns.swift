@@ -8,14 +8,27 @@ extension LeafView {
         return UnsafeRawPointer(bytes)
     }()
 
-    /// A column of which nothing is stored. Width 0 makes every accessor read the zeros.
+    /// 16 zero bytes.
+    @usableFromInline static var zeros: UnsafeRawPointer { defaults }
+
+    /// A column of which nothing is stored.
+    ///
+    /// Width 0 makes every accessor read the zeros.
     @usableFromInline
     static func absent(rows: Int, kind: ColumnKind, isNull: Bool, view: PageView) -> ColumnView {
         let zeros = defaults
         return ColumnView(
-            kind: kind, width: 0, count: rows, isAbsent: true,
-            nulls: isNull ? (zeros + 16).assumingMemoryBound(to: UInt8.self) : nil, data: zeros, minimum: 0, maximum: 0,
-            heap: zeros, view: view)
+            kind: kind,
+            width: 0,
+            count: rows,
+            isAbsent: true,
+            nulls: isNull ? (zeros + 16).assumingMemoryBound(to: UInt8.self) : nil,
+            data: zeros,
+            minimum: 0,
+            maximum: 0,
+            heap: zeros,
+            view: view
+        )
     }
 
     /// A column of an open cluster.
@@ -26,15 +39,22 @@ extension LeafView {
         let width = Int(truncatingIfNeeded: word >> 16 & 0xFF)
         func address(_ offset: Int) -> UnsafeRawPointer? {
             UnsafeRawPointer(
-                bitPattern: UInt(descriptor.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+                bitPattern: UInt(descriptor.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            )
         }
         let data = address(ClusterFormat.descriptorPlaceOffset) ?? defaults
         return ColumnView(
-            kind: kind, width: width, count: rows, isAbsent: false,
-            nulls: address(ClusterFormat.descriptorNullsAddressOffset)?.assumingMemoryBound(to: UInt8.self), data: data,
+            kind: kind,
+            width: width,
+            count: rows,
+            isAbsent: false,
+            nulls: address(ClusterFormat.descriptorNullsAddressOffset)?.assumingMemoryBound(to: UInt8.self),
+            data: data,
             minimum: descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMinimumOffset, as: Int64.self),
             maximum: descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self),
-            heap: kind == .bytes ? address(ClusterFormat.descriptorMinimumOffset) ?? defaults : data, view: view)
+            heap: kind == .bytes ? address(ClusterFormat.descriptorMinimumOffset) ?? defaults : data,
+            view: view
+        )
     }
 
     @usableFromInline

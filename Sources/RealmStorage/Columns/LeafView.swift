@@ -115,6 +115,7 @@ package struct LeafView {
     ///   - isNullable: What the schema says. It only matters for a column that was added to the table after the leaf was
     ///     written: then every value is null (and reads as zero or empty for callers who know it cannot be), or, with
     ///     `false`, the default without a null bitmap.
+    /// - Returns: the view, valid as long as this one and until the next write to the table.
     /// - Throws: `StorageError` with code `corrupt` when the column's pages are damaged.
     @inlinable
     @inline(__always)
@@ -130,7 +131,8 @@ package struct LeafView {
         var data: UnsafeRawPointer
         switch word & 0xFF {
         case ClusterFormat.locationInline:
-            data = base
+            data =
+                base
                 + Int(descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self))
         case ClusterFormat.locationExternal:
             let reference = PageReference(load: descriptor + ClusterFormat.descriptorPlaceOffset)
@@ -156,8 +158,17 @@ package struct LeafView {
         }
         let heap = data + (width == 0 ? 0 : (rows &+ 1) &* width)
         return ColumnView(
-            kind: kind, width: width, count: rows, isAbsent: false, nulls: nulls, data: data, minimum: minimum,
-            maximum: maximum, heap: heap, view: view)
+            kind: kind,
+            width: width,
+            count: rows,
+            isAbsent: false,
+            nulls: nulls,
+            data: data,
+            minimum: minimum,
+            maximum: maximum,
+            heap: heap,
+            view: view
+        )
     }
 
     /// The bounds of an int column's non-null values, without touching its data; nil when there are none (every value

@@ -6,6 +6,9 @@ enum PageValidator {
         guard let kind = PageKind(rawValue: page[PageHeader.kindOffset]) else { return "its kind is unknown" }
         switch kind {
         case .fileHeader: return "a header page stands where data should be"
+        case .clusterNode: return ClusterValidation.validateNode(page)
+        case .clusterInner: return InnerView.validate(page)
+        case .column: return ClusterValidation.validateColumn(page)
         case .byteTreeLeaf, .byteTreeInner: return KeyedPage.validate(page)
         case .sequenceLeaf, .sequenceInner: return SequencePage.validate(page)
         case .overflow: return Overflow.validate(page)

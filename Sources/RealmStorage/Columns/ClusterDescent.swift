@@ -1,0 +1,119 @@
+/// Finding a way from a sealed node of a cluster tree down to a leaf.
+enum ClusterDescent {
+    /// The verified bytes of a cluster node or inner node; `level` is what the node must have, nil for a root.
+    @inline(__always)
+    static func load(
+        _ reference: PageReference,
+        level: Int?,
+        in view: PageView
+    ) throws(StorageError) -> (base: UnsafeRawPointer, level: Int) {
+        let base = try view.pointer(to: reference)
+        let kind = base.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self)
+        let found = Int(base.load(fromByteOffset: PageHeader.levelOffset, as: UInt8.self))
+        let expected = found == 0 ? PageKind.clusterNode : PageKind.clusterInner
+        guard kind == expected.rawValue, level == nil || level == found else {
+            throw .corrupt("A table refers to a page that is not a node of it.", page: reference.page)
+        }
+        return (base, found)
+    }
+
+    /// The leaf whose key range holds a key; the first one for keys before all.
+    ///
+    /// `next` is set to the first key of the leaf after that, when this subtree has one.
+    static func leaf(
+        for key: Int64,
+        from reference: PageReference,
+        level: Int?,
+        next: inout Int64?,
+        in view: PageView
+    ) throws(StorageError) -> LeafView {
+        var (base, level) = try load(reference, level: level, in: view)
+        while level > 0 {
+            let node = InnerView(base: base)
+            let index = node.child(for: key)
+            if index + 1 < node.count { next = node.key(index + 1) }
+            (base, level) = try load(node.reference(index), level: level - 1, in: view)
+        }
+        return LeafView(base: base, view: view)
+    }
+
+    /// The row at a position below a node.
+    static func row(
+        at position: Int,
+        from reference: PageReference,
+        level: Int?,
+        in view: PageView
+    ) throws(StorageError) -> RowLocation? {
+        var position = position
+        var (base, level) = try load(reference, level: level, in: view)
+        while level > 0 {
+            let node = InnerView(base: base)
+            let index = node.child(at: position)
+            guard index < node.count else { return nil }
+            position -= node.end(index - 1)
+            (base, level) = try load(node.reference(index), level: level - 1, in: view)
+        }
+        let leaf = LeafView(base: base, view: view)
+        return position < leaf.rowCount ? RowLocation(leaf: leaf, row: position) : nil
+    }
+
+    /// The number of rows below a node whose keys are less than a key, and whether it has the key.
+    static func rank(
+        of key: Int64,
+        from reference: PageReference,
+        level: Int?,
+        in view: PageView
+    ) throws(StorageError) -> (rank: Int, isPresent: Bool) {
+        var rank = 0
+        var (base, level) = try load(reference, level: level, in: view)
+        while level > 0 {
+            let node = InnerView(base: base)
+            let index = node.child(for: key)
+            rank += node.end(index - 1)
+            (base, level) = try load(node.reference(index), level: level - 1, in: view)
+        }
+        let leaf = LeafView(base: base, view: view)
+        let row = leaf.lowerBound(of: key)
+        return (rank + row, row < leaf.rowCount && leaf.key(at: row) == key)
+    }
+
+    /// Visits every run below a node, the node last.
+    static func forEachPage(
+        from reference: PageReference,
+        level: Int?,
+        in view: PageView,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let (base, level) = try load(reference, level: level, in: view)
+        if level > 0 {
+            let node = InnerView(base: base)
+            for index in 0..<node.count {
+                try forEachPage(from: node.reference(index), level: level - 1, in: view, body)
+            }
+        } else {
+            try LeafView(base: base, view: view).forEachPage(body)
+        }
+        try body(reference)
+    }
+}
+
+extension LeafView {
+    /// The reference of a column's own run, nil when it has none.
+    func externalReference(_ column: Int) -> PageReference? {
+        guard column < columnCount else { return nil }
+        let descriptor = base + (ClusterFormat.descriptorsOffset + (column + 1) * ClusterFormat.descriptorByteCount)
+        guard UInt64(descriptor.load(as: UInt8.self)) == ClusterFormat.locationExternal else { return nil }
+        return PageReference(load: descriptor + ClusterFormat.descriptorPlaceOffset)
+    }
+
+    /// Visits the runs that the leaf refers to: overflow values and columns.
+    func forEachPage(_ body: (PageReference) throws(StorageError) -> Void) throws(StorageError) {
+        for index in 0..<columnCount {
+            let descriptor = base + (ClusterFormat.descriptorsOffset + (index + 1) * ClusterFormat.descriptorByteCount)
+            if descriptor.load(fromByteOffset: 1, as: UInt8.self) == ColumnKind.bytes.rawValue {
+                try column(index).forEachOverflow(body)
+            }
+            if let reference = externalReference(index) { try body(reference) }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/// Writes an open cluster to pages.
+struct ClusterEncoder {
+    let cluster: OpenCluster
+    let plan: ClusterPlan
+    let transaction: WriteTransaction
+
+    /// Writes and seals the cluster's runs, frees those of the base that they replace, and returns the node's reference.
+    func write() throws(StorageError) -> PageReference {
+        let rows = cluster.rowCount
+        let node = try transaction.allocate(pageCount: plan.nodePageCount, kind: .clusterNode)
+        let headerOffset = ClusterFormat.rowCountOffset
+        (node.bytes + headerOffset)
+            .copyMemory(
+                from: cluster.block + headerOffset,
+                byteCount: ClusterFormat.descriptorsOffset - headerOffset
+            )
+        var offset = ClusterPlan.dataOffset(columnCount: cluster.columnCount)
+        writeKeys(to: node, rows: rows, offset: &offset)
+        var retired: [PageReference] = []
+        for index in 0..<cluster.columnCount {
+            let descriptor = node.bytes + (cluster.descriptor(index) - cluster.block)
+            switch plan.columns[index] {
+            case .kept:
+                descriptor.copyMemory(
+                    from: cluster.descriptor(index),
+                    byteCount: ClusterFormat.descriptorByteCount
+                )
+                continue
+            case .absent(let word):
+                descriptor.storeBytes(of: word, as: UInt64.self)
+            case .copied(let byteLength):
+                try writeColumn(index, byteLength: byteLength, plan: nil, descriptor: descriptor, node: node, &offset)
+            case .encoded(let columnPlan):
+                try writeColumn(
+                    index,
+                    byteLength: columnPlan.byteLength,
+                    plan: columnPlan,
+                    descriptor: descriptor,
+                    node: node,
+                    &offset
+                )
+            }
+            if !cluster.columns[index].run.isNone { retired.append(cluster.columns[index].run) }
+        }
+        let reference = transaction.seal(node.reference)
+        for run in retired { transaction.free(run) }
+        transaction.free(cluster.origin)
+        return reference
+    }
+
+    private func writeKeys(to node: MutablePage, rows: Int, offset: inout Int) {
+        let descriptor = node.bytes + ClusterFormat.descriptorsOffset
+        let width = plan.keyWidth
+        let word = ClusterFormat.locationInline | UInt64(width) << 16 | UInt64(width * rows) << 32
+        descriptor.storeBytes(of: word, as: UInt64.self)
+        descriptor.storeBytes(of: UInt32(offset), toByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self)
+        guard width > 0, let keys = cluster.keys else { return }
+        let first = keys[0]
+        let output = node.bytes + offset
+        for row in 0..<rows {
+            let difference = UInt64(bitPattern: keys[row] &- first)
+            switch width {
+            case 1: output.storeBytes(of: UInt8(truncatingIfNeeded: difference), toByteOffset: row, as: UInt8.self)
+            case 2:
+                output.storeBytes(of: UInt16(truncatingIfNeeded: difference), toByteOffset: row * 2, as: UInt16.self)
+            case 4:
+                output.storeBytes(of: UInt32(truncatingIfNeeded: difference), toByteOffset: row * 4, as: UInt32.self)
+            default: output.storeBytes(of: keys[row], toByteOffset: row * 8, as: Int64.self)
+            }
+        }
+        offset += ClusterPlan.aligned(width * rows)
+    }
+
+    /// Writes a column to the node or to a run of its own, and describes it.
+    ///
+    /// Without a plan the bytes of the base are copied.
+    private func writeColumn(
+        _ index: Int,
+        byteLength: Int,
+        plan columnPlan: ColumnPlan?,
+        descriptor: UnsafeMutableRawPointer,
+        node: MutablePage,
+        _ offset: inout Int
+    ) throws(StorageError) {
+        let column = try cluster.leaf.column(index)
+        let source = cluster.descriptor(index)
+        let minimum = columnPlan?.minimum ?? storedMinimum(of: column)
+        let maximum =
+            columnPlan?.maximum
+            ?? source.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
+        let location = plan.isExternal[index] ? ClusterFormat.locationExternal : ClusterFormat.locationInline
+        let word =
+            columnPlan?.word(location: location) ?? (source.loadUnaligned(as: UInt64.self) & ~0xFF | location)
+        descriptor.storeBytes(of: word, as: UInt64.self)
+        descriptor.storeBytes(of: minimum, toByteOffset: ClusterFormat.descriptorMinimumOffset, as: Int64.self)
+        descriptor.storeBytes(of: maximum, toByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
+        guard plan.isExternal[index] else {
+            descriptor.storeBytes(
+                of: UInt32(offset),
+                toByteOffset: ClusterFormat.descriptorPlaceOffset,
+                as: UInt32.self
+            )
+            writeData(of: column, byteLength: byteLength, plan: columnPlan, to: node.bytes + offset)
+            offset += ClusterPlan.aligned(byteLength)
+            return
+        }
+        let pageCount = (ClusterFormat.runDataOffset + byteLength + pageByteCount - 1) / pageByteCount
+        let run = try transaction.allocate(pageCount: pageCount, kind: .column)
+        run.bytes.storeBytes(of: word, toByteOffset: ClusterFormat.runWordOffset, as: UInt64.self)
+        run.bytes.storeBytes(
+            of: UInt32(column.count),
+            toByteOffset: ClusterFormat.runRowCountOffset,
+            as: UInt32.self
+        )
+        run.bytes.storeBytes(of: minimum, toByteOffset: ClusterFormat.runMinimumOffset, as: Int64.self)
+        run.bytes.storeBytes(of: maximum, toByteOffset: ClusterFormat.runMaximumOffset, as: Int64.self)
+        writeData(of: column, byteLength: byteLength, plan: columnPlan, to: run.bytes + ClusterFormat.runDataOffset)
+        transaction.seal(run.reference).store(to: descriptor + ClusterFormat.descriptorPlaceOffset)
+    }
+
+    private func writeData(
+        of column: ColumnView,
+        byteLength: Int,
+        plan: ColumnPlan?,
+        to output: UnsafeMutableRawPointer
+    ) {
+        if let plan {
+            ColumnEncoder.write(column, as: plan, to: output)
+        } else if byteLength > 0 {
+            output.copyMemory(from: column.nulls.map { UnsafeRawPointer($0) } ?? column.data, byteCount: byteLength)
+        }
+    }
+
+    /// The stored minimum of a column of the base; the descriptor of a bytes column holds the heap's address there.
+    private func storedMinimum(of column: ColumnView) -> Int64 {
+        column.kind == .bytes ? 0 : column.minimum
+    }
+}

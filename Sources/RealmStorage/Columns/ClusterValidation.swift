@@ -1,0 +1,137 @@
+/// What is wrong with the structure of cluster pages: checked once, when a process first touches a page, so that reading
+/// rows afterwards needs no bounds checks even if the page was made by a stranger.
+enum ClusterValidation {
+    /// What is wrong with a `clusterNode` run, nil when nothing is.
+    static func validateNode(_ run: UnsafeRawBufferPointer) -> String? {
+        guard let base = run.baseAddress, run.count >= pageByteCount else { return "a cluster is too short" }
+        guard run[PageHeader.levelOffset] == 0 else { return "a cluster is not at level 0" }
+        let rows = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.rowCountOffset, as: UInt32.self))
+        let columns = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.columnCountOffset, as: UInt32.self))
+        guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "a cluster has \(rows) rows" }
+        let dataOffset = ClusterFormat.descriptorsOffset + columns * ClusterFormat.descriptorByteCount
+        guard columns >= 1, dataOffset <= run.count else { return "a cluster has \(columns) columns" }
+        for index in 0..<columns {
+            let descriptor = base + ClusterFormat.descriptorsOffset + index * ClusterFormat.descriptorByteCount
+            let shape = ColumnShape(descriptor: descriptor)
+            if index == 0 {
+                guard shape.kind == .int, !shape.hasNulls, shape.location == ClusterFormat.locationInline else {
+                    return "a cluster's key column is malformed"
+                }
+            }
+            switch shape.location {
+            case ClusterFormat.locationAbsent:
+                guard shape.kind != nil, shape.hasKnownFlags else { return "column \(index - 1) is malformed" }
+            case ClusterFormat.locationInline:
+                let offset = Int(
+                    descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self)
+                )
+                guard offset >= dataOffset, offset + shape.byteLength <= run.count else {
+                    return "column \(index - 1) lies outside of its cluster"
+                }
+                if let problem = shape.problem(data: base + offset, rows: rows) {
+                    return "column \(index - 1) \(problem)"
+                }
+            case ClusterFormat.locationExternal:
+                guard shape.kind != nil,
+                    !PageReference(load: descriptor + ClusterFormat.descriptorPlaceOffset).isNone
+                else { return "column \(index - 1) is malformed" }
+            default:
+                return "column \(index - 1) is at an unknown place"
+            }
+        }
+        return nil
+    }
+
+    /// What is wrong with a `column` run, nil when nothing is.
+    static func validateColumn(_ run: UnsafeRawBufferPointer) -> String? {
+        guard let base = run.baseAddress, run.count >= pageByteCount else { return "a column run is too short" }
+        let rows = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.runRowCountOffset, as: UInt32.self))
+        guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "a column run has \(rows) rows" }
+        let shape = ColumnShape(run: base)
+        guard shape.location == ClusterFormat.locationExternal,
+            ClusterFormat.runDataOffset + shape.byteLength <= run.count
+        else { return "a column run is malformed" }
+        return shape.problem(data: base + ClusterFormat.runDataOffset, rows: rows).map { "a column run \($0)" }
+    }
+}
+
+/// The fields that a column descriptor and the header of a column run have in common.
+struct ColumnShape {
+    var location: UInt64
+    var kind: ColumnKind?
+    var width: Int
+    var flags: UInt8
+    var byteLength: Int
+    var maximum: Int64
+
+    init(descriptor: UnsafeRawPointer) {
+        self.init(
+            word: descriptor.loadUnaligned(as: UInt64.self),
+            maximum: descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
+        )
+    }
+
+    init(run: UnsafeRawPointer) {
+        self.init(
+            word: run.loadUnaligned(fromByteOffset: ClusterFormat.runWordOffset, as: UInt64.self),
+            maximum: run.loadUnaligned(fromByteOffset: ClusterFormat.runMaximumOffset, as: Int64.self)
+        )
+    }
+
+    private init(word: UInt64, maximum: Int64) {
+        location = word & 0xFF
+        kind = ColumnKind(rawValue: UInt8(truncatingIfNeeded: word >> 8))
+        width = Int(word >> 16 & 0xFF)
+        flags = UInt8(truncatingIfNeeded: word >> 24)
+        byteLength = Int(word >> 32)
+        self.maximum = maximum
+    }
+
+    var hasNulls: Bool { flags & 1 != 0 }
+    var hasKnownFlags: Bool { flags & ~1 == 0 }
+
+    /// What is wrong with data of `byteLength` readable bytes, as the end of a sentence.
+    func problem(data: UnsafeRawPointer, rows: Int) -> String? {
+        guard let kind, hasKnownFlags else { return "is malformed" }
+        let nullBytes = hasNulls ? ClusterFormat.bitmapByteCount(rows: rows) : 0
+        let available = byteLength - nullBytes
+        guard available >= 0 else { return "has no room for its nulls" }
+        let needed: Int? =
+            switch (kind, width) {
+            case (.int, 0), (.int, 1), (.int, 2), (.int, 4), (.int, 8): width * rows
+            case (.double, 0), (.double, 1), (.double, 2), (.double, 4), (.double, 8): width * rows
+            case (.float, 4): 4 * rows
+            case (.fixed12, 12): 12 * rows + 4
+            case (.fixed16, 16): 16 * rows
+            case (.bytes, 0): maximum >= 0 && maximum <= ClusterFormat.inlineValueLimit ? Int(maximum) * rows : nil
+            case (.bytes, 2), (.bytes, 4): width * (rows + 1)
+            default: nil
+            }
+        guard let needed else { return "has an impossible width" }
+        guard needed <= available else { return "is too short" }
+        guard kind == .bytes, width > 0 else { return nil }
+        return offsetsProblem(starts: data + nullBytes, rows: rows, heapByteCount: available - needed)
+    }
+
+    private func offsetsProblem(starts: UnsafeRawPointer, rows: Int, heapByteCount: Int) -> String? {
+        var previous = 0
+        var wasOverflow = false
+        for row in 0...rows {
+            var start: Int
+            var isOverflow = false
+            if width == 2 {
+                start = Int(starts.loadUnaligned(fromByteOffset: row * 2, as: UInt16.self))
+            } else {
+                let word = starts.loadUnaligned(fromByteOffset: row * 4, as: UInt32.self)
+                start = Int(word & ~ClusterFormat.overflowFlag)
+                isOverflow = word & ClusterFormat.overflowFlag != 0
+            }
+            guard start >= previous else { return "has values that overlap" }
+            if wasOverflow, start - previous != PageReference.byteCount { return "has a malformed overflow value" }
+            previous = start
+            wasOverflow = isOverflow
+        }
+        guard !wasOverflow, previous <= heapByteCount else { return "has values outside of it" }
+        return nil
+    }
+}

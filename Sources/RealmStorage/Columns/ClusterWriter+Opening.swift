@@ -1,0 +1,226 @@
+/// Loading the parts of the tree that change.
+extension ClusterWriter {
+    /// Opens the cluster whose key range holds a key; nil in an empty table.
+    func open(for key: Int64) throws(StorageError) -> OpenCluster? {
+        guard let top = root else { return nil }
+        switch top {
+        case .cluster(let cluster):
+            current = cluster
+            return cluster
+        case .node(let node):
+            return try open(for: key, below: node)
+        case .sealed(let reference):
+            let loaded = try load(reference, level: nil)
+            root = loaded
+            switch loaded {
+            case .node(let node): return try open(for: key, below: node)
+            case .cluster(let cluster):
+                current = cluster
+                return cluster
+            case .sealed: return nil
+            }
+        }
+    }
+
+    private func open(for key: Int64, below node: OverlayNode) throws(StorageError) -> OpenCluster? {
+        var node = node
+        while true {
+            let index = node.child(for: key)
+            var child = node.children[index]
+            if case .sealed(let reference) = child {
+                child = try load(reference, level: node.level - 1)
+                node.children[index] = child
+            }
+            switch child {
+            case .node(let below): node = below
+            case .cluster(let cluster):
+                current = cluster
+                return cluster
+            case .sealed: return nil
+            }
+        }
+    }
+
+    /// Loads an inner node or opens a cluster.
+    private func load(_ reference: PageReference, level: Int?) throws(StorageError) -> OverlayChild {
+        let (base, level) = try ClusterDescent.load(reference, level: level, in: transaction.view)
+        if level > 0 { return .node(OverlayNode(loading: base, level: level, origin: reference)) }
+        let cluster = try OpenCluster(
+            opening: LeafView(base: base, view: transaction.view),
+            at: reference,
+            layouts: columns,
+            memory: memory
+        )
+        openOrder.append(cluster)
+        bumpGeneration()
+        return .cluster(cluster)
+    }
+
+    /// The cluster that takes a new row at the end: the last one if it is small or open, else a new one.
+    func openTail(key: Int64) throws(StorageError) -> OpenCluster {
+        countTail()
+        let previous = tail
+        tail = nil
+        if previous == nil, let last = try reopenLast() {
+            tail = last
+            current = last
+            return last
+        }
+        // After a full one in the same transaction more rows are likely to come.
+        let cluster = OpenCluster(
+            layouts: columns,
+            firstKey: key,
+            rowCapacity: previous == nil ? 64 : rowLimit,
+            memory: memory,
+            view: transaction.view
+        )
+        openOrder.append(cluster)
+        try attach(cluster, key: key)
+        tail = cluster
+        return cluster
+    }
+
+    /// The last cluster, if it should take more rows.
+    private func reopenLast() throws(StorageError) -> OpenCluster? {
+        guard root != nil else { return nil }
+        var child = root
+        var level: Int?
+        while let here = child {
+            switch here {
+            case .node(let node):
+                child = node.children.last
+                level = node.level - 1
+            case .cluster(let cluster):
+                guard cluster.rowCount < rowLimit, cluster.heapByteCount < Self.heapByteLimit else { return nil }
+                if cluster.origin.isNone { return cluster }
+                let (base, _) = try ClusterDescent.load(cluster.origin, level: 0, in: transaction.view)
+                let stored = LeafView(base: base, view: transaction.view)
+                return stored.isCompact(pageCount: cluster.origin.pageCount) ? cluster : nil
+            case .sealed(let reference):
+                let (base, found) = try ClusterDescent.load(reference, level: level, in: transaction.view)
+                if found > 0 {
+                    let inner = InnerView(base: base)
+                    child = .sealed(inner.reference(inner.count - 1))
+                    level = found - 1
+                    continue
+                }
+                let leaf = LeafView(base: base, view: transaction.view)
+                guard leaf.rowCount < rowLimit, leaf.isCompact(pageCount: reference.pageCount) else { return nil }
+                return try open(for: leaf.firstKey)
+            }
+        }
+        return nil
+    }
+
+    /// Adds a cluster at the end of the tree.
+    private func attach(_ cluster: OpenCluster, key: Int64) throws(StorageError) {
+        guard let top = root else {
+            root = .cluster(cluster)
+            return
+        }
+        var node: OverlayNode
+        switch top {
+        case .node(let existing):
+            node = existing
+        case .cluster(let existing):
+            node = OverlayNode(level: 1)
+            node.append(key: existing.firstKey, count: existing.rowCount, child: top)
+            root = .node(node)
+        case .sealed(let reference):
+            let (base, level) = try ClusterDescent.load(reference, level: nil, in: transaction.view)
+            if level > 0 {
+                node = OverlayNode(loading: base, level: level, origin: reference)
+            } else {
+                let leaf = LeafView(base: base, view: transaction.view)
+                node = OverlayNode(level: 1)
+                node.append(key: leaf.firstKey, count: leaf.rowCount, child: top)
+            }
+            root = .node(node)
+        }
+        while node.level > 1 {
+            let last = node.children.count - 1
+            switch node.children[last] {
+            case .node(let below):
+                node = below
+            case .sealed(let reference):
+                let (base, level) = try ClusterDescent.load(reference, level: node.level - 1, in: transaction.view)
+                let below = OverlayNode(loading: base, level: level, origin: reference)
+                node.children[last] = .node(below)
+                node = below
+            case .cluster:
+                preconditionFailure("A cluster stands where an inner node belongs")
+            }
+        }
+        node.append(key: key, count: 0, child: .cluster(cluster))
+    }
+
+    /// Tells the nodes above of rows that were appended to the tail.
+    func countTail() {
+        guard uncountedTailRows > 0 else { return }
+        let rows = uncountedTailRows
+        uncountedTailRows = 0
+        var child = root
+        while case .node(let node) = child {
+            let last = node.counts.count - 1
+            node.counts[last] += rows
+            child = node.children[last]
+        }
+    }
+
+    /// Tells the nodes above of a deleted row, and removes the cluster when that was its last.
+    func countDown(key: Int64, of cluster: OpenCluster) throws(StorageError) {
+        var path: [(node: OverlayNode, index: Int)] = []
+        var child = root
+        while case .node(let node) = child {
+            let index = node.child(for: key)
+            node.counts[index] -= 1
+            path.append((node, index))
+            child = node.children[index]
+        }
+        guard cluster.rowCount == 0 else { return }
+        release(pagesOf: cluster)
+        close(cluster)
+        remove(path)
+    }
+
+    /// Removes the child at the end of a path, and the nodes that lose their last child with it.
+    func remove(_ path: [(node: OverlayNode, index: Int)]) {
+        for (node, index) in path.reversed() {
+            node.remove(at: index)
+            if !node.children.isEmpty { return }
+            transaction.free(node.origin)
+        }
+        root = nil
+    }
+
+    /// Forgets a cluster that has left the tree or was encoded.
+    func close(_ cluster: OpenCluster) {
+        cluster.releaseMemory()
+        if tail === cluster { tail = nil }
+        if current === cluster { current = nil }
+        bumpGeneration()
+    }
+
+    /// Frees what a cluster has in the base, overflow values apart.
+    func release(pagesOf cluster: OpenCluster) {
+        for index in 0..<cluster.columnCount { transaction.free(cluster.columns[index].run) }
+        transaction.free(cluster.origin)
+    }
+
+    /// Frees everything below a child.
+    func free(_ child: OverlayChild) throws(StorageError) {
+        switch child {
+        case .sealed(let reference):
+            try ClusterDescent.forEachPage(from: reference, level: nil, in: transaction.view) { transaction.free($0) }
+        case .node(let node):
+            for child in node.children { try free(child) }
+            transaction.free(node.origin)
+        case .cluster(let cluster):
+            for index in 0..<cluster.columnCount where cluster.columns[index].layout.kind == .bytes {
+                try cluster.leaf.column(index).forEachOverflow { transaction.free($0) }
+            }
+            release(pagesOf: cluster)
+            cluster.releaseMemory()
+        }
+    }
+}

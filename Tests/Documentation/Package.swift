@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+
+// The documentation's examples as a user would write them: in a package of its own that depends on the library, with the
+// settings that new packages have, and with every warning an error.
+
+import PackageDescription
+
+let package = Package(
+    name: "documentation-examples",
+    dependencies: [
+        .package(name: "actor-realm", path: "../..")
+    ],
+    targets: [
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
+        // A module whose declarations are on the main actor where they do not say otherwise, as new applications have it.
+        .testTarget(
+            name: "MainActorModuleTests",
+            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: [
+                .swiftLanguageMode(.v6), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error),
+            ]
+        ),
+        // With the upcoming features that library authors turn on.
+        .testTarget(
+            name: "UpcomingFeaturesTests",
+            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: [
+                .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+                .enableUpcomingFeature("InferIsolatedConformances"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]
+        ),
+    ]
+)

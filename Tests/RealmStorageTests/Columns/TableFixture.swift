@@ -1,0 +1,50 @@
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// A file with one table, which the tests keep outside of the catalog.
+final class TableFixture {
+    let directory = TemporaryDirectory()
+    let file: StorageFile
+    var tree = ClusterTree()
+    var columns: [ColumnLayout]
+
+    init(columns: [ColumnLayout]) throws {
+        self.columns = columns
+        var options = StorageOptions()
+        options.durability = .none
+        file = try StorageFile.open(path: directory.path("table.realm"), options: options)
+        _ = try file.tryLockForWriting()
+    }
+
+    deinit {
+        file.unlockForWriting()
+    }
+
+    /// Writes in a transaction of its own and commits it.
+    @discardableResult
+    func write(openByteLimit: Int = 24 << 20, _ body: (ClusterWriter) throws -> Void) throws -> Snapshot {
+        let transaction = try file.beginWrite()
+        let writer = ClusterWriter(
+            tree: tree,
+            columns: columns,
+            transaction: transaction,
+            openByteLimit: openByteLimit
+        )
+        try body(writer)
+        tree = try writer.seal()
+        try file.publish([try transaction.prepareCommit()])
+        return try file.beginRead()
+    }
+
+    /// Every page of the file is the table's, the engine's or free.
+    func audit(_ snapshot: Snapshot) throws {
+        var audit = try SpaceAudit(snapshot)
+        try tree.forEachPage(in: snapshot.view) { (reference) throws(StorageError) in try audit.enter(reference) }
+        try audit.finish()
+    }
+}
+
+let everyLayout: [ColumnLayout] = ColumnKind.allCases.flatMap {
+    [ColumnLayout(kind: $0), ColumnLayout(kind: $0, isNullable: true)]
+}

@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 
 /// A frozen object, collection or realm that may be sent anywhere and read from anywhere.
 ///
@@ -60,8 +61,7 @@ extension ThreadConfined {
                     + "write first."
             )
         }
-        nonisolated(unsafe) let type = Self.self
-        return Frozen(reference, core) { type._resolve(reference, in: core.core.realm())! }
+        return Frozen(reference, core) { Self._resolve(reference, in: core.core.realm())! }
     }
 }
 

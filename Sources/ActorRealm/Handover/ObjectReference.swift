@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 
 /// The class and the key of an object: a value that may be sent, stored and resolved any number of times.
 ///

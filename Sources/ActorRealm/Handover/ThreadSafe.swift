@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 import Synchronization
 
 /// A variable that holds an object or a collection and may be read in any isolation.

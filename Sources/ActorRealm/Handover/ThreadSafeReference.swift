@@ -1,3 +1,4 @@
+import Logging
 import RealmModel
 import RealmStorage
 import Synchronization

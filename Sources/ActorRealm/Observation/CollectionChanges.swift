@@ -1,3 +1,5 @@
+import RealmQuery
+
 /// The changes of a collection, as an asynchronous sequence.
 ///
 /// The sequence may be sent anywhere. Iterated on an actor, its elements carry the collection of that actor's own realm,

@@ -27,13 +27,14 @@ struct CollectionSubject: ChangeSubject {
             guard case .list(let ownerClass, let ownerKey, let property) = descriptor.source else {
                 throw QueryError("A collection of values is a list of an object.")
             }
-            let descriptor = descriptor
+            var transform: (@Sendable ([StoredValue]) -> [StoredValue])?
+            if !descriptor.steps.isEmpty { transform = { [descriptor] in descriptor.transformed($0) } }
             return .values(
                 try ObservedValues(
                     ownerClass: ownerClass,
                     ownerKey: ownerKey,
                     property: property,
-                    transform: descriptor.steps.isEmpty ? nil : { descriptor.transformed($0) },
+                    transform: transform,
                     in: view.model
                 )
             )
@@ -84,5 +85,26 @@ struct CollectionSubject: ChangeSubject {
             }
         }
         return ObservedQuery(className: className, source: source, predicate: descriptor.predicate, steps: steps)
+    }
+}
+
+extension CollectionDescriptor {
+    /// The values of a list as the steps order and thin them out.
+    fileprivate func transformed(_ values: [StoredValue]) -> [StoredValue] {
+        var values = values
+        for step in steps {
+            switch step {
+            case .sort(let descriptors):
+                let ascending = descriptors.first?.ascending ?? true
+                values = values.enumerated().sorted { first, second in
+                    let order = StoredValue.compare(first.element, second.element)
+                    return order == 0 ? first.offset < second.offset : (order < 0) == ascending
+                }.map(\.element)
+            case .distinct:
+                var seen: Set<StoredValue> = []
+                values = values.filter { seen.insert($0).inserted }
+            }
+        }
+        return values
     }
 }

@@ -113,7 +113,7 @@ extension ObservationSource {
 
 extension Actor {
     /// Calls a block with a change, where the caller is known to run on this actor.
-    func receive<Change>(_ change: Change, with block: @Sendable (isolated Self, Change) -> Void) {
+    nonisolated func receive<Change>(_ change: Change, with block: @Sendable (isolated Self, Change) -> Void) {
         nonisolated(unsafe) let change = change
         assumeIsolated { block($0, change) }
     }

@@ -1,3 +1,5 @@
+import RealmModel
+
 /// What `@Persisted(originProperty:)` accepts.
 public protocol LinkingObjectsProtocol {
     /// The objects that link through the property of that name.

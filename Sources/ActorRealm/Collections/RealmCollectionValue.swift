@@ -1,3 +1,5 @@
+import RealmModel
+
 /// What a collection can hold: numbers, strings, dates, identifiers, enums, optionals of these, and objects.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _elementShape: _PropertyShape { get }

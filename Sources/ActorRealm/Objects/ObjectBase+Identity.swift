@@ -1,3 +1,5 @@
+import RealmModel
+
 nonisolated extension ObjectBase: Hashable {
     /// Whether two objects are one: of a class with a primary key, or frozen, when they are accessors of one row of one
     /// realm; otherwise when they are one instance.

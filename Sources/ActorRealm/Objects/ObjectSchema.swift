@@ -1,3 +1,5 @@
+import RealmModel
+
 /// A property of a model class, as the schema shows it.
 public struct Property: Hashable, Sendable, CustomStringConvertible {
     /// The name in the class.

@@ -1,4 +1,4 @@
-package import RealmModel
+import RealmModel
 
 /// What a persistable type looks like in the schema.
 public struct _PropertyShape: Sendable {

@@ -87,7 +87,7 @@ final class TableAccessor {
         if let template {
             let memory = crealm_clone_object(
                 Unmanaged.passUnretained(template).toOpaque(), info.instanceSize, info.alignmentMask)
-            object = Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
+            object = Unmanaged<ObjectBase>.fromOpaque(memory.unsafelyUnwrapped).takeRetainedValue()
         } else {
             object = info.type.init()
             for property in info.properties { property.reset(in: object, key: property.key) }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import RealmModel
 import RealmQuery
 

@@ -1,3 +1,5 @@
+import RealmModel
+
 /// Objects or values of a realm: all of a class, or those that a query selects, in the order asked for.
 ///
 /// Results are lazy: the query runs when an element or the count is asked for, once per version. They are live: after

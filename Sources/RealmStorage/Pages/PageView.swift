@@ -19,7 +19,9 @@ package struct PageView: @unchecked Sendable {
 
     @inlinable
     package init(
-        mapping: UnsafeRawPointer, buffers: UnsafeMutableRawPointer, verified: UnsafeMutablePointer<Atomic<UInt32>>,
+        mapping: UnsafeRawPointer,
+        buffers: UnsafeMutableRawPointer,
+        verified: UnsafeMutablePointer<Atomic<UInt32>>,
         verifier: Unmanaged<PageVerifier>
     ) {
         self.mapping = mapping

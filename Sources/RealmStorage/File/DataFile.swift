@@ -46,8 +46,9 @@ final class DataFile: StorageDevice {
         }
     }
 
-    /// Creates a file with the given content under a temporary name and links it into place, durably. When the name was
-    /// taken meanwhile, the other file stands.
+    /// Creates a file with the given content under a temporary name and links it into place, durably.
+    ///
+    /// When the name was taken meanwhile, the other file stands.
     static func create(path: String, content: UnsafeRawBufferPointer) throws(StorageError) {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
@@ -130,7 +131,9 @@ final class DataFile: StorageDevice {
         }
     }
 
-    /// Makes everything written durable. A failure is never retried: what the kernel dropped would look like success.
+    /// Makes everything written durable.
+    ///
+    /// A failure is never retried: what the kernel dropped would look like success.
     package func synchronize() throws(StorageError) {
         _ = try SystemCall.retrying(path, "Cannot flush the realm file") { Int(fdatasync(descriptor)) }
     }

@@ -41,8 +41,11 @@ final class LockFile: Sendable {
 
     /// Opens the lock file and takes a process slot.
     ///
-    /// - Parameter initialise: called, with every other process kept out, when no other process has the file open;
-    ///   recovers the realm file and returns its identifier and newest version.
+    /// - Parameters:
+    ///   - path: The path of the lock file.
+    ///   - initialise: Called, with every other process kept out, when no other process has the file open; recovers the
+    ///     realm file and returns its identifier and newest version.
+    /// - Throws: What `initialise` throws, and `StorageError` for what fails with the lock file itself.
     init(path: String, initialise: () throws(StorageError) -> (fileID: UInt64, version: UInt64)) throws(StorageError) {
         self.path = path
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
@@ -214,8 +217,9 @@ final class LockFile: Sendable {
         readerOwner(entry).store(0, ordering: .sequentiallyConsistent)
     }
 
-    /// The versions at which readers of living processes stand, ascending and unique. Entries of dead processes are
-    /// cleared on the way.
+    /// The versions at which readers of living processes stand, ascending and unique.
+    ///
+    /// Entries of dead processes are cleared on the way.
     func pinnedVersions() -> [UInt64] {
         var versions: [UInt64] = []
         var aliveSlots: Set<Int> = [processSlot]

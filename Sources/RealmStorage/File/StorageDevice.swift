@@ -1,5 +1,6 @@
-/// The system calls that the engine makes on an open realm file. Tests put a device of their own before the real one, which
-/// fails, tears and forgets what was not flushed.
+/// The system calls that the engine makes on an open realm file.
+///
+/// Tests put a device of their own before the real one, which fails, tears and forgets what was not flushed.
 package protocol StorageDevice: Sendable {
     /// The descriptor that the file is mapped through.
     var descriptor: Int32 { get }

@@ -66,7 +66,9 @@ package final class StorageFile: Sendable {
 
     // MARK: Opening
 
-    /// Opens or creates a file. Opening the same file again in a process returns the same instance.
+    /// Opens or creates a file.
+    ///
+    /// Opening the same file again in a process returns the same instance.
     package static func open(path: String, options: StorageOptions = StorageOptions()) throws(StorageError)
         -> StorageFile
     {
@@ -241,7 +243,9 @@ package final class StorageFile: Sendable {
         }
     }
 
-    /// The newest durable version, other processes' commits included. One atomic load.
+    /// The newest durable version, other processes' commits included.
+    ///
+    /// One atomic load.
     package var newestVersion: UInt64 {
         lock?.newestVersion ?? state.withLock { $0.published.version }
     }
@@ -280,7 +284,9 @@ package final class StorageFile: Sendable {
 
     // MARK: The write lock
 
-    /// Takes the inter-process write lock if nobody else has it. Not recursive; belongs to the process, not to a thread.
+    /// Takes the inter-process write lock if nobody else has it.
+    ///
+    /// Not recursive; belongs to the process, not to a thread.
     package func tryLockForWriting() throws(StorageError) -> Bool {
         try checkProcess()
         guard let lock else { throw readOnlyError }
@@ -308,7 +314,9 @@ package final class StorageFile: Sendable {
 
     // MARK: Writing
 
-    /// Begins a write on top of the newest prepared version. The caller holds the write lock.
+    /// Begins a write on top of the newest prepared version.
+    ///
+    /// The caller holds the write lock.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
@@ -501,6 +509,7 @@ package final class StorageFile: Sendable {
     }
 
     /// Marks the newest version as durable in the other slot, so that later damage to it cannot pass for a torn commit.
+    ///
     /// Needs no flush: without the mark the version is verified at the next opening.
     private func confirmOnClose() {
         guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
@@ -550,8 +559,12 @@ package final class StorageFile: Sendable {
     /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
     ///
-    /// - Parameter isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends
-    ///   the wait, so that no interruption is lost.
+    /// - Parameters:
+    ///   - version: The version that the caller has seen.
+    ///   - timeoutNanoseconds: The longest wait; negative for none.
+    ///   - isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends the
+    ///     wait, so that no interruption is lost.
+    /// - Returns: The newest durable version.
     package func waitForVersion(
         after version: UInt64,
         timeoutNanoseconds: Int64 = -1,

@@ -1,5 +1,7 @@
-/// One version's entry into the file. Two slots take turns; each slot is stored twice, on pages of its own, so that one
-/// flipped byte cannot hide the newest version.
+/// One version's entry into the file.
+///
+/// Two slots take turns; each slot is stored twice, on pages of its own, so that one flipped byte cannot hide the
+/// newest version.
 ///
 /// | offset | size | field |
 /// |---|---|---|

@@ -42,9 +42,10 @@ package final class PreparedCommit: Sendable {
         self.changes = changes
     }
 
-    /// The runs that a group of commits must write, ascending: those that its last version uses. What one commit of the
-    /// group wrote and a later one gave up is seen by nobody, and its pages may be overwritten as soon as the group is
-    /// durable, so it must not be part of what proves the group whole.
+    /// The runs that a group of commits must write, ascending: those that its last version uses.
+    ///
+    /// What one commit of the group wrote and a later one gave up is seen by nobody, and its pages may be overwritten
+    /// as soon as the group is durable, so it must not be part of what proves the group whole.
     static func runs(of commits: [PreparedCommit]) -> (kept: [Run], dropped: [Run]) {
         guard commits.count > 1 else { return (commits.first?.runs ?? [], []) }
         let first = commits[0].version

@@ -108,8 +108,9 @@ package final class WriteTransaction {
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
-    /// Seals everything and builds the commit record: pure memory, no I/O. Afterwards the transaction is over, and the
-    /// next one may begin on top of it.
+    /// Seals everything and builds the commit record: pure memory, no I/O.
+    ///
+    /// Afterwards the transaction is over, and the next one may begin on top of it.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(epoch: epoch)

@@ -5,7 +5,7 @@ import RealmModel
 enum DeclaredSchema {
     /// Finds the classes of a configuration.
     ///
-    /// - Parameter rescans: Whether libraries may have been loaded since the last time: when a file is opened first.
+    /// `rescans` tells that libraries may have been loaded since the last time: when a file is opened first.
     static func make(for configuration: Realm.Configuration, rescans: Bool = false) throws -> DatabaseSchema {
         do {
             return try ModelSchema.cached(objectTypes: configuration.objectTypes, rescans: rescans)

@@ -13,10 +13,10 @@ extension Realm {
     /// Cancelled while it waits, the task throws `CancellationError` and the block does not run. Once the block has begun
     /// the commit completes.
     ///
-    /// - Parameter tokens: Observers that are not told of this write.
-    /// - Returns: what the block returns, live objects included.
-    /// - Throws: what the block throws, after rolling back; `CancellationError`; `Realm.Error`, `wrongIsolation` where the
-    ///   caller does not run on the realm's actor.
+    /// The observers whose tokens are passed are not told of this write: what they show reflects it already.
+    ///
+    /// Returns what the block returns, live objects included. Throws what the block throws, after rolling back;
+    /// `CancellationError`; `Realm.Error`, with `wrongIsolation` where the caller does not run on the realm's actor.
     @discardableResult
     public func asyncWrite<Result>(
         withoutNotifying tokens: [NotificationToken] = [],

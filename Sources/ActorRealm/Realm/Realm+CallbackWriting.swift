@@ -57,7 +57,8 @@ extension Realm {
 
     /// Cancels an asynchronous write that has not begun, or the completion block of a commit.
     ///
-    /// - Parameter asyncTransactionId: What `writeAsync`, `beginAsyncWrite` or `commitAsyncWrite` returned.
+    /// Pass what `writeAsync`, `beginAsyncWrite` or `commitAsyncWrite` returned. Throws `Realm.Error` where the realm cannot
+    /// be written.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         try core.checkWritable()
         core.cancelCallbackWrite(asyncTransactionId)

@@ -8,10 +8,7 @@ extension Realm {
     /// for as long as the current synchronous call runs. Blocks while the file is opened or migrated: in asynchronous
     /// code write `try await Realm()`.
     ///
-    /// - Parameters:
-    ///   - configuration: Which file, and how.
-    ///   - queue: A serial queue to bind the realm to; the caller must run on it.
-    /// - Throws: `Realm.Error`.
+    /// A serial queue that is passed must be the one that runs the caller. Throws `Realm.Error`.
     public convenience init(
         configuration: Configuration = .defaultConfiguration,
         queue: DispatchQueue? = nil,
@@ -92,10 +89,8 @@ extension Realm {
 
     /// Opens a realm in the background and hands it over on a queue.
     ///
-    /// - Parameters:
-    ///   - callbackQueue: The queue that the realm is bound to and `callback` is called on.
-    ///   - callback: Receives the realm, or the error.
-    /// - Returns: a task to cancel the opening with; `callback` is not called then.
+    /// `callback` receives the realm, which is bound to `callbackQueue`, or the error, on that queue. Cancel the returned
+    /// task to have it never called.
     @discardableResult
     public static func asyncOpen(
         configuration: Configuration = .defaultConfiguration,

@@ -5,7 +5,7 @@ import RealmStorage
 extension RealmCoordinator {
     /// Makes the file fit the declared classes. Blocks: for writers, and in the device.
     ///
-    /// - Parameter key: The isolation whose thread this blocks.
+    /// `key` names the isolation whose thread this blocks.
     func reconcile(
         with declared: DatabaseSchema,
         configuration: Realm.Configuration,

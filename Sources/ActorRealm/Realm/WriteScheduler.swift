@@ -63,7 +63,7 @@ final class WriteScheduler: Sendable {
     /// Called with the newest version after each flush.
     private let didPublish: @Sendable (UInt64) -> Void
 
-    /// - Parameter holdLimit: see ``WriteQueue/holdLimit``.
+    /// Schedules the writers of a file; for `holdLimit` see ``WriteQueue/holdLimit``.
     init(
         file: StorageFile,
         ioThread: DedicatedThread,

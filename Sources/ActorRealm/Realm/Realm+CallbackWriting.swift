@@ -16,8 +16,10 @@ extension Realm {
         return core.enqueue(commits: true, block, onComplete)
     }
 
-    /// Runs a block in a write transaction later, in the realm's isolation. The block has to commit: returning without
-    /// ``commitAsyncWrite(allowGrouping:_:)`` or `commitWrite()` rolls back.
+    /// Runs a block in a write transaction later, in the realm's isolation.
+    ///
+    /// The block has to commit: returning without ``commitAsyncWrite(allowGrouping:_:)`` or `commitWrite()` rolls
+    /// back.
     ///
     /// - Returns: a number to cancel the write with, as long as it has not begun.
     @discardableResult
@@ -71,7 +73,9 @@ extension Realm {
     }
 }
 
-/// One asynchronous write. Its closures are called, and its core is used, only in the core's isolation.
+/// One asynchronous write.
+///
+/// Its closures are called, and its core is used, only in the core's isolation.
 private final class PendingWrite: @unchecked Sendable {
     let core: RealmCore
     let id: AsyncTransactionId
@@ -131,7 +135,9 @@ private final class PendingWrite: @unchecked Sendable {
     }
 }
 
-/// A commit on its way to the disk. Used only in the core's isolation.
+/// A commit on its way to the disk.
+///
+/// Used only in the core's isolation.
 private final class PendingCompletion: @unchecked Sendable {
     let core: RealmCore
     let id: AsyncTransactionId

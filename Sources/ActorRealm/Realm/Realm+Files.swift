@@ -26,7 +26,9 @@ extension Realm {
         }
     }
 
-    /// Writes a copy of the newest durable version to a file that does not exist yet. Blocks writers meanwhile.
+    /// Writes a copy of the newest durable version to a file that does not exist yet.
+    ///
+    /// Blocks writers meanwhile.
     ///
     /// - Throws: `Realm.Error`: `fileExists` when the destination exists.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {

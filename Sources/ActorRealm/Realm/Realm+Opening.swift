@@ -134,13 +134,15 @@ extension Realm {
         return RealmRegistry.shared.existing(at: settings.path)?.existingCore(for: place) != nil
     }
 
-    /// Opens or finds the file, and makes it fit the classes of the program. Blocks.
+    /// Opens or finds the file, and makes it fit the classes of the program.
+    ///
+    /// Blocks.
     static func prepare(
         _ configuration: Configuration,
         blocking key: RealmIsolation.Key
     ) throws -> RealmCoordinator {
         let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
-        let declared = try DeclaredSchema.make(for: configuration, rescans: coordinator.isNew)
+        let declared = try DeclaredSchema.make(for: configuration)
         try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
         return coordinator
     }

@@ -3,7 +3,9 @@ import RealmModel
 import RealmStorage
 
 extension Realm {
-    /// Whether the realm follows the file by itself: between two jobs of its actor, queue or scheduler. True at first.
+    /// Whether the realm follows the file by itself: between two jobs of its actor, queue or scheduler.
+    ///
+    /// True at first.
     ///
     /// - Precondition: It cannot be switched on for frozen realms.
     public var autorefresh: Bool {
@@ -77,8 +79,10 @@ extension Realm {
         }
     }
 
-    /// Closes this instance: it and everything reached from it cannot be used any more, and the next opening here makes a
-    /// new one. A write transaction that is open is rolled back; commits under way complete.
+    /// Closes this instance: it and everything reached from it cannot be used any more, and the next opening here
+    /// makes a new one.
+    ///
+    /// A write transaction that is open is rolled back; commits under way complete.
     ///
     /// Not needed in general: a realm closes when nothing refers to it any more.
     public func close() {

@@ -2,7 +2,9 @@ import Logging
 
 extension Realm {
     /// A write transaction that was begun without blocking and waits for ``commit(withoutNotifying:isolation:)`` or
-    /// ``cancel()``. Let go of without either, it is cancelled, and that is logged.
+    /// ``cancel()``.
+    ///
+    /// Let go of without either, it is cancelled, and that is logged.
     public final class AsyncTransaction {
         /// The realm that is being written.
         public let realm: Realm

@@ -3,7 +3,9 @@ import RealmModel
 import RealmStorage
 
 extension RealmCoordinator {
-    /// Makes the file fit the declared classes. Blocks: for writers, and in the device.
+    /// Makes the file fit the declared classes.
+    ///
+    /// Blocks: for writers, and in the device.
     ///
     /// `key` names the isolation whose thread this blocks.
     func reconcile(

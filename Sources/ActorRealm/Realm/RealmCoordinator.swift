@@ -138,8 +138,10 @@ final class RealmCoordinator: Sendable {
 
     // MARK: New versions
 
-    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of a
-    /// synchronous writer. It must be quick, and must not write.
+    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of
+    /// a synchronous writer.
+    ///
+    /// It must be quick, and must not write.
     func addVersionListener(_ listener: @escaping @Sendable (UInt64) -> Void) -> ListenerID {
         let id = state.withLock { state in
             let id = ListenerID(number: state.nextListener)
@@ -177,9 +179,6 @@ final class RealmCoordinator: Sendable {
 
     // MARK: Schema
 
-    /// Whether no declared schema has been compared with the file yet.
-    var isNew: Bool { state.withLock { $0.reconciled == nil } }
-
     /// Whether the file is known to fit a schema.
     func isReconciled(with declared: DatabaseSchema) -> Bool {
         state.withLock { $0.reconciled == declared }
@@ -191,7 +190,9 @@ final class RealmCoordinator: Sendable {
     }
 }
 
-/// A core as its coordinator knows it. The weak reference is used only in the core's isolation.
+/// A core as its coordinator knows it.
+///
+/// The weak reference is used only in the core's isolation.
 final class CoreRegistration: @unchecked Sendable {
     let isolation: RealmIsolation
     private weak let core: RealmCore?

@@ -1,7 +1,9 @@
 import CRealmShims
 import Dispatch
 
-/// The isolation of an actor. It does not keep the actor alive: the actor usually keeps its realm alive.
+/// The isolation of an actor.
+///
+/// It does not keep the actor alive: the actor usually keeps its realm alive.
 final class ActorIsolation: Sendable {
     weak let actor: (any Actor)?
     let identifier: ObjectIdentifier

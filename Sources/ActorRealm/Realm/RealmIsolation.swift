@@ -51,8 +51,10 @@ enum RealmIsolation: Sendable {
         }
     }
 
-    /// Whether a thread that proved to run this isolation needs no second proof. A thread-bound realm that was opened
-    /// inside a task does: the same pool thread runs other tasks between two calls.
+    /// Whether a thread that proved to run this isolation needs no second proof.
+    ///
+    /// A thread-bound realm that was opened inside a task does: the same pool thread runs other tasks between two
+    /// calls.
     var trustsThreads: Bool {
         if case .thread(let isolation) = self { return isolation.task == 0 }
         return true
@@ -120,7 +122,9 @@ extension DispatchQueue {
         crealm_current_queue_label().map { String(cString: $0) }
     }
 
-    /// Whether this is the main queue. `DispatchQueue.main` makes a new object each time.
+    /// Whether this is the main queue.
+    ///
+    /// `DispatchQueue.main` makes a new object each time.
     var isMain: Bool { label == Self.mainLabel }
 
     /// Whether the main queue runs the caller.
@@ -128,7 +132,9 @@ extension DispatchQueue {
 }
 
 extension RealmIsolation {
-    /// Runs the work in this isolation, later, in the order of the calls. Not for threads.
+    /// Runs the work in this isolation, later, in the order of the calls.
+    ///
+    /// Not for threads.
     func post(_ work: @escaping @Sendable () -> Void) {
         switch self {
         case .actor(let isolation): isolation.post(work)

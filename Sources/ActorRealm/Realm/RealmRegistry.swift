@@ -6,7 +6,9 @@ import Synchronization
 
 /// The open files of this process.
 final class RealmRegistry: Sendable {
-    /// What is known of one path. Its lock is held while the file is opened, so that it is opened once.
+    /// What is known of one path.
+    ///
+    /// Its lock is held while the file is opened, so that it is opened once.
     private final class Slot: Sendable {
         struct Content {
             weak var coordinator: RealmCoordinator?
@@ -29,7 +31,9 @@ final class RealmRegistry: Sendable {
         return slot.content.withLock { $0.coordinator }
     }
 
-    /// The coordinator of a file, opened or created when it is not open. Blocks in the device.
+    /// The coordinator of a file, opened or created when it is not open.
+    ///
+    /// Blocks in the device.
     func coordinator(for configuration: Realm.Configuration) throws -> RealmCoordinator {
         let settings = try OpenSettings(configuration)
         let slot = slot(at: settings.path)

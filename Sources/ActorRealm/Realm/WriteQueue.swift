@@ -119,7 +119,9 @@ struct WriteQueue<Isolation: Hashable> {
         return false
     }
 
-    /// A writer comes. When the actions grant its own ticket, it does not have to wait.
+    /// A writer comes.
+    ///
+    /// When the actions grant its own ticket, it does not have to wait.
     mutating func enqueue(_ kind: Kind, isolation: Isolation, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
         let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation)
         nextNumber += 1
@@ -139,7 +141,9 @@ struct WriteQueue<Isolation: Hashable> {
         return true
     }
 
-    /// A waiting writer goes away. False when it does not wait any more: then it has to start or to ``finish(_:committed:at:)``.
+    /// A waiting writer goes away.
+    ///
+    /// False when it does not wait any more: then it has to start or to ``finish(_:committed:at:)``.
     mutating func cancel(_ ticket: Ticket) -> Bool {
         guard standing.remove(ticket) != nil else { return false }
         if let index = waiters.firstIndex(where: { $0.ticket == ticket }), waiters[index].kind == .synchronous {

@@ -33,7 +33,10 @@ final class PathReader {
 
     /// Calls a function with every value until it returns false.
     func forEach(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) throws -> Bool
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) throws -> Bool
     ) throws {
         if hops.isEmpty {
             _ = try emit(location, key: key, context, body)
@@ -65,7 +68,10 @@ final class PathReader {
 
     /// The objects reached by each hop, every one once, so that paths through cycles stay bounded.
     private func forEachOfMany(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) throws -> Bool
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) throws -> Bool
     ) throws {
         var keys = try hops[0].targets(of: location, key: key)
         for index in 1..<max(1, hops.count) where index < hops.count {
@@ -96,7 +102,10 @@ final class PathReader {
 
     /// Emits the values of the last row; false when the function wants no more.
     private func emit(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) throws -> Bool
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) throws -> Bool
     ) throws -> Bool {
         switch terminal {
         case .value(let table, let property, let kind):

@@ -10,13 +10,17 @@ struct CompiledQueryPropertyTests {
         let all = world.keys("Item")
         let evaluator = PlainEvaluator(world: world)
         var matchCount = 0
+        try #require(try world.differences() == [], "seed \(seed): the rows themselves differ")
         for _ in 0..<queries {
             let predicate = world.randomPredicate(depth: depth)
             let query = try CompiledQuery(predicate, table: table)
             let expected = all.filter { evaluator.matches(predicate, "Item", $0) }
             matchCount += expected.count
             let context = "seed \(seed), in transaction \(world.model.isInTransaction): \(query.describe())"
-            #expect(try query.keys() == expected, "\(context)")
+            let keys = try query.keys()
+            try #require(
+                keys == expected,
+                "\(context)\nmissing \(Set(expected).subtracting(keys)), surplus \(Set(keys).subtracting(expected))")
             #expect(try query.count() == expected.count, "\(context)")
             #expect(try query.first() == expected.first, "\(context)")
             if let limit = (1...5).randomElement(using: &world.random) {

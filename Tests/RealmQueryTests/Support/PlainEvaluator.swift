@@ -4,6 +4,19 @@ import RealmQuery
 /// Evaluates predicates over plain rows: slow, simple, and independent of the engine.
 struct PlainEvaluator {
     let world: QueryWorld
+    /// Per list or link property of Item and target key: the rows that link to it, as often as they do.
+    private var incoming: [String: [Int64: [Int64]]] = [:]
+
+    init(world: QueryWorld) {
+        self.world = world
+        for property in QueryWorld.schema.classes["Item"]!.properties where property.kind == .object {
+            for key in world.keys("Item") {
+                for target in linked(property, "Item", key) {
+                    incoming[property.name, default: [:]][target, default: []].append(key)
+                }
+            }
+        }
+    }
 
     func matches(_ predicate: Predicate, _ className: String, _ key: Int64) -> Bool {
         switch predicate {
@@ -67,10 +80,7 @@ struct PlainEvaluator {
 
     private func linked(_ property: PropertySchema, _ className: String, _ key: Int64) -> [Int64] {
         if property.kind == .linkingObjects {
-            let origin = self.property(property.originProperty ?? "", property.targetClass ?? "")
-            return world.keys(property.targetClass ?? "").flatMap { other in
-                linked(origin, property.targetClass ?? "", other).filter { $0 == key }.map { _ in other }
-            }
+            return incoming[property.originProperty ?? ""]?[key] ?? []
         }
         let row = world.rows[className]![key]!
         let stored = property.collection == .list ? row.lists[property.name]! : [row.values[property.name]!]

@@ -188,3 +188,31 @@ final class QueryWorld {
         return Double(Int.random(in: -8...8, using: &random)) / 2
     }
 }
+
+extension QueryWorld {
+    /// The differences between the tables and the plain rows.
+    func differences() throws -> [String] {
+        var found: [String] = []
+        for (className, plain) in rows {
+            let table = try table(className)
+            if table.count != plain.count { found.append("\(className): \(table.count) rows, expected \(plain.count)") }
+            for (key, row) in plain.sorted(by: { $0.key < $1.key }) {
+                for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
+                    if property.collection == .list {
+                        let values = try table.list(ordinal, key: key).values()
+                        if values != row.lists[property.name] {
+                            found.append("\(className)#\(key).\(property.name): \(values), expected \(row.lists[property.name]!)")
+                        }
+                    } else {
+                        let value = try table.value(ordinal, key: key)
+                        let expected = row.values[property.name] ?? .null
+                        if "\(value)" != "\(expected)" {
+                            found.append("\(className)#\(key).\(property.name): \(value), expected \(expected)")
+                        }
+                    }
+                }
+            }
+        }
+        return found
+    }
+}

@@ -59,7 +59,9 @@ struct PlainEvaluator {
     private func values(of operand: PredicateOperand, _ className: String, _ key: Int64) -> [StoredValue] {
         switch operand {
         case .value(let value): return [stored(value)]
-        case .path(let path): return values(path.steps[...], className, key, behindCollection: false)
+        case .path(let path):
+            let isMany = QueryWorld.paths.contains { $0.isMany && $0.text == path.description }
+            return values(path.steps[...], className, key, behindCollection: isMany)
         case .subqueryCount(let subquery):
             let target = targets(subquery.collection, className, key)
             return [.int(Int64(target.keys.count { matches(subquery.predicate, target.className, $0) }))]
@@ -71,7 +73,8 @@ struct PlainEvaluator {
     }
 
     /// The objects of a collection of one row.
-    private func targets(_ path: PropertyPath, _ className: String, _ key: Int64) -> (className: String, keys: [Int64]) {
+    private func targets(_ path: PropertyPath, _ className: String, _ key: Int64) -> (className: String, keys: [Int64])
+    {
         guard case .property(let name) = path.steps[0] else { return (className, []) }
         let property = property(name, className)
         let targetClass = property.targetClass ?? ""
@@ -88,7 +91,10 @@ struct PlainEvaluator {
     }
 
     private func values(
-        _ steps: ArraySlice<PropertyPath.Step>, _ className: String, _ key: Int64, behindCollection: Bool
+        _ steps: ArraySlice<PropertyPath.Step>,
+        _ className: String,
+        _ key: Int64,
+        behindCollection: Bool
     ) -> [StoredValue] {
         guard let first = steps.first else { return [.link(key)] }
         guard case .property(let name) = first else { return [] }
@@ -100,12 +106,22 @@ struct PlainEvaluator {
             switch next {
             case .property: break
             case .count:
-                return [.int(Int64(isObjects ? linked(property, className, key).count : world.rows[className]![key]!.lists[name]!.count))]
+                return [
+                    .int(
+                        Int64(
+                            isObjects
+                                ? linked(property, className, key).count
+                                : world.rows[className]![key]!.lists[name]!.count
+                        )
+                    )
+                ]
             default:
-                let elements = isObjects
-                    ? linked(property, className, key).flatMap {
-                        values(rest.dropFirst(), property.targetClass ?? "", $0, behindCollection: false)
-                    } : world.rows[className]![key]!.lists[name]!
+                let elements =
+                    isObjects
+                    ? linked(property, className, key)
+                        .flatMap {
+                            values(rest.dropFirst(), property.targetClass ?? "", $0, behindCollection: false)
+                        } : world.rows[className]![key]!.lists[name]!
                 return [aggregate(next, elements)]
             }
         }
@@ -163,7 +179,10 @@ struct PlainEvaluator {
     }
 
     private func compare(
-        _ left: StoredValue, _ operation: ComparisonOperator, _ right: StoredValue, _ options: StringComparisonOptions
+        _ left: StoredValue,
+        _ operation: ComparisonOperator,
+        _ right: StoredValue,
+        _ options: StringComparisonOptions
     ) -> Bool {
         if left == .null || right == .null {
             switch operation {
@@ -218,7 +237,10 @@ struct PlainEvaluator {
         case .contains:
             return b.isEmpty || (a.count >= b.count && (0...(a.count - b.count)).contains { a[$0...].starts(with: b) })
         case .like:
-            return like(String(decoding: a, as: UTF8.self).unicodeScalars[...], String(decoding: b, as: UTF8.self).unicodeScalars[...])
+            return like(
+                String(decoding: a, as: UTF8.self).unicodeScalars[...],
+                String(decoding: b, as: UTF8.self).unicodeScalars[...]
+            )
         default: return false
         }
     }

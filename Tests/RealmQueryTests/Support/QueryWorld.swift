@@ -35,8 +35,13 @@ final class QueryWorld {
                 PropertySchema(name: "tags", kind: .string, collection: .list, isOptional: true),
                 PropertySchema(name: "children", kind: .object, collection: .list, targetClass: "Item"),
                 PropertySchema(
-                    name: "parents", kind: .linkingObjects, targetClass: "Item", originProperty: "children"),
-            ]),
+                    name: "parents",
+                    kind: .linkingObjects,
+                    targetClass: "Item",
+                    originProperty: "children"
+                ),
+            ]
+        ),
         ClassSchema(
             name: "Box",
             properties: [
@@ -44,7 +49,8 @@ final class QueryWorld {
                 PropertySchema(name: "weight", kind: .double),
                 PropertySchema(name: "size", kind: .int, isOptional: true),
                 PropertySchema(name: "items", kind: .linkingObjects, targetClass: "Item", originProperty: "box"),
-            ]),
+            ]
+        ),
     ])
 
     let directory = TemporaryDirectory()
@@ -53,6 +59,7 @@ final class QueryWorld {
     var random: SplitMix64
     /// The plain rows, by class and key.
     var rows: [String: [Int64: Row]] = ["Item": [:], "Box": [:]]
+    private var sortedKeys: [String: [Int64]] = [:]
     private var nextID: Int64 = 0
 
     init(seed: UInt64, itemCount: Int) throws {
@@ -91,7 +98,7 @@ final class QueryWorld {
         return table
     }
 
-    func keys(_ name: String) -> [Int64] { rows[name, default: [:]].keys.sorted() }
+    func keys(_ name: String) -> [Int64] { sortedKeys[name, default: []] }
 
     func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
 
@@ -101,6 +108,7 @@ final class QueryWorld {
         let table = try table("Box")
         let key = try table.insert()
         rows["Box", default: [:]][key] = Row()
+        sortedKeys["Box", default: []].append(key)
         for name in ["name", "weight", "size"] { try setRandom("Box", name, key) }
     }
 
@@ -108,6 +116,7 @@ final class QueryWorld {
         let table = try table("Item")
         let key = try table.insert(primaryKey: .int(nextID))
         rows["Item", default: [:]][key] = Row(values: ["id": .int(nextID)])
+        sortedKeys["Item", default: []].append(key)
         nextID += Int64.random(in: 1...3, using: &random)
         for property in table.schema.properties where property.name != "id" {
             try setRandom("Item", property.name, key)
@@ -134,6 +143,7 @@ final class QueryWorld {
     func delete(_ className: String, _ key: Int64) throws {
         try table(className).delete(key: key)
         rows[className]?[key] = nil
+        sortedKeys[className]?.removeAll { $0 == key }
         // Links to the row become null, lists lose it.
         for property in Self.schema.classes["Item"]!.properties where property.targetClass == className {
             for origin in keys("Item") {
@@ -157,7 +167,9 @@ final class QueryWorld {
 
     // MARK: Random values, from small sets so that comparisons hit
 
-    static let strings = ["", "a", "A", "ab", "abc", "Abc", "aB", "b", "bc", "é", "É", "e", "aé", "zzzzzzzz", "zzzzzzzzz", "z*"]
+    static let strings = [
+        "", "a", "A", "ab", "abc", "Abc", "aB", "b", "bc", "é", "É", "e", "aé", "zzzzzzzz", "zzzzzzzzz", "z*",
+    ]
 
     func randomValue(_ property: PropertySchema) -> StoredValue {
         if property.isOptional, chance(0.25) { return .null }
@@ -166,15 +178,22 @@ final class QueryWorld {
 
     func randomValue(_ kind: PropertyKind, targetClass: String? = nil) -> StoredValue {
         switch kind {
-        case .int: return .int(chance(0.03) ? [.min, .max].randomElement(using: &random)! : .random(in: -5...5, using: &random))
+        case .int:
+            return .int(
+                chance(0.03) ? [.min, .max].randomElement(using: &random)! : .random(in: -5...5, using: &random)
+            )
         case .bool: return .bool(chance(0.5))
         case .string: return .string(Self.strings.randomElement(using: &random)!)
         case .data: return .data(Array(Self.strings.randomElement(using: &random)!.utf8))
         case .date: return .date(randomDouble(allowsNaN: false))
         case .float: return .float(Float(randomDouble(allowsNaN: true)))
         case .double: return .double(randomDouble(allowsNaN: true))
-        case .objectId: return .objectId(ObjectIDBytes(high: .random(in: 0...2, using: &random), low: .random(in: 0...2, using: &random)))
-        case .uuid: return .uuid(UUIDBytes(high: .random(in: 0...2, using: &random), low: .random(in: 0...2, using: &random)))
+        case .objectId:
+            return .objectId(
+                ObjectIDBytes(high: .random(in: 0...2, using: &random), low: .random(in: 0...2, using: &random))
+            )
+        case .uuid:
+            return .uuid(UUIDBytes(high: .random(in: 0...2, using: &random), low: .random(in: 0...2, using: &random)))
         case .object:
             guard let target = keys(targetClass ?? "").randomElement(using: &random) else { return .null }
             return .link(target)
@@ -201,7 +220,9 @@ extension QueryWorld {
                     if property.collection == .list {
                         let values = try table.list(ordinal, key: key).values()
                         if values != row.lists[property.name] {
-                            found.append("\(className)#\(key).\(property.name): \(values), expected \(row.lists[property.name]!)")
+                            found.append(
+                                "\(className)#\(key).\(property.name): \(values), expected \(row.lists[property.name]!)"
+                            )
                         }
                     } else {
                         let value = try table.value(ordinal, key: key)

@@ -28,8 +28,10 @@ extension QueryWorld {
         if depth > 0, chance(0.6) {
             switch Int.random(in: 0..<4, using: &random) {
             case 0: return .not(randomPredicate(depth: depth - 1))
-            case 1: return .or((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
-            default: return .and((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
+            case 1:
+                return .or((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
+            default:
+                return .and((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
             }
         }
         if chance(0.03) { return .constant(chance(0.5)) }
@@ -48,8 +50,9 @@ extension QueryWorld {
             path.isMany ? [.any, .all, PredicateQuantifier.none].randomElement(using: &random)! : nil
         if chance(0.1), !path.isMany {
             let partners = Self.paths.filter {
-                !$0.isMany && ($0.kind == path.kind && $0.target == path.target
-                    || [.int, .double].contains($0.kind) && [.int, .double].contains(path.kind))
+                !$0.isMany
+                    && ($0.kind == path.kind && $0.target == path.target
+                        || [.int, .double].contains($0.kind) && [.int, .double].contains(path.kind))
             }
             let operation: ComparisonOperator =
                 path.kind == .object || path.kind == .bool
@@ -65,15 +68,27 @@ extension QueryWorld {
         if path.kind == .string { operations += [.like] }
         let operation = operations.randomElement(using: &random)!
         var options: StringComparisonOptions = []
-        if path.kind == .string, [.equal, .notEqual, .in, .beginsWith, .endsWith, .contains].contains(operation), chance(0.4) {
+        if path.kind == .string, [.equal, .notEqual, .in, .beginsWith, .endsWith, .contains].contains(operation),
+            chance(0.4)
+        {
             options = [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
                 .randomElement(using: &random)!
         }
         let right: PredicateValue
         switch operation {
-        case .in: right = .list((0..<Int.random(in: 0...4, using: &random)).map { _ in randomConstant(path.kind, path.target) })
-        case .between: right = .list([randomConstant(path.kind, path.target, allowsNull: false), randomConstant(path.kind, path.target, allowsNull: false)])
-        case .like: right = .string(["*", "a*", "*b", "?", "a?", "*b*", "??", "a", "*é", "z**z?"].randomElement(using: &random)!)
+        case .in:
+            right = .list(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in randomConstant(path.kind, path.target) }
+            )
+        case .between:
+            right = .list([
+                randomConstant(path.kind, path.target, allowsNull: false),
+                randomConstant(path.kind, path.target, allowsNull: false),
+            ])
+        case .like:
+            right = .string(
+                ["*", "a*", "*b", "?", "a?", "*b*", "??", "a", "*é", "z**z?"].randomElement(using: &random)!
+            )
         default: right = randomConstant(path.kind, path.target)
         }
         return .compare(.path(path.text), operation, .value(right), options: options, quantifier: quantifier)

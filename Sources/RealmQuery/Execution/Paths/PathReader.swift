@@ -3,8 +3,8 @@ import RealmStorage
 
 /// Reads the values at the end of a path, row by row.
 ///
-/// A to-one link that is null makes the value null. Behind a collection there is one value per object, each object once;
-/// null links behind a collection lead nowhere.
+/// A to-one link that is null makes the value null, but leads nowhere on a path that crosses a collection. Such a path
+/// has one value per object at its end, each object once.
 final class PathReader {
     let hops: [PathHop]
     let terminal: PathTerminal
@@ -48,7 +48,7 @@ final class PathReader {
             for (index, hop) in hops.enumerated() {
                 let column = try hop.source.column(hop.property, in: location.leaf)
                 guard !column.isNull(location.row) else {
-                    _ = try body(.null)
+                    if !isMany { _ = try body(.null) }
                     return
                 }
                 key = column.int(location.row)
@@ -57,7 +57,7 @@ final class PathReader {
                     return
                 }
                 guard let target = try context.locate(key, in: hop.target, slot: hop.slot) else {
-                    _ = try body(.null)
+                    if !isMany { _ = try body(.null) }
                     return
                 }
                 location = target

@@ -8,12 +8,14 @@ extension Realm {
     /// try realm.write { realm.add(person) }
     /// ```
     ///
-    /// - Parameter tokens: Observers that are not told of this write; what they show reflects it already.
-    /// - Returns: what the block returns.
-    /// - Throws: what the block throws, after rolling back; `Realm.Error` when the transaction cannot begin or commit.
+    /// The observers whose tokens are passed are not told of this write: what they show reflects it already.
+    ///
+    /// Returns what the block returns. Throws what the block throws, after rolling back, and `Realm.Error` when the
+    /// transaction cannot begin or commit.
     @discardableResult
     public func write<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
+        withoutNotifying tokens: [NotificationToken] = [],
+        _ block: () throws -> Result
     ) throws -> Result {
         try core.beginBlocking()
         let result: Result
@@ -32,7 +34,8 @@ extension Realm {
     /// Inside an actor, a block that does not name `self` may capture objects made just before and use them afterwards.
     @discardableResult
     public func write<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], _ block: (Realm) throws -> Result
+        withoutNotifying tokens: [NotificationToken] = [],
+        _ block: (Realm) throws -> Result
     ) throws -> Result {
         try write(withoutNotifying: tokens) { try block(self) }
     }
@@ -44,8 +47,17 @@ extension Realm {
         do {
             try core.beginBlocking()
         } catch {
-            preconditionFailure("\(error) To handle the error, use write(_:), which throws.")
+            preconditionFailure("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
         }
+    }
+
+    /// Begins a write transaction, blocking the thread until it is the caller's turn, as ``beginWrite()`` does, but throws
+    /// what that would trap on.
+    ///
+    /// - Throws: `Realm.Error` when the realm is frozen, read-only, used from another isolation or already in a write
+    ///   transaction, or when the file cannot be written.
+    public func beginWriteTransaction() throws {
+        try core.beginBlocking()
     }
 
     /// Commits the open write transaction; returns when it is durable.

@@ -21,6 +21,7 @@ struct HandoverTests {
         }
         #expect(reference.isInvalidated)
         await worker.with { _, realm in
+            realm.refresh()
             #expect(realm.object(ofType: Chore.self, forPrimaryKey: 1)?.name == "uno")
         }
     }

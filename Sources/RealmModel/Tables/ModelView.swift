@@ -28,7 +28,10 @@ package final class ModelView {
 
     /// Stands a view on a snapshot.
     ///
-    /// - Parameter schema: The schema of another view of the same file, to be shared when it still is this version's.
+    /// - Parameters:
+    ///   - snapshot: The version.
+    ///   - schema: The schema of another view of the same file, to be shared when it still is this version's.
+    /// - Throws: `StorageError` when the catalog is damaged.
     package init(snapshot: Snapshot, schema: DatabaseSchema? = nil) throws(StorageError) {
         pinned = snapshot
         view = snapshot.view
@@ -200,6 +203,7 @@ package final class ModelView {
     ///
     /// - Parameter snapshot: The version to stand on, normally the one just committed; nil to read the old snapshot
     ///   until the commit is durable and `advance(to:)` is called.
+    /// - Throws: `StorageError` when the catalog is damaged.
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
         guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")

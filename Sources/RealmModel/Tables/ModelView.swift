@@ -122,7 +122,9 @@ package final class ModelView {
 
     // MARK: - Moving
 
-    /// Moves to another version. Not inside a transaction.
+    /// Moves to another version.
+    ///
+    /// Not inside a transaction.
     package func advance(to snapshot: Snapshot) throws(StorageError) {
         precondition(transaction == nil, "End the transaction before moving to another version.")
         guard snapshot.version != pinned?.version || snapshot.file !== pinned?.file else {
@@ -140,7 +142,9 @@ package final class ModelView {
         self.transaction = ModelTransaction(storage: transaction)
     }
 
-    /// Reads from other roots. Tables whose catalog is the same keep theirs.
+    /// Reads from other roots.
+    ///
+    /// Tables whose catalog is the same keep theirs.
     private func move(to catalog: ByteTree, view: PageView) throws(StorageError) {
         generation.pointee &+= 1
         let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
@@ -163,8 +167,9 @@ package final class ModelView {
         }
     }
 
-    /// Seals every touched table into the catalog and prepares the commit. Reads still see the transaction, until
-    /// `endTransaction` or `rollback`.
+    /// Seals every touched table into the catalog and prepares the commit.
+    ///
+    /// Reads still see the transaction, until `endTransaction` or `rollback`.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try sealTables()

@@ -59,7 +59,9 @@ extension List {
         }
     }
 
-    /// Removes the element at a position. The object itself stays in the realm, unless it is embedded.
+    /// Removes the element at a position.
+    ///
+    /// The object itself stays in the realm, unless it is embedded.
     public func remove(at index: Int) {
         guard let place else {
             check(index, in: unmanaged.count)
@@ -127,7 +129,8 @@ extension List {
 
     /// Replaces the elements of a range of positions by others, of any number.
     public func replaceSubrange<Elements: Collection, Positions: RangeExpression>(
-        _ subrange: Positions, with newElements: Elements
+        _ subrange: Positions,
+        with newElements: Elements
     ) where Elements.Element == Element, Positions.Bound == Int {
         let range = subrange.relative(to: self)
         let elements = Array(newElements)
@@ -198,28 +201,40 @@ struct AddFailure: Error, CustomStringConvertible {
 }
 
 extension List: _Persistable {
+    /// What the type looks like in the schema.
     public static var _shape: _PropertyShape {
         let element = Element._elementShape
         return _PropertyShape(
-            element.kind, collection: .list, isOptional: element.isOptional, target: element.target)
+            element.kind,
+            collection: .list,
+            isOptional: element.isOptional,
+            target: element.target
+        )
     }
+    /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> List { List() }
+    /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> List {
         guard key & PersistedKey.recording == PersistedKey.recording else { return List() }
         PathRecorder.record(object, key, next: Element._elementShape.target.map { PathRecorder.instance(of: $0) })
         return List(recording: true)
     }
+    /// Whether the property keeps a collection object.
     @inlinable @inline(__always)
     public static var _isCollection: Bool { true }
 
+    /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> List {
         let accessor = object.checkedAccessor()
         return List(ListPlace(accessor: accessor, key: object.rowKey, declared: Int(key) - 1))
     }
 
+    /// Replaces the contents of a collection.
     public static func _assignContents(of value: List, to own: List) { own.assign(value) }
+    /// Writes a value into a row.
     public static func _store(_ value: List, _ writer: _RowWriter) { store(Array(value), writer) }
 
+    /// Writes the value that a wrapper holds into a row.
     public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
         let value = wrapper.assumingMemoryBound(to: Persisted<List>.self).pointee.value
         // A new row's list is empty already.
@@ -230,6 +245,7 @@ extension List: _Persistable {
         }
     }
 
+    /// Makes the wrapper of an object that was just added read from its row.
     public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
         let pointer = wrapper.assumingMemoryBound(to: Persisted<List>.self)
         // The list that the program may hold becomes the managed one.
@@ -239,6 +255,7 @@ extension List: _Persistable {
         pointer.pointee.key = key
     }
 
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> List? {
         guard let value = ValueReader.unwrap(value) else { return List() }
         if let list = value as? List { return list }
@@ -251,8 +268,11 @@ extension List: _Persistable {
         return list
     }
 
+    /// Assigns a dynamically typed value to a property; false when it does not fit.
     public static func _assignWrapper(
-        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+        at wrapper: UnsafeMutableRawPointer,
+        of object: ObjectBase,
+        _ value: Any?
     ) -> Bool {
         guard let other = _unboxed(value) else { return false }
         let pointer = wrapper.assumingMemoryBound(to: Persisted<List>.self)
@@ -268,6 +288,7 @@ extension List: _Persistable {
         return true
     }
 
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
         guard let value = ValueReader.unwrap(value) else {
             writer.setList([])

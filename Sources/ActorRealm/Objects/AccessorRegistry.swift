@@ -50,7 +50,9 @@ final class AccessorRegistry {
 }
 
 extension RealmCore {
-    /// The accessors of the tables. A frozen core makes its registry when it is made, others when first asked.
+    /// The accessors of the tables.
+    ///
+    /// A frozen core makes its registry when it is made, others when first asked.
     var registry: AccessorRegistry {
         if let known = accessorStorage { return unsafeDowncast(known, to: AccessorRegistry.self) }
         let registry = AccessorRegistry(core: self)
@@ -72,7 +74,8 @@ extension RealmCore {
         guard let accessor = registry.accessor(for: type) else {
             preconditionFailure(
                 "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectTypes` array, "
-                    + "add `\(type.className())` to it.")
+                    + "add `\(type.className())` to it."
+            )
         }
         return accessor
     }

@@ -1,7 +1,9 @@
 import RealmModel
 
 extension Realm {
-    /// Deletes an object. Links to it become nil, lists lose it, and embedded objects that it owns go with it.
+    /// Deletes an object.
+    ///
+    /// Links to it become nil, lists lose it, and embedded objects that it owns go with it.
     ///
     /// - Precondition: A write transaction is open and the object belongs to this realm.
     public func delete(_ object: ObjectBase) {

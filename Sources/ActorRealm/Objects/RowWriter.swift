@@ -16,7 +16,11 @@ public struct _RowWriter {
     let isNewRow: Bool
 
     init(
-        accessor: TableAccessor, rowKey: Int64, declared: Int, context: AddContext?, skipsEqual: Bool = false,
+        accessor: TableAccessor,
+        rowKey: Int64,
+        declared: Int,
+        context: AddContext?,
+        skipsEqual: Bool = false,
         isNewRow: Bool = false
     ) {
         self.accessor = accessor

@@ -21,18 +21,19 @@ extension List {
         }
         let writer = place.writer()
         let stored = encode(object, writer)
-        attempt { try place.accessor.table.listAppend(place.property, key: place.key, stored) }
+        place.core.attemptWrite { try place.accessor.table.listAppend(place.property, key: place.key, stored) }
         writer.finish()
     }
 
     /// Adds elements at the end.
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
-        guard place != nil else {
-            unmanaged.append(contentsOf: objects)
-            return
-        }
         // The sequence may be this list.
-        for object in Array(objects) { append(object) }
+        let elements = Array(objects)
+        if place == nil {
+            unmanaged.append(contentsOf: elements)
+        } else {
+            for element in elements { append(element) }
+        }
     }
 
     /// Inserts an element before a position.
@@ -45,7 +46,9 @@ extension List {
         }
         let writer = place.writer()
         let stored = encode(object, writer)
-        attempt { try place.accessor.table.listInsert(place.property, key: place.key, at: index, stored) }
+        place.core.attemptWrite {
+            try place.accessor.table.listInsert(place.property, key: place.key, at: index, stored)
+        }
         writer.finish()
     }
 
@@ -70,7 +73,7 @@ extension List {
         }
         let writer = place.writer()
         check(index, in: count)
-        attempt { try place.accessor.table.listRemove(place.property, key: place.key, at: index) }
+        place.core.attemptWrite { try place.accessor.table.listRemove(place.property, key: place.key, at: index) }
         writer.finish()
     }
 
@@ -81,7 +84,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listRemoveAll(place.property, key: place.key) }
+        place.core.attemptWrite { try place.accessor.table.listRemoveAll(place.property, key: place.key) }
         writer.finish()
     }
 
@@ -109,7 +112,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listRemove(place.property, key: place.key, in: range) }
+        place.core.attemptWrite { try place.accessor.table.listRemove(place.property, key: place.key, in: range) }
         writer.finish()
     }
 
@@ -123,7 +126,9 @@ extension List {
         let writer = place.writer()
         check(index, in: count)
         let stored = encode(object, writer)
-        attempt { try place.accessor.table.listReplace(place.property, key: place.key, at: index, with: stored) }
+        place.core.attemptWrite {
+            try place.accessor.table.listReplace(place.property, key: place.key, at: index, with: stored)
+        }
         writer.finish()
     }
 
@@ -149,7 +154,9 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listMove(place.property, key: place.key, from: from, to: to) }
+        place.core.attemptWrite {
+            try place.accessor.table.listMove(place.property, key: place.key, from: from, to: to)
+        }
         writer.finish()
     }
 
@@ -163,7 +170,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listSwap(place.property, key: place.key, index1, index2) }
+        place.core.attemptWrite { try place.accessor.table.listSwap(place.property, key: place.key, index1, index2) }
         writer.finish()
     }
 

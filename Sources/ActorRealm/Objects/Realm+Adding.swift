@@ -19,11 +19,7 @@ extension Realm {
     /// - Precondition: A write transaction is open; with `.error`, no object has the primary key (use ``insert(_:)`` to
     ///   have that thrown).
     public func add(_ object: Object, update: UpdatePolicy = .error) {
-        do {
-            try bring(object, update: update)
-        } catch {
-            trap(error)
-        }
+        core.attemptWrite { try bring(object, update: update) }
     }
 
     /// Adds several objects.
@@ -104,13 +100,14 @@ extension Realm {
         if let object = value as? ObjectBase, object.isInvalidated {
             preconditionFailure("Object has been deleted or invalidated: it cannot be copied.")
         }
-        let context = CreateContext(core: core, policy: update)
-        do {
+        var created: ObjectBase?
+        core.attemptWrite {
+            let context = CreateContext(core: core, policy: update)
             let key = try context.create(value, accessor)
             try context.drain()
-            return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
-        } catch {
-            trap(error)
+            created = accessor.makeObject(key: key)
         }
+        // After a failure of the storage, which the commit throws, the block may go on with an object that leads nowhere.
+        return unsafeDowncast(created ?? T(), to: T.self)
     }
 }

@@ -54,6 +54,7 @@ extension RealmCore {
     func prepareCommit() throws -> (PreparedCommit, WriteScheduler.Ticket) {
         guard let turn = ticket else { preconditionFailure("There is no write transaction to commit: begin one first.") }
         do {
+            try throwWriteFailure()
             let prepared = try model.prepareCommit()
             try model.endTransaction()
             ticket = nil
@@ -67,6 +68,7 @@ extension RealmCore {
     /// Rolls the transaction back and gives its turn back.
     func cancelTransaction() {
         if model.isInTransaction { model.rollback() }
+        forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
         coordinator.writes.finish(turn)

@@ -3,6 +3,7 @@ import RealmStorage
 
 /// What a configuration means for the file system: which file, and how to open it.
 struct OpenSettings: Sendable {
+    /// Where the file is; for one that vanishes, the stem of its name and of those that follow it.
     let path: String
     /// Whether the file vanishes when its last user closes it.
     let isTemporary: Bool
@@ -56,7 +57,7 @@ struct OpenSettings: Sendable {
                 "_" + String(byte, radix: 16)
             }
         }
-        return "\(directory)/actor-realm-\(getuid())-\(safe.joined()).realm"
+        return "\(directory)/actor-realm-\(getuid())-\(getpid())-\(safe.joined()).realm"
     }
 
     /// The files that belong to a realm, its own first.

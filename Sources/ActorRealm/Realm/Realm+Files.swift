@@ -4,6 +4,7 @@ extension Realm {
     /// Whether the file of a configuration exists.
     public static func fileExists(for config: Configuration) -> Bool {
         guard let settings = try? OpenSettings(config) else { return false }
+        if settings.isTemporary { return RealmRegistry.shared.existing(at: settings.path) != nil }
         return FileManager.default.fileExists(atPath: settings.path)
     }
 

@@ -141,10 +141,18 @@ extension Realm {
         _ configuration: Configuration,
         blocking key: RealmIsolation.Key
     ) throws -> RealmCoordinator {
-        let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
         let declared = try DeclaredSchema.make(for: configuration)
-        try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
-        return coordinator
+        func open() throws -> RealmCoordinator {
+            let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
+            try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
+            return coordinator
+        }
+        do {
+            return try open()
+        } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
+            try deleteFiles(for: configuration)
+            return try open()
+        }
     }
 
     private static func openBlocking(_ configuration: Configuration, _ place: RealmIsolation) throws -> Realm {

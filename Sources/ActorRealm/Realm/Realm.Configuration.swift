@@ -52,7 +52,7 @@ extension Realm {
 
         /// The name of a realm that vanishes when the last instance closes; instances that name the same share it.
         ///
-        /// Setting it makes a realm of a file one in memory.
+        /// Setting it makes a realm of a file one in memory. Such a realm belongs to its process.
         public var inMemoryIdentifier: String? {
             get { if case .memory(let name) = location { name } else { nil } }
             set { location = newValue.map { .memory($0) } ?? .none }

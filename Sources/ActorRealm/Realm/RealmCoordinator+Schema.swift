@@ -75,6 +75,9 @@ extension RealmCoordinator {
                     return
                 }
                 try SchemaReconciler.apply(plan, in: transaction)
+                if let stored, stored.version < declared.version {
+                    configuration.migrationBlock?(Migration(), stored.version)
+                }
                 prepared = try transaction.prepareCommit()
             } catch {
                 transaction.rollback()

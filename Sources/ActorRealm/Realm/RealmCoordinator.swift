@@ -53,6 +53,9 @@ final class RealmCoordinator: Sendable {
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 
+    /// Whether the file was opened for reading only.
+    var isReadOnly: Bool { settings.isReadOnly }
+
     // MARK: Realms of this file
 
     /// The realm of an isolation: the one that is open there, or a new one.

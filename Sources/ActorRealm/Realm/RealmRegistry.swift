@@ -19,6 +19,7 @@ final class RealmRegistry: Sendable {
 
     private struct State {
         var slots: [String: Slot] = [:]
+        var temporaryFiles = 0
     }
 
     static let shared = RealmRegistry()
@@ -38,7 +39,16 @@ final class RealmRegistry: Sendable {
         let settings = try OpenSettings(configuration)
         let slot = slot(at: settings.path)
         return try slot.content.withLock { content in
-            if let coordinator = content.coordinator { return coordinator }
+            if let coordinator = content.coordinator {
+                guard settings.isReadOnly || !coordinator.isReadOnly else {
+                    throw Realm.Error(
+                        .incompatibleSession,
+                        "Realm at path '\(settings.path)' already opened with different read permissions.",
+                        fileURL: configuration.fileURL
+                    )
+                }
+                return coordinator
+            }
             let coordinator = try open(settings, configuration)
             content.coordinator = coordinator
             return coordinator
@@ -71,8 +81,19 @@ final class RealmRegistry: Sendable {
         }
     }
 
+    /// A file of its own for each life of a temporary realm: the last one's may just be going away.
+    private func temporaryPath(_ stem: String) -> String {
+        let number = state.withLock { state in
+            state.temporaryFiles += 1
+            return state.temporaryFiles
+        }
+        let path = "\(stem)-\(number)"
+        OpenSettings.removeFiles(at: path)
+        return path
+    }
+
     private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
-        if settings.isTemporary { OpenSettings.removeFiles(at: settings.path) }
+        let path = settings.isTemporary ? temporaryPath(settings.path) : settings.path
         if let seed = configuration.seedFilePath, !settings.isReadOnly,
             !FileManager.default.fileExists(atPath: settings.path)
         {
@@ -88,7 +109,7 @@ final class RealmRegistry: Sendable {
             }
         }
         do {
-            let file = try StorageFile.open(path: settings.path, options: settings.options)
+            let file = try StorageFile.open(path: path, options: settings.options)
             if let version = file.rolledBackVersion {
                 configuration.logger?
                     .notice(
@@ -97,7 +118,7 @@ final class RealmRegistry: Sendable {
                     )
             }
             try verify(file)
-            return RealmCoordinator(file: file, path: settings.path, settings: settings)
+            return RealmCoordinator(file: file, path: path, settings: settings)
         } catch {
             throw Realm.Error(storage: error, path: settings.path)
         }

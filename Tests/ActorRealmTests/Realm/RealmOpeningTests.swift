@@ -272,6 +272,54 @@ struct RealmOpeningTests {
         #expect(damaged > 0, "no page that the realm uses was hit")
     }
 
+    class OldShape: Object {
+        override class func _realmObjectName() -> String? { "Shape" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var corners: Int
+    }
+
+    class NewShape: Object {
+        override class func _realmObjectName() -> String? { "Shape" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var corners: Int
+        @Persisted var color: String
+    }
+
+    @Test("Changed classes need a raised schema version, which runs the migration block; a lower one is an error")
+    func schemaVersions() throws {
+        var configuration = file.fast
+        configuration.objectTypes = [OldShape.self]
+        try withNewRealm(configuration) { realm in
+            try realm.write { _ = realm.create(OldShape.self, value: ["corners": 3]) }
+        }
+        configuration.objectTypes = [NewShape.self]
+        #expect(throws: Realm.Error(.schemaMismatch, fileURL: configuration.fileURL)) {
+            try Realm(configuration: configuration)
+        }
+        let migrated = LockedArray<UInt64>()
+        configuration.schemaVersion = 2
+        configuration.migrationBlock = { _, oldVersion in migrated.append(oldVersion) }
+        let shape = try Realm(configuration: configuration).objects(NewShape.self).first
+        #expect(shape?.corners == 3 && shape?.color == "")
+        #expect(migrated.all == [0])
+        configuration.schemaVersion = 1
+        #expect(throws: Realm.Error(.schemaMismatch, fileURL: configuration.fileURL)) {
+            try Realm(configuration: configuration)
+        }
+    }
+
+    @Test("deleteRealmIfMigrationNeeded starts anew instead of failing")
+    func deletingInsteadOfMigrating() throws {
+        var configuration = file.fast
+        configuration.objectTypes = [OldShape.self]
+        try withNewRealm(configuration) { realm in
+            try realm.write { _ = realm.create(OldShape.self, value: ["corners": 3]) }
+        }
+        configuration.objectTypes = [NewShape.self]
+        configuration.deleteRealmIfMigrationNeeded = true
+        #expect(try Realm(configuration: configuration).objects(NewShape.self).isEmpty)
+    }
+
     @Test("withRealm closes what it opened")
     @MainActor
     func scoped() async throws {

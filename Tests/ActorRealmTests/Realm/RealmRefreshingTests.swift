@@ -17,6 +17,7 @@ struct RealmRefreshingTests {
 
         var count: Int { realm.objects(Tally.self).count }
         func refresh() -> Bool { realm.refresh() }
+        func drop() { realm = nil }
         func asyncRefresh() async -> Bool { await realm.asyncRefresh() }
         func setAutorefresh(_ value: Bool) { realm.autorefresh = value }
 
@@ -153,5 +154,32 @@ struct RealmRefreshingTests {
         let heard = versions.all.count
         try realm.write { realm.create(Tally.self, value: ["name": "unheard"]) }
         #expect(versions.all.count == heard)
+    }
+
+    /// A configuration that a test and the process that it spawns agree on.
+    private static func shared(by process: pid_t) -> Realm.Configuration {
+        var configuration = Realm.Configuration(
+            fileURL: FileManager.default.temporaryDirectory.appendingPathComponent("shared-\(process).realm")
+        )
+        configuration.objectTypes = [Tally.self]
+        configuration.durability = .unflushed
+        return configuration
+    }
+
+    @Test("A commit of another process arrives by itself")
+    func otherProcess() async throws {
+        let configuration = Self.shared(by: getpid())
+        let reader = try await Reader(configuration)
+        #expect(await reader.count == 0)
+        await #expect(processExitsWith: .success) {
+            try withNewRealm(RealmRefreshingTests.shared(by: getppid())) { realm in
+                for index in 0..<5 {
+                    try realm.write { _ = realm.create(Tally.self, value: ["name": "n\(index)"]) }
+                }
+            }
+        }
+        while await reader.count != 5 { await Task.yield() }
+        await reader.drop()
+        try Realm.deleteFiles(for: configuration)
     }
 }

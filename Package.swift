@@ -93,7 +93,7 @@ let package = Package(
         .testTarget(
             name: "ActorRealmTests",
             dependencies: [
-                "ActorRealm", "RealmTestSupport",
+                "ActorRealm", "CRealmShims", "RealmModel", "RealmStorage", "RealmTestSupport",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             swiftSettings: testSettings

@@ -55,6 +55,7 @@ extension RealmCoordinator {
         let turn = try writes.acquireBlocking(for: key)
         let prepared: PreparedCommit
         do {
+            writes.transactionBegins()
             let transaction = try file.beginWrite()
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)

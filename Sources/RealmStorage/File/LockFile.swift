@@ -13,6 +13,7 @@ import Glibc
 /// | 32 | 4 | wake word: changes with every published version |
 /// | 36 | 4 | highest reader entry ever used, plus one |
 /// | 40 | 4 | process id of the writer, for messages only |
+/// | 44 | 4 | number of threads that wait for the wake word to change |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, unused `u32` |
 ///
@@ -130,7 +131,7 @@ final class LockFile: Sendable {
     /// Wakes everybody who waits for a version.
     func wake() {
         word32(32).wrappingIncrement(ordering: .sequentiallyConsistent)
-        _ = crealm_futex_wake_all(memory + 32)
+        if word32(44).load(ordering: .sequentiallyConsistent) != 0 { _ = crealm_futex_wake_all(memory + 32) }
     }
 
     /// The present value of the wake word.
@@ -138,7 +139,10 @@ final class LockFile: Sendable {
 
     /// Sleeps until the wake word differs from `expected`, or the timeout passes.
     func waitForWake(from expected: UInt32, timeoutNanoseconds: Int64) {
+        // A process that dies in here leaves the count too high, which costs its successors a system call and no more.
+        word32(44).wrappingIncrement(ordering: .sequentiallyConsistent)
         _ = crealm_futex_wait(memory + 32, expected, timeoutNanoseconds)
+        word32(44).wrappingDecrement(ordering: .sequentiallyConsistent)
     }
 
     // MARK: The write lock

@@ -191,9 +191,7 @@ package final class StorageFile: Sendable {
                 }
             }
             if let header = try result.get() {
-                return Snapshot(
-                    file: self, version: header.version, view: view, catalog: ByteTree(root: header.catalog),
-                    record: header.record, pageCount: UInt32(header.pageCount))
+                return Snapshot(file: self, header: header, view: view)
             }
         }
     }
@@ -310,16 +308,13 @@ package final class StorageFile: Sendable {
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<WriterState, StorageError> in
             do throws(StorageError) {
-                if box.releasablePageCount > 2048 {
-                    for run in box.releasable
-                    where !(run.page..<(run.page + run.pageCount)).contains(where: { reservation.isBuffered(Int($0)) }) {
-                        reservation.releaseBuffers(page: Int(run.page), pageCount: Int(run.pageCount))
-                    }
+                if box.releasablePageCount > StorageFile.retainedBufferPageCount {
+                    releaseBuffers(box.releasable)
                     box.releasable = []
                     box.releasablePageCount = 0
                 }
                 if let state = box.state, state.version >= published.version { return .success(state) }
-                let state = try WriterState.load(from: published, in: view)
+                let state = try WriterState.load(from: published, in: view, path: path)
                 box.state = state
                 return .success(state)
             } catch {
@@ -330,6 +325,24 @@ package final class StorageFile: Sendable {
         writerState.space.reclaim(pinned: pinned, durable: published.version)
         return WriteTransaction(
             file: self, state: writerState, view: view, reservation: reservation, pinned: pinned, epoch: epoch)
+    }
+
+    /// The number of page buffers that may stay in memory for the next transactions to use again.
+    private static let retainedBufferPageCount = 8192
+
+    private func releaseBuffers(_ runs: [PreparedCommit.Run]) {
+        var extent = Extent(page: 0, pageCount: 0)
+        for run in runs.sorted(by: { $0.page < $1.page }) {
+            let pages = run.page..<(run.page + run.pageCount)
+            if pages.upperBound <= extent.end || pages.contains(where: { reservation.isBuffered(Int($0)) }) { continue }
+            if run.page <= extent.end {
+                extent.pageCount = pages.upperBound - extent.page
+            } else {
+                reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+                extent = Extent(page: run.page, pageCount: run.pageCount)
+            }
+        }
+        reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
     }
 
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
@@ -381,7 +394,9 @@ package final class StorageFile: Sendable {
             header.version = last.version
             header.confirmedVersion = published.version
             header.catalog = last.catalog
-            header.record = last.record
+            header.log = last.log
+            header.records = last.records
+            header.oldestLogVersion = last.oldestLogVersion
             header.pageCount = UInt64(last.pageCount)
             header.isContentFlushed = extents.count > FileHeader.maximumExtentCount
             header.extents = header.isContentFlushed ? [] : extents
@@ -464,17 +479,22 @@ package final class StorageFile: Sendable {
     /// - Complexity: O(what changed) and O(the number of versions between).
     package func changes(after first: UInt64, through last: Snapshot) throws(StorageError) -> ChangeSet? {
         if first >= last.version { return ChangeSet() }
-        var found: [CommitRecord.VersionChanges] = []
-        var next = last.record
+        if first < last.header.oldestLogVersion { return nil }
+        var found: [LogSegment.VersionChanges] = []
+        for record in try last.headerRecords where record.version > first {
+            found.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
+        }
+        var next = last.header.log
+        var bound = last.version
         while !next.isNone {
-            let record = try CommitRecord.read(next, in: last.view)
-            found += record.changes.reversed().filter { $0.version > first }
-            if record.oldestLogVersion > first, record.version == last.version { return nil }
-            if record.previousVersion <= first { break }
-            guard record.previousVersion < record.version else {
-                throw .corrupt("The chain of commit records does not end", page: next.page, path: path)
+            let segment = try LogSegment.read(next, in: last.view)
+            guard segment.version <= bound else {
+                throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
             }
-            next = record.previous
+            if segment.version <= first { break }
+            found += segment.changes.filter { $0.version > first }
+            bound = segment.previousVersion
+            next = segment.previous
         }
         var result = ChangeSet()
         for item in found.sorted(by: { $0.version < $1.version }) { result.merge(later: item.changes) }
@@ -483,10 +503,15 @@ package final class StorageFile: Sendable {
 
     /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
-    package func waitForVersion(after version: UInt64, timeoutNanoseconds: Int64 = -1) -> UInt64 {
+    ///
+    /// - Parameter isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends
+    ///   the wait, so that no interruption is lost.
+    package func waitForVersion(
+        after version: UInt64, timeoutNanoseconds: Int64 = -1, unless isInterrupted: () -> Bool = { false }
+    ) -> UInt64 {
         guard let lock else { return newestVersion }
         let word = lock.wakeWord
-        if lock.newestVersion <= version {
+        if lock.newestVersion <= version, !isInterrupted() {
             lock.waitForWake(from: word, timeoutNanoseconds: timeoutNanoseconds)
         }
         return lock.newestVersion

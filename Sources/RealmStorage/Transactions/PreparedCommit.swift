@@ -9,7 +9,9 @@ package final class PreparedCommit: Sendable {
 
     package let version: UInt64
     let catalog: PageReference
-    let record: PageReference
+    let log: PageReference
+    let records: [UInt8]
+    let oldestLogVersion: UInt64
     let pageCount: UInt32
     /// The runs to write, ascending.
     let runs: [Run]
@@ -17,12 +19,14 @@ package final class PreparedCommit: Sendable {
     package let changes: ChangeSet
 
     init(
-        version: UInt64, catalog: PageReference, record: PageReference, pageCount: UInt32, runs: [Run],
-        changes: ChangeSet
+        version: UInt64, catalog: PageReference, log: PageReference, records: [UInt8], oldestLogVersion: UInt64,
+        pageCount: UInt32, runs: [Run], changes: ChangeSet
     ) {
         self.version = version
         self.catalog = catalog
-        self.record = record
+        self.log = log
+        self.records = records
+        self.oldestLogVersion = oldestLogVersion
         self.pageCount = pageCount
         self.runs = runs
         self.changes = changes

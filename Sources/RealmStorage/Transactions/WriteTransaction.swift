@@ -107,7 +107,7 @@ package final class WriteTransaction {
         try file.checkWriting(epoch: epoch)
         if catalog.root.isDirty { try catalog.seal(in: self) }
         let changeSet = changes.changeSet
-        let record = try writeRecord(changeSet)
+        try writeRecord(changeSet)
         let runs = liveRuns()
         isOpen = false
         giveSpareBack()
@@ -116,8 +116,9 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         return PreparedCommit(
-            version: version, catalog: catalog.root, record: record, pageCount: state.space.pageCount, runs: runs,
-            changes: changeSet)
+            version: version, catalog: catalog.root, log: state.segments.last?.reference ?? .none,
+            records: state.recordBytes, oldestLogVersion: state.oldestLogVersion, pageCount: state.space.pageCount,
+            runs: runs, changes: changeSet)
     }
 
     /// Forgets everything this transaction did.
@@ -212,80 +213,105 @@ package final class WriteTransaction {
 
     // MARK: The commit record
 
-    private func writeRecord(_ changeSet: ChangeSet) throws(StorageError) -> PageReference {
-        let own = CommitRecord.VersionChanges(version: version, changes: changeSet)
-        let pictureCount = state.space.free.count + state.space.retired.count
-        let isCheckpoint =
-            state.records.isEmpty || state.records.count >= 64 && state.differenceCount >= pictureCount / 2
-        if isCheckpoint { return try writeCheckpoint(own) }
-        let previous = state.records[state.records.count - 1]
-        var pageCount = 1
-        while true {
-            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
-            let allocated = keptExtents()
-            let record = CommitRecord(
-                version: version, previous: previous.reference, previousVersion: previous.version,
-                oldestLogVersion: state.oldestLogVersion, pageCount: state.space.pageCount,
-                space: .difference(allocated: allocated, retired: retired), changes: [own])
-            if let reference = store(record, in: page) {
-                state.records.append(WriterState.Record(version: version, reference: reference))
-                state.recentChanges.append(own)
-                state.differenceCount += allocated.count + retired.count
-                return reference
-            }
-            pageCount = neededPageCount(record)
-            free(page.reference)
-        }
+    private func record(_ changeSet: ChangeSet) -> CommitRecord {
+        CommitRecord(
+            version: version, pageCount: state.space.pageCount, allocated: keptExtents(), retired: retired,
+            changes: changeSet)
     }
 
-    /// Replaces the plain records since the last checkpoint, and lets go of those that nobody can ask for.
-    private func writeCheckpoint(_ own: CommitRecord.VersionChanges) throws(StorageError) -> PageReference {
-        let needed = min(pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
-        for (index, record) in state.records.enumerated() where index > 0 || record.version <= needed {
-            free(record.reference)
+    /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
+    private func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
+        let own = record(changeSet)
+        var writer = ByteWriter()
+        own.encode(into: &writer)
+        if state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount {
+            state.recordBytes += writer.bytes
+            note(own)
+            state.records.append(own)
+            return
         }
+        let pictureCount = state.space.free.count + state.space.retired.count
+        if state.segments.count >= 8, state.differenceCount >= pictureCount / 2 {
+            try writeCheckpoint(changeSet)
+        } else {
+            try writeSegment(changeSet)
+        }
+        state.records = []
+        state.recordBytes = []
+    }
+
+    private func note(_ record: CommitRecord) {
+        state.recentChanges.append(LogSegment.VersionChanges(version: version, changes: record.changes))
+        state.differenceCount += record.allocated.count + record.retired.count
+    }
+
+    private func writeSegment(_ changeSet: ChangeSet) throws(StorageError) {
+        let previous = state.segments.last
+        let (reference, own) = try store { () -> (LogSegment, CommitRecord) in
+            let own = record(changeSet)
+            let segment = LogSegment(
+                version: version, previous: previous?.reference ?? .none, previousVersion: previous?.version ?? 0,
+                content: .records(state.records + [own]))
+            return (segment, own)
+        }
+        state.segments.append(WriterState.Segment(version: version, reference: reference))
+        note(own)
+    }
+
+    /// Replaces the segments since the last checkpoint, and lets go of those that nobody can ask for.
+    private func writeCheckpoint(_ changeSet: ChangeSet) throws(StorageError) {
+        let needed = min(pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
         var checkpoints = state.checkpoints
-        if let first = state.records.first, first.version > needed { checkpoints.append(first) }
+        for (index, segment) in state.segments.enumerated() {
+            if index == 0, segment.version > needed, try LogSegment.read(segment.reference, in: view).isCheckpoint {
+                checkpoints.append(segment)
+            } else {
+                free(segment.reference)
+            }
+        }
         while let first = checkpoints.first, first.version <= needed {
             free(first.reference)
             checkpoints.removeFirst()
         }
-        let kept = state.recentChanges.filter { $0.version > needed }
-        let oldestLogVersion = max(state.oldestLogVersion, needed)
+        let changes =
+            state.recentChanges.filter { $0.version > needed }
+            + [LogSegment.VersionChanges(version: version, changes: changeSet)]
         let previous = checkpoints.last
-        var pageCount = 1
-        while true {
-            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+        let (reference, _) = try store { () -> (LogSegment, Void) in
             var space = state.space
             space.endChunk()
             space.release(spare)
-            let record = CommitRecord(
+            let picture = LogSegment.Picture(
+                pageCount: space.pageCount, free: space.free, retired: space.retired + retired, changes: changes)
+            let segment = LogSegment(
                 version: version, previous: previous?.reference ?? .none, previousVersion: previous?.version ?? 0,
-                oldestLogVersion: oldestLogVersion, pageCount: space.pageCount,
-                space: .picture(free: space.free, retired: space.retired + retired), changes: kept + [own])
-            if let reference = store(record, in: page) {
-                state.records = [WriterState.Record(version: version, reference: reference)]
-                state.checkpoints = checkpoints
-                state.oldestLogVersion = oldestLogVersion
-                state.recentChanges = []
-                state.differenceCount = 0
-                return reference
-            }
-            pageCount = neededPageCount(record)
-            free(page.reference)
+                content: .checkpoint(picture))
+            return (segment, ())
         }
+        state.segments = [WriterState.Segment(version: version, reference: reference)]
+        state.checkpoints = checkpoints
+        state.oldestLogVersion = max(state.oldestLogVersion, needed)
+        state.recentChanges = []
+        state.differenceCount = 0
     }
 
-    private func neededPageCount(_ record: CommitRecord) -> Int {
-        // Room for the few entries that allocating the larger run itself may add.
-        (record.encoded().count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
-    }
-
-    private func store(_ record: CommitRecord, in page: MutablePage) -> PageReference? {
-        let bytes = record.encoded()
-        guard bytes.count <= page.byteCount - PageHeader.byteCount else { return nil }
-        bytes.withUnsafeBytes { (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-        page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
-        return seal(page.reference)
+    /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.
+    private func store<T>(_ make: () -> (LogSegment, T)) throws(StorageError) -> (PageReference, T) {
+        var pageCount = 1
+        while true {
+            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+            let (segment, value) = make()
+            let bytes = segment.encoded()
+            if bytes.count <= page.byteCount - PageHeader.byteCount {
+                bytes.withUnsafeBytes {
+                    (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+                }
+                page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
+                return (seal(page.reference), value)
+            }
+            free(page.reference)
+            // Room for the few entries that taking the larger run itself may add.
+            pageCount = (bytes.count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
+        }
     }
 }

@@ -22,7 +22,8 @@ package struct ByteTree: Sendable, Equatable {
     ///
     /// It is valid as long as the version; in a write transaction until the next change of the tree.
     package func value(
-        for key: UnsafeRawBufferPointer, in view: PageView
+        for key: UnsafeRawBufferPointer,
+        in view: PageView
     ) throws(StorageError) -> UnsafeRawBufferPointer? {
         guard !root.isNone else { return nil }
         let key = KeyBytes(key)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A position in a `ByteTree`. Its tree must not change while the cursor is in use.
+/// A position in a `ByteTree`.
 ///
-/// The way from the root to the leaf stands inside the value: moving a cursor allocates nothing.
+/// The tree must not change while the cursor is in use. The way from the root to the leaf stands inside the value: moving a cursor allocates nothing.
 package struct ByteTreeCursor {
     private struct Step {
         var page: KeyedPage

@@ -1,4 +1,6 @@
-/// A page of a `ByteTree`: a slotted page of entries that ascend by key. All numbers are little-endian.
+/// A page of a `ByteTree`: a slotted page of entries that ascend by key.
+///
+/// All numbers are little-endian.
 ///
 /// | offset | size | field |
 /// |---|---|---|

@@ -34,7 +34,7 @@ struct MutableKeyedPage {
 
     /// Adds an entry whose payload the caller fills in.
     ///
-    /// - Parameter suffix: the key without the page's prefix.
+    /// `suffix` is the key without the page's prefix.
     /// - Returns: where the payload goes; nil when the page has no room in one piece.
     @inline(__always)
     func reserve(at index: Int, suffix: KeyBytes, payloadByteCount: Int) -> UnsafeMutableRawPointer? {
@@ -45,8 +45,10 @@ struct MutableKeyedPage {
         let offset = page.heapStart &- byteCount
         let slots = base + KeyedPage.slotsOffset
         memmove(
-            slots + (index &+ 1) &* KeyedPage.slotByteCount, slots + index &* KeyedPage.slotByteCount,
-            (count &- index) &* KeyedPage.slotByteCount)
+            slots + (index &+ 1) &* KeyedPage.slotByteCount,
+            slots + index &* KeyedPage.slotByteCount,
+            (count &- index) &* KeyedPage.slotByteCount
+        )
         setSlot(KeyedPage.slot(offset: offset, suffix: suffix), at: index)
         memcpy(base + offset, suffix.start, suffix.count)
         PageBytes.store16(offset, base, KeyedPage.heapStartOffset)
@@ -62,8 +64,10 @@ struct MutableKeyedPage {
         discard(offset: KeyedPage.offset(page.slot(index)), byteCount: page.entryByteCount(at: index))
         let slots = base + KeyedPage.slotsOffset
         memmove(
-            slots + index &* KeyedPage.slotByteCount, slots + (index &+ 1) &* KeyedPage.slotByteCount,
-            (count &- index &- 1) &* KeyedPage.slotByteCount)
+            slots + index &* KeyedPage.slotByteCount,
+            slots + (index &+ 1) &* KeyedPage.slotByteCount,
+            (count &- index &- 1) &* KeyedPage.slotByteCount
+        )
         setCount(count &- 1)
         if count == 1 {
             PageBytes.store16(pageByteCount &- page.prefixLength, base, KeyedPage.heapStartOffset)

@@ -1,4 +1,6 @@
-/// A leaf of a `SequenceTree`. All numbers are little-endian.
+/// A leaf of a `SequenceTree`.
+///
+/// All numbers are little-endian.
 ///
 /// | offset | size | field |
 /// |---|---|---|

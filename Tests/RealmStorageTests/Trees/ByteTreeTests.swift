@@ -182,7 +182,8 @@ import Testing
         for _ in 0..<100 {
             let bounds = [
                 UInt64.random(in: 0..<100_000, using: &random), UInt64.random(in: 0..<100_000, using: &random),
-            ].sorted()
+            ]
+            .sorted()
             let (lower, upper) = (bounds[0].key, bounds[1].key)
             let view = snapshot.view
             let tree = snapshot.catalog

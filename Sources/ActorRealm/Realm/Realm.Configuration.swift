@@ -69,6 +69,8 @@ extension Realm {
         public var seedFilePath: URL?
         /// Refuses writes while more than so many versions are pinned by readers; nil for no limit.
         public var maximumNumberOfActiveVersions: UInt?
+        /// The model classes of the realm; nil for all of the process.
+        public var objectTypes: [ObjectBase.Type]?
         /// When a commit counts as done.
         public var durability = Durability.flushed
         /// Receives what the library has to say; nil for silence.

@@ -32,8 +32,9 @@ extension RealmCoordinator {
     private static func checkReadable(_ plan: SchemaPlan, _ configuration: Realm.Configuration) throws(Realm.Error) {
         for step in plan.steps {
             switch step {
-            case .addClass, .addIndex, .removeIndex, .setVersion: continue
+            case .addClass, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion: continue
             case .addProperty(let className, let property):
+                if !property.isStored { continue }
                 throw Realm.Error(
                     .schemaMismatch,
                     "The read-only file has no property '\(className).\(property.name)': open it for writing once.",

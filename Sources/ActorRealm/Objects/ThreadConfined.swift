@@ -1,5 +1,5 @@
 /// What belongs to the isolation of a realm: objects, collections, results.
-public protocol ThreadConfined {
+public protocol ThreadConfined: SendableMetatype {
     /// The realm that manages the value; nil while it is unmanaged.
     var realm: Realm? { get }
     /// Whether the object, or the owner of the collection, was deleted or its realm invalidated.

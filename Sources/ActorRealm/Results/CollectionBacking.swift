@@ -200,6 +200,14 @@ public final class _CollectionBacking {
         }
     }
 
+    /// Takes keys that were computed elsewhere, for the version that the realm stands on.
+    func adopt(keys: [Int64]) {
+        withCache { cache in
+            cache.keys = keys
+            cache.count = keys.count
+        }
+    }
+
     private func computeKeys() throws -> [Int64] {
         guard let elements else { return [] }
         var keys: [Int64]

@@ -66,7 +66,8 @@ struct CommitRecord: Sendable {
         }
     }
 
-    static func extents(from reader: inout ByteReader, below pageCount: UInt32) throws(ByteReader.Truncated) -> [Extent] {
+    static func extents(from reader: inout ByteReader, below pageCount: UInt32) throws(ByteReader.Truncated) -> [Extent]
+    {
         var extents: [Extent] = []
         var end: UInt32 = 0
         for _ in 0..<(try reader.count()) {
@@ -80,7 +81,9 @@ struct CommitRecord: Sendable {
     }
 
     static func retired(
-        from reader: inout ByteReader, below pageCount: UInt32, version: UInt64
+        from reader: inout ByteReader,
+        below pageCount: UInt32,
+        version: UInt64
     ) throws(ByteReader.Truncated) -> [RetiredExtent] {
         var retired: [RetiredExtent] = []
         for _ in 0..<(try reader.count()) {

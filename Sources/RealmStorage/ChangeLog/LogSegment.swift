@@ -97,11 +97,15 @@ struct LogSegment: Sendable {
         if isCheckpoint {
             let pageCount = try reader.number32()
             var picture = Picture(
-                pageCount: pageCount, free: try CommitRecord.extents(from: &reader, below: pageCount),
-                retired: try CommitRecord.retired(from: &reader, below: pageCount, version: version), changes: [])
+                pageCount: pageCount,
+                free: try CommitRecord.extents(from: &reader, below: pageCount),
+                retired: try CommitRecord.retired(from: &reader, below: pageCount, version: version),
+                changes: []
+            )
             for _ in 0..<(try reader.count()) {
                 picture.changes.append(
-                    VersionChanges(version: try reader.number(), changes: try ChangeSet(from: &reader)))
+                    VersionChanges(version: try reader.number(), changes: try ChangeSet(from: &reader))
+                )
             }
             content = .checkpoint(picture)
         } else {

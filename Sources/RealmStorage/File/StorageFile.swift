@@ -6,7 +6,7 @@ package final class StorageFile: Sendable {
     package let path: String
     package let options: StorageOptions
 
-    let data: DataFile
+    let data: any StorageDevice
     let reservation: Reservation
     private let verifier: PageVerifier
     private let lock: LockFile?
@@ -41,8 +41,13 @@ package final class StorageFile: Sendable {
     package let rolledBackVersion: UInt64?
 
     private init(
-        path: String, options: StorageOptions, data: DataFile, reservation: Reservation, lock: LockFile?,
-        recovered: HeaderRecovery.Result, byteCount: Int
+        path: String,
+        options: StorageOptions,
+        data: any StorageDevice,
+        reservation: Reservation,
+        lock: LockFile?,
+        recovered: HeaderRecovery.Result,
+        byteCount: Int
     ) {
         self.path = path
         self.options = options
@@ -61,7 +66,9 @@ package final class StorageFile: Sendable {
 
     // MARK: Opening
 
-    /// Opens or creates a file. Opening the same file again in a process returns the same instance.
+    /// Opens or creates a file.
+    ///
+    /// Opening the same file again in a process returns the same instance.
     package static func open(path: String, options: StorageOptions = StorageOptions()) throws(StorageError)
         -> StorageFile
     {
@@ -79,9 +86,17 @@ package final class StorageFile: Sendable {
         return try DataFile.open(path: path, isReadOnly: false)
     }
 
-    static func openUnshared(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
+    static func openUnshared(
+        data file: DataFile,
+        path: String,
+        options: StorageOptions
+    ) throws(StorageError) -> StorageFile {
+        let data = options.makeDevice?(file) ?? file
         let reservation = try Reservation(
-            descriptor: data.descriptor, byteCount: try data.currentByteCount(), path: path)
+            descriptor: data.descriptor,
+            byteCount: try data.currentByteCount(),
+            path: path
+        )
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
         do throws(StorageError) {
@@ -109,34 +124,49 @@ package final class StorageFile: Sendable {
                 throw StorageError(
                     .incompatibleLockFile,
                     "The lock file belongs to another realm file that is still open: the realm file was replaced",
-                    path: path)
+                    path: path
+                )
             }
         }
         if recovered == nil { recovered = try recover(data, reservation, path) }
         return StorageFile(
-            path: path, options: options, data: data, reservation: reservation, lock: lock, recovered: recovered!,
-            byteCount: byteCount)
+            path: path,
+            options: options,
+            data: data,
+            reservation: reservation,
+            lock: lock,
+            recovered: recovered!,
+            byteCount: byteCount
+        )
     }
 
     private static func recover(
-        _ data: DataFile, _ reservation: Reservation, _ path: String
+        _ data: any StorageDevice,
+        _ reservation: Reservation,
+        _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result {
         let byteCount = try data.currentByteCount()
         guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
             throw StorageError(
-                .notADatabase, "The file is not a realm file: it has only \(byteCount) bytes", path: path)
+                .notADatabase,
+                "The file is not a realm file: it has only \(byteCount) bytes",
+                path: path
+            )
         }
         return try HeaderRecovery.recover(mapping: reservation.mapping, byteCount: byteCount, path: path)
     }
 
     /// The header of a version that another process has published.
     private static func published(
-        version: UInt64, _ reservation: Reservation, _ path: String
+        version: UInt64,
+        _ reservation: Reservation,
+        _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result? {
         for page in 0..<FileHeader.slotPageCount {
             if case .valid(let header) = FileHeader.read(
-                reservation.mapping + page * pageByteCount, page: PageNumber(page)), header.version == version
-            {
+                reservation.mapping + page * pageByteCount,
+                page: PageNumber(page)
+            ), header.version == version {
                 return HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
             }
         }
@@ -160,8 +190,11 @@ package final class StorageFile: Sendable {
 
     private var view: PageView {
         PageView(
-            mapping: reservation.mapping, buffers: reservation.buffers, verified: reservation.verified,
-            verifier: Unmanaged.passUnretained(verifier))
+            mapping: reservation.mapping,
+            buffers: reservation.buffers,
+            verified: reservation.verified,
+            verifier: Unmanaged.passUnretained(verifier)
+        )
     }
 
     /// Pins the newest durable version.
@@ -210,7 +243,9 @@ package final class StorageFile: Sendable {
         }
     }
 
-    /// The newest durable version, other processes' commits included. One atomic load.
+    /// The newest durable version, other processes' commits included.
+    ///
+    /// One atomic load.
     package var newestVersion: UInt64 {
         lock?.newestVersion ?? state.withLock { $0.published.version }
     }
@@ -231,8 +266,10 @@ package final class StorageFile: Sendable {
         state.byteCount = try data.currentByteCount()
         guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
             throw .corrupt(
-                "The file was cut short while it was open", page: PageNumber(state.byteCount / pageByteCount),
-                path: path)
+                "The file was cut short while it was open",
+                page: PageNumber(state.byteCount / pageByteCount),
+                path: path
+            )
         }
         state.published = found.header
         state.slot = found.slot
@@ -247,7 +284,9 @@ package final class StorageFile: Sendable {
 
     // MARK: The write lock
 
-    /// Takes the inter-process write lock if nobody else has it. Not recursive; belongs to the process, not to a thread.
+    /// Takes the inter-process write lock if nobody else has it.
+    ///
+    /// Not recursive; belongs to the process, not to a thread.
     package func tryLockForWriting() throws(StorageError) -> Bool {
         try checkProcess()
         guard let lock else { throw readOnlyError }
@@ -275,7 +314,9 @@ package final class StorageFile: Sendable {
 
     // MARK: Writing
 
-    /// Begins a write on top of the newest prepared version. The caller holds the write lock.
+    /// Begins a write on top of the newest prepared version.
+    ///
+    /// The caller holds the write lock.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
@@ -287,8 +328,10 @@ package final class StorageFile: Sendable {
                 try refresh(&state, to: newest)
                 guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
                     throw .corrupt(
-                        "The file was cut short while it was open", page: PageNumber(byteCount / pageByteCount),
-                        path: path)
+                        "The file was cut short while it was open",
+                        page: PageNumber(byteCount / pageByteCount),
+                        path: path
+                    )
                 }
                 state.byteCount = byteCount
                 return .success((state.published, state.epoch))
@@ -302,7 +345,8 @@ package final class StorageFile: Sendable {
             throw StorageError(
                 .limit,
                 "Number of active versions (\(pinned.count)) in the Realm exceeded the limit of \(limit): the oldest is \(pinned[0]), the newest \(published.version)",
-                path: path)
+                path: path
+            )
         }
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
@@ -324,7 +368,13 @@ package final class StorageFile: Sendable {
         let writerState = try loaded.get()
         writerState.space.reclaim(pinned: pinned, durable: published.version)
         return WriteTransaction(
-            file: self, state: writerState, view: view, reservation: reservation, pinned: pinned, epoch: epoch)
+            file: self,
+            state: writerState,
+            view: view,
+            reservation: reservation,
+            pinned: pinned,
+            epoch: epoch
+        )
     }
 
     /// The number of page buffers that may stay in memory for the next transactions to use again.
@@ -352,7 +402,10 @@ package final class StorageFile: Sendable {
                 ?? (state.epoch == epoch
                     ? nil
                     : StorageError(
-                        .io, "An earlier commit failed while this transaction was open; begin it again", path: path))
+                        .io,
+                        "An earlier commit failed while this transaction was open; begin it again",
+                        path: path
+                    ))
         }
         if let error { throw error }
     }
@@ -368,9 +421,7 @@ package final class StorageFile: Sendable {
         let (published, slot, oldByteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
-        var runs = commits[0].runs
-        for commit in commits.dropFirst() { runs.append(contentsOf: commit.runs) }
-        if commits.count > 1 { runs.sort { $0.page < $1.page } }
+        let (runs, dropped) = PreparedCommit.runs(of: commits)
         var byteCount = oldByteCount
         var isHeaderTouched = false
         var isFlushing = false
@@ -414,7 +465,7 @@ package final class StorageFile: Sendable {
             }
         } catch {
             if isHeaderTouched { try? write(published, toSlot: target) }
-            for run in runs { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
+            for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
             writer.withLock { $0.state = nil }
             state.withLock {
                 $0.epoch += 1
@@ -422,7 +473,9 @@ package final class StorageFile: Sendable {
                     $0.stopped = StorageError(
                         .writingStopped,
                         "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
-                        path: path, errorNumber: error.errorNumber)
+                        path: path,
+                        errorNumber: error.errorNumber
+                    )
                 }
             }
             throw error
@@ -432,13 +485,14 @@ package final class StorageFile: Sendable {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
             reservation.clearBuffered(Int(run.page), count: Int(run.pageCount))
         }
+        for run in dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
         state.withLock {
             $0.published = header
             $0.slot = target
         }
         writer.withLock { box in
-            box.releasable.append(contentsOf: runs)
-            box.releasablePageCount += runs.reduce(0) { $0 + Int($1.pageCount) }
+            box.releasable.append(contentsOf: runs + dropped)
+            box.releasablePageCount += (runs + dropped).reduce(0) { $0 + Int($1.pageCount) }
         }
         lock.publish(last.version)
     }
@@ -455,6 +509,7 @@ package final class StorageFile: Sendable {
     }
 
     /// Marks the newest version as durable in the other slot, so that later damage to it cannot pass for a torn commit.
+    ///
     /// Needs no flush: without the mark the version is verified at the next opening.
     private func confirmOnClose() {
         guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
@@ -504,10 +559,16 @@ package final class StorageFile: Sendable {
     /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
     ///
-    /// - Parameter isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends
-    ///   the wait, so that no interruption is lost.
+    /// - Parameters:
+    ///   - version: The version that the caller has seen.
+    ///   - timeoutNanoseconds: The longest wait; negative for none.
+    ///   - isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends the
+    ///     wait, so that no interruption is lost.
+    /// - Returns: The newest durable version.
     package func waitForVersion(
-        after version: UInt64, timeoutNanoseconds: Int64 = -1, unless isInterrupted: () -> Bool = { false }
+        after version: UInt64,
+        timeoutNanoseconds: Int64 = -1,
+        unless isInterrupted: () -> Bool = { false }
     ) -> UInt64 {
         guard let lock else { return newestVersion }
         let word = lock.wakeWord
@@ -533,7 +594,9 @@ package final class StorageFile: Sendable {
         guard ForkDetector.generation == forkGeneration else {
             throw StorageError(
                 .invalidArgument,
-                "The realm was opened before this process was forked; open it again in the child", path: path)
+                "The realm was opened before this process was forked; open it again in the child",
+                path: path
+            )
         }
     }
 }

@@ -1,5 +1,7 @@
-/// One version's entry into the file. Two slots take turns; each slot is stored twice, on pages of its own, so that one
-/// flipped byte cannot hide the newest version.
+/// One version's entry into the file.
+///
+/// Two slots take turns; each slot is stored twice, on pages of its own, so that one flipped byte cannot hide the
+/// newest version.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -141,7 +143,8 @@ package struct FileHeader: Sendable, Equatable {
         header.log = PageReference(load: bytes + logOffset)
         header.oldestLogVersion = bytes.little(UInt64.self, at: oldestLogVersionOffset)
         header.records = Array(
-            UnsafeRawBufferPointer(start: bytes + recordsOffset, count: recordByteCount))
+            UnsafeRawBufferPointer(start: bytes + recordsOffset, count: recordByteCount)
+        )
         header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
         header.isContentFlushed = bytes.little(UInt32.self, at: flagsOffset) & 1 != 0
         header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
@@ -149,7 +152,9 @@ package struct FileHeader: Sendable, Equatable {
             header.extents.append(
                 Extent(
                     page: bytes.little(UInt32.self, at: extentsOffset + index * 8),
-                    pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)))
+                    pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)
+                )
+            )
         }
         guard header.version > 0, header.confirmedVersion <= header.version,
             header.pageCount >= UInt64(slotPageCount), header.pageCount < UInt64(UInt32.max)

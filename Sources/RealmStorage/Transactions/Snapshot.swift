@@ -1,4 +1,6 @@
-/// One pinned, immutable version of a file. Readable from any thread; its pages are not reused while it lives.
+/// One pinned, immutable version of a file.
+///
+/// Readable from any thread; its pages are not reused while it lives.
 package final class Snapshot: Sendable {
     package let file: StorageFile
     package let version: UInt64

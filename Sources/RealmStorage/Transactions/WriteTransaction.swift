@@ -24,7 +24,11 @@ package final class WriteTransaction {
     private var isOpen = true
 
     init(
-        file: StorageFile, state: WriterState, view: PageView, reservation: Reservation, pinned: [UInt64],
+        file: StorageFile,
+        state: WriterState,
+        view: PageView,
+        reservation: Reservation,
+        pinned: [UInt64],
         epoch: UInt64
     ) {
         self.file = file
@@ -86,8 +90,11 @@ package final class WriteTransaction {
         let birth = (try? view.pointer(to: reference)).map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
         retired.append(
             RetiredExtent(
-                extent: Extent(page: reference.page, pageCount: reference.pageCount), birth: min(birth, version),
-                death: version))
+                extent: Extent(page: reference.page, pageCount: reference.pageCount),
+                birth: min(birth, version),
+                death: version
+            )
+        )
     }
 
     /// Computes a dirty run's checksum and returns the sealed reference; a sealed reference is returned as it is.
@@ -96,12 +103,14 @@ package final class WriteTransaction {
         let bytes = view.buffers + Int(reference.page) * pageByteCount
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         sealed.append(
-            PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum))
+            PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
+        )
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
-    /// Seals everything and builds the commit record: pure memory, no I/O. Afterwards the transaction is over, and the
-    /// next one may begin on top of it.
+    /// Seals everything and builds the commit record: pure memory, no I/O.
+    ///
+    /// Afterwards the transaction is over, and the next one may begin on top of it.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(epoch: epoch)
@@ -116,9 +125,16 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         return PreparedCommit(
-            version: version, catalog: catalog.root, log: state.segments.last?.reference ?? .none,
-            records: state.recordBytes, oldestLogVersion: state.oldestLogVersion, pageCount: state.space.pageCount,
-            runs: runs, changes: changeSet)
+            version: version,
+            catalog: catalog.root,
+            log: state.segments.last?.reference ?? .none,
+            records: state.recordBytes,
+            oldestLogVersion: state.oldestLogVersion,
+            pageCount: state.space.pageCount,
+            runs: runs,
+            retired: retired,
+            changes: changeSet
+        )
     }
 
     /// Forgets everything this transaction did.
@@ -160,12 +176,15 @@ package final class WriteTransaction {
         guard Int(page) + pageCount <= reservation.pageCapacity else {
             throw StorageError(
                 .addressSpaceExhausted,
-                "The realm file outgrew the address space reserved for it; close it and open it again", path: file.path)
+                "The realm file outgrew the address space reserved for it; close it and open it again",
+                path: file.path
+            )
         }
         reservation.setBuffered(Int(page), count: pageCount)
         return MutablePage(
             reference: PageReference(page: page, pageCount: count, checksum: 0),
-            bytes: view.buffers + Int(page) * pageByteCount)
+            bytes: view.buffers + Int(page) * pageByteCount
+        )
     }
 
     /// The runs that stand at the end, each with its last checksum, ascending.
@@ -215,8 +234,12 @@ package final class WriteTransaction {
 
     private func record(_ changeSet: ChangeSet) -> CommitRecord {
         CommitRecord(
-            version: version, pageCount: state.space.pageCount, allocated: keptExtents(), retired: retired,
-            changes: changeSet)
+            version: version,
+            pageCount: state.space.pageCount,
+            allocated: keptExtents(),
+            retired: retired,
+            changes: changeSet
+        )
     }
 
     /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
@@ -250,8 +273,11 @@ package final class WriteTransaction {
         let (reference, own) = try store { () -> (LogSegment, CommitRecord) in
             let own = record(changeSet)
             let segment = LogSegment(
-                version: version, previous: previous?.reference ?? .none, previousVersion: previous?.version ?? 0,
-                content: .records(state.records + [own]))
+                version: version,
+                previous: previous?.reference ?? .none,
+                previousVersion: previous?.version ?? 0,
+                content: .records(state.records + [own])
+            )
             return (segment, own)
         }
         state.segments.append(WriterState.Segment(version: version, reference: reference))
@@ -282,10 +308,17 @@ package final class WriteTransaction {
             space.endChunk()
             space.release(spare)
             let picture = LogSegment.Picture(
-                pageCount: space.pageCount, free: space.free, retired: space.retired + retired, changes: changes)
+                pageCount: space.pageCount,
+                free: space.free,
+                retired: space.retired + retired,
+                changes: changes
+            )
             let segment = LogSegment(
-                version: version, previous: previous?.reference ?? .none, previousVersion: previous?.version ?? 0,
-                content: .checkpoint(picture))
+                version: version,
+                previous: previous?.reference ?? .none,
+                previousVersion: previous?.version ?? 0,
+                content: .checkpoint(picture)
+            )
             return (segment, ())
         }
         state.segments = [WriterState.Segment(version: version, reference: reference)]

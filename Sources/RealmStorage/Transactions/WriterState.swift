@@ -72,8 +72,11 @@ final class WriterState: @unchecked Sendable {
         let state = WriterState(
             header: header,
             space: SpaceMap(
-                pageCount: end, free: tags.extents.filter { $0.death == 0 }.map(\.extent),
-                waiting: tags.extents.filter { $0.death != 0 }))
+                pageCount: end,
+                free: tags.extents.filter { $0.death == 0 }.map(\.extent),
+                waiting: tags.extents.filter { $0.death != 0 }
+            )
+        )
         state.records = headerRecords
         state.segments = chain.map { Segment(version: $0.0.version, reference: $0.1) }
         for record in replay {

@@ -187,13 +187,13 @@ struct KeyedEntryList: ~Copyable {
         }
         var prefix = KeyBytes(UnsafeRawBufferPointer(start: nil, count: 0))
         if prefixLength > 0 {
-            let start = target.base + (pageByteCount - prefixLength)
+            let start = target.base + KeyedPage.prefixOffset
             copyKey(firstKeyed, byteCount: prefixLength, to: start)
             prefix = KeyBytes(start: start, count: prefixLength)
         }
         target.reset(prefix: prefix)
         var hole: UnsafeMutableRawPointer?
-        var offset = pageByteCount - prefixLength
+        var offset = pageByteCount
         for index in range {
             let entry = entries[index]
             let hasKey = index >= firstKeyed

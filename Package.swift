@@ -21,7 +21,8 @@ let testSettings: [SwiftSetting] = [
 let package = Package(
     name: "actor-realm",
     products: [
-        .library(name: "ActorRealm", targets: ["ActorRealm"])
+        .library(name: "ActorRealm", targets: ["ActorRealm"]),
+        .executable(name: "realm-torture", targets: ["realm-torture"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -68,6 +69,11 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "realm-torture",
+            dependencies: ["ActorRealm"],
             swiftSettings: settings
         ),
         .target(

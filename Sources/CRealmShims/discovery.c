@@ -1,4 +1,7 @@
+#define _GNU_SOURCE
 #include "CRealmDiscovery.h"
+
+#include <link.h>
 
 #include <stdbool.h>
 #include <string.h>
@@ -75,6 +78,17 @@ void *crealm_clone_object(const void *template_object, size_t size, size_t align
     void *object = swift_allocObject(*(const void *const *)template_object, size, align_mask);
     memcpy((uint8_t *)object + 16, (const uint8_t *)template_object + 16, size - 16);
     return object;
+}
+
+static int read_count(struct dl_phdr_info *info, size_t size, void *count) {
+    *(uint64_t *)count = info->dlpi_adds;
+    return 1;
+}
+
+uint64_t crealm_loaded_image_count(void) {
+    uint64_t count = 0;
+    dl_iterate_phdr(read_count, &count);
+    return count;
 }
 
 uint32_t crealm_instance_size(const void *metadata) {

@@ -35,8 +35,8 @@ final class AccessorRegistry {
 
     private func find(_ type: ObjectBase.Type) -> TableAccessor? {
         if let known = byType[ObjectIdentifier(type)] { return known }
-        guard schema.contains(type) else { return nil }
         let info = ModelClass.of(type)
+        if let other = schema[info.name], other.type != type { return nil }
         guard let table = attempt({ try core.model.table(named: info.name) }) else { return nil }
         let accessor = TableAccessor(core: core, table: table, info: info)
         byType[ObjectIdentifier(type)] = accessor

@@ -50,14 +50,20 @@ struct ModelSchema: Sendable {
         types = seen
     }
 
-    private static let known = Mutex<[[ObjectIdentifier]: ModelSchema]>([:])
+    private struct Key: Hashable {
+        let types: [ObjectIdentifier]?
+        /// The number of images loaded so far: another one may bring more classes.
+        let imageCount: UInt64
+    }
+
+    private static let known = Mutex<[Key: ModelSchema]>([:])
 
     /// The classes of a configuration, looked up once for each list of types.
-    ///
-    /// - Parameter rescans: Whether images may have been loaded since: set when a file is opened for the first time.
-    static func cached(objectTypes: [ObjectBase.Type]?, rescans: Bool = false) throws -> ModelSchema {
-        let key = objectTypes.map { $0.map { ObjectIdentifier($0) } } ?? [ObjectIdentifier(ModelSchema.self)]
-        if !(rescans && objectTypes == nil), let found = known.withLock({ $0[key] }) { return found }
+    static func cached(objectTypes: [ObjectBase.Type]?) throws -> ModelSchema {
+        let key = Key(
+            types: objectTypes.map { $0.map { ObjectIdentifier($0) } },
+            imageCount: objectTypes == nil ? crealm_loaded_image_count() : 0)
+        if let found = known.withLock({ $0[key] }) { return found }
         let made = try ModelSchema(objectTypes: objectTypes)
         known.withLock { $0[key] = made }
         return made

@@ -81,7 +81,8 @@ extension Realm {
             fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
             encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
             migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
-            shouldCompactOnLaunch: CompactionDecision? = nil, seedFilePath: URL? = nil
+            shouldCompactOnLaunch: CompactionDecision? = nil, objectTypes: [ObjectBase.Type]? = nil,
+            seedFilePath: URL? = nil
         ) {
             location = inMemoryIdentifier.map { .memory($0) } ?? fileURL.map { .file($0) } ?? .none
             self.encryptionKey = encryptionKey
@@ -90,6 +91,7 @@ extension Realm {
             self.migrationBlock = migrationBlock
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.shouldCompactOnLaunch = shouldCompactOnLaunch
+            self.objectTypes = objectTypes
             self.seedFilePath = seedFilePath
         }
     }

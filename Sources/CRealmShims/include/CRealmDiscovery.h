@@ -8,6 +8,9 @@
 // `base_metadata`, the class itself included. Only such classes are realised.
 void crealm_for_each_subclass(const void *base_metadata, void (*body)(const void *metadata, void *context), void *context);
 
+// The number of images that the process has loaded so far.
+uint64_t crealm_loaded_image_count(void);
+
 // A new instance of the class of `template_object` with the same bytes behind the header. The caller owns it, and
 // answers for the references that the bytes contain.
 void *crealm_clone_object(const void *template_object, size_t size, size_t align_mask);

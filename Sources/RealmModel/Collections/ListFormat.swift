@@ -89,7 +89,9 @@ enum ListFormat {
 
     /// Calls a function with a value as an element of a sequence.
     static func withElement<R>(
-        _ value: BorrowedValue, width: Int, isOptional: Bool,
+        _ value: BorrowedValue,
+        width: Int,
+        isOptional: Bool,
         _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
     ) throws(StorageError) -> R {
         if width == 0 {
@@ -101,7 +103,9 @@ enum ListFormat {
             return try withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) {
                 (buffer) throws(StorageError) -> R in
                 buffer[0] = 1
-                if bytes.count > 0 { (buffer.baseAddress! + 1).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count) }
+                if bytes.count > 0 {
+                    (buffer.baseAddress! + 1).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+                }
                 return try body(UnsafeRawBufferPointer(buffer))
             }
         }
@@ -115,7 +119,10 @@ enum ListFormat {
 
     /// Reads an element of a sequence; nil when its length is impossible.
     static func value(
-        _ bytes: UnsafeRawBufferPointer, kind: PropertyKind, width: Int, isOptional: Bool
+        _ bytes: UnsafeRawBufferPointer,
+        kind: PropertyKind,
+        width: Int,
+        isOptional: Bool
     ) -> BorrowedValue? {
         if width == 0 {
             if !isOptional { return .bytes(bytes) }

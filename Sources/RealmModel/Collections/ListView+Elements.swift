@@ -55,6 +55,7 @@ extension ListView {
     }
 
     /// The first position of a borrowed element.
+    @_disfavoredOverload
     package func firstIndex(of value: BorrowedValue) throws(StorageError) -> Int? {
         for index in 0..<count where try borrowedValue(at: index).isSame(as: value) { return index }
         return nil

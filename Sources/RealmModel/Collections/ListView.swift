@@ -70,14 +70,23 @@ package struct ListView {
             throw ListFormat.damaged("its length is wrong.")
         }
         self.init(
-            count: count, slot: slot, nulls: slot.isOptional ? base + ListFormat.headerByteCount : nil,
-            fixed: base + fixedOffset, heap: UnsafeRawBufferPointer(rebasing: bytes[heapOffset...]), view: view)
+            count: count,
+            slot: slot,
+            nulls: slot.isOptional ? base + ListFormat.headerByteCount : nil,
+            fixed: base + fixedOffset,
+            heap: UnsafeRawBufferPointer(rebasing: bytes[heapOffset...]),
+            view: view
+        )
     }
 
     /// A small list.
     private init(
-        count: Int, slot: PropertySlot, nulls: UnsafeRawPointer?, fixed: UnsafeRawPointer,
-        heap: UnsafeRawBufferPointer, view: PageView
+        count: Int,
+        slot: PropertySlot,
+        nulls: UnsafeRawPointer?,
+        fixed: UnsafeRawPointer,
+        heap: UnsafeRawBufferPointer,
+        view: PageView
     ) {
         self.count = count
         elementKind = slot.kind

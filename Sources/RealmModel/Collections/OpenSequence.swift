@@ -6,7 +6,10 @@ extension ModelTransaction.OpenSequence {
     }
 
     func insert(
-        _ value: BorrowedValue, at index: Int, _ slot: PropertySlot, in transaction: WriteTransaction
+        _ value: BorrowedValue,
+        at index: Int,
+        _ slot: PropertySlot,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         try withElement(value, slot) { (bytes) throws(StorageError) in
             if index == count {
@@ -20,7 +23,10 @@ extension ModelTransaction.OpenSequence {
     }
 
     func replace(
-        at index: Int, with value: BorrowedValue, _ slot: PropertySlot, in transaction: WriteTransaction
+        at index: Int,
+        with value: BorrowedValue,
+        _ slot: PropertySlot,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         let old = try tree.element(at: index, in: transaction.view).count
         try withElement(value, slot) { (bytes) throws(StorageError) in
@@ -42,15 +48,22 @@ extension ModelTransaction.OpenSequence {
     }
 
     private func withElement(
-        _ value: BorrowedValue, _ slot: PropertySlot, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+        _ value: BorrowedValue,
+        _ slot: PropertySlot,
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         try ListFormat.withElement(
-            value, width: ListFormat.width(of: slot.kind), isOptional: slot.isOptional, body)
+            value,
+            width: ListFormat.width(of: slot.kind),
+            isOptional: slot.isOptional,
+            body
+        )
     }
 
     /// Calls a function with what the row holds of the list.
     func withBytes(
-        _ slot: PropertySlot, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+        _ slot: PropertySlot,
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         try withUnsafeTemporaryAllocation(byteCount: ListFormat.largeByteCount, alignment: 8) {
             (buffer) throws(StorageError) in

@@ -28,17 +28,25 @@ struct SmallListWriter {
         if isOptional && value.isNull {
             let byte = nullsOffset + index >> 3
             out.storeBytes(
-                of: out.load(fromByteOffset: byte, as: UInt8.self) | 1 << UInt8(index & 7), toByteOffset: byte,
-                as: UInt8.self)
+                of: out.load(fromByteOffset: byte, as: UInt8.self) | 1 << UInt8(index & 7),
+                toByteOffset: byte,
+                as: UInt8.self
+            )
         }
         if width == 0 {
             if case .bytes(let bytes) = value, bytes.count > 0 {
-                (out + fixedOffset + 2 * count + heapByteCount).copyMemory(
-                    from: bytes.baseAddress!, byteCount: bytes.count)
+                (out + fixedOffset + 2 * count + heapByteCount)
+                    .copyMemory(
+                        from: bytes.baseAddress!,
+                        byteCount: bytes.count
+                    )
                 heapByteCount += bytes.count
             }
             out.storeBytes(
-                of: UInt16(heapByteCount).littleEndian, toByteOffset: fixedOffset + 2 * index, as: UInt16.self)
+                of: UInt16(heapByteCount).littleEndian,
+                toByteOffset: fixedOffset + 2 * index,
+                as: UInt16.self
+            )
         } else {
             ListFormat.store(value, width: width, to: out + fixedOffset + index * width)
         }
@@ -48,6 +56,8 @@ struct SmallListWriter {
     /// The encoding, once all elements were appended.
     var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
-            start: out, count: fixedOffset + count * (width == 0 ? 2 : width) + heapByteCount)
+            start: out,
+            count: fixedOffset + count * (width == 0 ? 2 : width) + heapByteCount
+        )
     }
 }

@@ -9,7 +9,8 @@ extension TableView {
         let range = range ?? list.count..<list.count
         precondition(
             range.lowerBound >= 0 && range.upperBound <= list.count,
-            "Index \(range.lowerBound) is out of bounds (must be less than \(list.count)).")
+            "Index \(range.lowerBound) is out of bounds (must be less than \(list.count))."
+        )
         if list.isLarge {
             try spliceLarge(list, property, key: key, range, with: element)
         } else {
@@ -19,7 +20,11 @@ extension TableView {
     }
 
     private func spliceSmall(
-        _ list: ListView, _ property: Int, key: Int64, _ range: Range<Int>, with element: BorrowedValue?
+        _ list: ListView,
+        _ property: Int,
+        key: Int64,
+        _ range: Range<Int>,
+        with element: BorrowedValue?
     ) throws {
         let slot = slots[property]
         let transaction = openTransaction
@@ -31,7 +36,11 @@ extension TableView {
             if case .bytes(let bytes) = element { heapByteCount += bytes.count }
         }
         let byteCount = ListFormat.byteCount(
-            width: width, isOptional: slot.isOptional, count: count, heapByteCount: heapByteCount)
+            width: width,
+            isOptional: slot.isOptional,
+            count: count,
+            heapByteCount: heapByteCount
+        )
         guard byteCount <= ListFormat.inlineByteLimit else {
             try grow(list, property, key: key, range, with: element)
             return
@@ -53,7 +62,11 @@ extension TableView {
 
     /// Moves a small list into a sequence, together with a change that makes it too large.
     private func grow(
-        _ list: ListView, _ property: Int, key: Int64, _ range: Range<Int>, with element: BorrowedValue?
+        _ list: ListView,
+        _ property: Int,
+        key: Int64,
+        _ range: Range<Int>,
+        with element: BorrowedValue?
     ) throws {
         let transaction = openTransaction
         let open = ModelTransaction.OpenSequence()
@@ -70,7 +83,11 @@ extension TableView {
     }
 
     private func spliceLarge(
-        _ list: ListView, _ property: Int, key: Int64, _ range: Range<Int>, with element: BorrowedValue?
+        _ list: ListView,
+        _ property: Int,
+        key: Int64,
+        _ range: Range<Int>,
+        with element: BorrowedValue?
     ) throws {
         let transaction = openTransaction
         let slot = slots[property]
@@ -93,15 +110,22 @@ extension TableView {
         let slot = slots[property]
         let width = ListFormat.width(of: slot.kind)
         let byteCount = ListFormat.byteCount(
-            width: width, isOptional: slot.isOptional, count: open.count,
-            heapByteCount: width == 0 ? open.byteCount : 0)
+            width: width,
+            isOptional: slot.isOptional,
+            count: open.count,
+            heapByteCount: width == 0 ? open.byteCount : 0
+        )
         guard byteCount <= ListFormat.inlineByteLimit / 4 * 3 else { return }
         if open.count == 0 {
             try setListBytes(UnsafeRawBufferPointer(start: nil, count: 0), property, key: key)
         } else {
             let list = ListView(
-                sequence: open.tree, count: open.count, byteCount: open.byteCount, slot: slot,
-                view: transaction.storage.view)
+                sequence: open.tree,
+                count: open.count,
+                byteCount: open.byteCount,
+                slot: slot,
+                view: transaction.storage.view
+            )
             var encoder = SmallListWriter(transaction.listBuffer, slot: slot, count: open.count)
             try list.forEach { _, value in encoder.append(value) }
             try setListBytes(encoder.bytes, property, key: key)
@@ -120,7 +144,9 @@ extension TableView {
         precondition(list.isLarge, "The list is not large.")
         let open = ModelTransaction.OpenSequence(
             tree: SequenceTree(root: PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)),
-            count: list.count, byteCount: list.byteCount)
+            count: list.count,
+            byteCount: list.byteCount
+        )
         transaction.sequences[place(property, key)] = open
         return open
     }

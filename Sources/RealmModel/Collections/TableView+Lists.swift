@@ -17,7 +17,12 @@ extension TableView {
             let open = transaction.sequences[place(property, key)]
         {
             return ListView(
-                sequence: open.tree, count: open.count, byteCount: open.byteCount, slot: slot, view: view)
+                sequence: open.tree,
+                count: open.count,
+                byteCount: open.byteCount,
+                slot: slot,
+                view: view
+            )
         }
         return try ListView(bytes, slot: slot, view: view)
     }
@@ -29,6 +34,7 @@ extension TableView {
     // MARK: - Writing. Positions out of bounds are a programmer's error and trap.
 
     /// Inserts an element before a position; at `count` it is appended.
+    @_disfavoredOverload
     package func listInsert(_ property: Int, key: Int64, at index: Int, _ element: BorrowedValue) throws {
         try splice(property, key: key, index..<index, with: element)
     }
@@ -40,6 +46,7 @@ extension TableView {
     }
 
     /// Appends an element.
+    @_disfavoredOverload
     package func listAppend(_ property: Int, key: Int64, _ element: BorrowedValue) throws {
         try splice(property, key: key, nil, with: element)
     }
@@ -51,6 +58,7 @@ extension TableView {
     }
 
     /// Replaces an element; a row of an embedded class that it held is deleted.
+    @_disfavoredOverload
     package func listReplace(_ property: Int, key: Int64, at index: Int, with element: BorrowedValue) throws {
         try splice(property, key: key, index..<index + 1, with: element)
     }
@@ -82,7 +90,8 @@ extension TableView {
         let list = try list(property, key: key)
         precondition(
             (0..<list.count).contains(source) && (0..<list.count).contains(destination),
-            "A position to move from or to is out of bounds (must be less than \(list.count)).")
+            "A position to move from or to is out of bounds (must be less than \(list.count))."
+        )
         let element = try list.value(at: source)
         // The element stays in the list, so its backlinks stay too and an embedded row is not deleted.
         try rawSplice(property, key: key, source..<source + 1, with: nil)

@@ -127,6 +127,7 @@ enum IndexKey {
     static func int(of key: UnsafeRawBufferPointer) -> Int64? {
         guard key.count == 17, key[0] == 1 else { return nil }
         return Int64(
-            bitPattern: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) ^ 1 << 63)
+            bitPattern: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) ^ 1 << 63
+        )
     }
 }

@@ -23,7 +23,9 @@ struct PendingEntries: ~Copyable {
 
     /// Collects the entries of a property for the rows from a key on.
     init(
-        slot: PropertySlot, cursor: inout LeafCursor, from first: Int64,
+        slot: PropertySlot,
+        cursor: inout LeafCursor,
+        from first: Int64,
         column: (LeafView) throws(StorageError) -> ColumnView
     ) throws(StorageError) {
         bytes = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
@@ -41,7 +43,10 @@ struct PendingEntries: ~Copyable {
                 entries.append(
                     Entry(
                         order: UInt64(bigEndian: out.loadUnaligned(fromByteOffset: 1, as: UInt64.self)),
-                        offset: used, byteCount: byteCount))
+                        offset: used,
+                        byteCount: byteCount
+                    )
+                )
                 used += byteCount
             }
         }
@@ -62,7 +67,10 @@ struct PendingEntries: ~Copyable {
     /// Writes the whole key of a row's entry and returns its length.
     @inline(__always)
     static func encode(
-        _ value: BorrowedValue, slot: PropertySlot, rowKey: Int64, to out: UnsafeMutableRawPointer
+        _ value: BorrowedValue,
+        slot: PropertySlot,
+        rowKey: Int64,
+        to out: UnsafeMutableRawPointer
     ) -> Int {
         if slot.isLink, case .int(let target) = value {
             return IndexKey.backlink(target: target, origin: rowKey, to: out).count

@@ -6,7 +6,10 @@ extension TableView {
     /// Null comes first and only when `lower` is `.unbounded` or `.including(.null)`; NaN comes last. A bound that is
     /// not of the property's kind is a programmer's error.
     package func rangeKeys(
-        property: Int, lower: IndexBound, upper: IndexBound, limit: Int = .max
+        property: Int,
+        lower: IndexBound,
+        upper: IndexBound,
+        limit: Int = .max
     ) throws -> [Int64] {
         let tree = try indexTree(property)
         return try withBounds(property, lower, upper) { (lowerBytes, upperBytes) throws(StorageError) -> [Int64] in
@@ -32,13 +35,18 @@ extension TableView {
         let tree = try indexTree(property)
         return try withBounds(property, lower, upper) { (lowerBytes, upperBytes) throws(StorageError) -> Int in
             try tree.count(
-                from: lowerBytes.isEmpty ? nil : lowerBytes, to: upperBytes.isEmpty ? nil : upperBytes, in: view)
+                from: lowerBytes.isEmpty ? nil : lowerBytes,
+                to: upperBytes.isEmpty ? nil : upperBytes,
+                in: view
+            )
         }
     }
 
     /// Encodes two bounds: the first key of the range and the first beyond it, empty when unbounded.
     private func withBounds<R>(
-        _ property: Int, _ lower: IndexBound, _ upper: IndexBound,
+        _ property: Int,
+        _ lower: IndexBound,
+        _ upper: IndexBound,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StorageError) -> R
     ) throws(StorageError) -> R {
         try withKeyBuffer { (lowerBuffer) throws(StorageError) -> R in
@@ -59,13 +67,17 @@ extension TableView {
                 }
                 return try body(
                     UnsafeRawBufferPointer(start: lowerBuffer, count: lowerCount),
-                    UnsafeRawBufferPointer(start: upperBuffer, count: upperCount))
+                    UnsafeRawBufferPointer(start: upperBuffer, count: upperCount)
+                )
             }
         }
     }
 
     private func encode(
-        _ value: StoredValue, _ property: Int, isAfter: Bool, to out: UnsafeMutableRawPointer
+        _ value: StoredValue,
+        _ property: Int,
+        isAfter: Bool,
+        to out: UnsafeMutableRawPointer
     ) -> Int {
         let kind = slots[property].kind
         precondition(value.isOf(kind), "The bound of an index range is not of the property's type.")
@@ -89,7 +101,10 @@ extension TableView {
     }
 
     private func row(
-        _ key: Int64, _ property: Int, isBetween lower: IndexBound, _ upper: IndexBound
+        _ key: Int64,
+        _ property: Int,
+        isBetween lower: IndexBound,
+        _ upper: IndexBound
     ) throws(StorageError) -> Bool {
         guard let location = try locate(key) else {
             throw corrupt("the index of '\(schema.properties[property].name)' names a row that does not exist.")

@@ -17,14 +17,18 @@ extension TableView {
     /// The row with an int primary key.
     package func findInt(_ primaryKey: Int64) throws(StorageError) -> Int64? {
         precondition(
-            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .int, "The primary key is not an int.")
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .int,
+            "The primary key is not an int."
+        )
         return try find(.int(primaryKey))
     }
 
     /// The row with a string primary key, given in UTF-8.
     package func findString(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
         precondition(
-            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .string, "The primary key is not a string.")
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .string,
+            "The primary key is not a string."
+        )
         return try find(.bytes(primaryKey))
     }
 
@@ -32,7 +36,8 @@ extension TableView {
     package func findFixed(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
         precondition(
             primaryKeyProperty >= 0 && fits(.bytes(primaryKey), slots[primaryKeyProperty]),
-            "The primary key is not an ObjectId or a UUID, or has the wrong length.")
+            "The primary key is not an ObjectId or a UUID, or has the wrong length."
+        )
         return try find(.bytes(primaryKey))
     }
 
@@ -70,6 +75,7 @@ extension TableView {
     }
 
     /// The same for a borrowed value.
+    @_disfavoredOverload
     package func indexedKeys(property: Int, equalTo value: BorrowedValue) throws(StorageError) -> [Int64] {
         let tree = try indexTree(property)
         let slot = slots[property]
@@ -126,7 +132,9 @@ extension TableView {
 
     /// Calls a function with the bytes of a row that the index names.
     func string<R>(
-        of key: Int64, _ property: Int, _ body: (UnsafeRawBufferPointer) -> R
+        of key: Int64,
+        _ property: Int,
+        _ body: (UnsafeRawBufferPointer) -> R
     ) throws(StorageError) -> R {
         guard let location = try locate(key) else {
             throw corrupt("the index of '\(schema.properties[property].name)' names a row that does not exist.")
@@ -137,9 +145,14 @@ extension TableView {
     /// Whether the row of an entry that matches has the value: strings that do not stand whole in the key are compared.
     @inline(__always)
     private func isMatch(
-        _ key: Int64, _ property: Int, _ value: BorrowedValue, _ slot: PropertySlot
+        _ key: Int64,
+        _ property: Int,
+        _ value: BorrowedValue,
+        _ slot: PropertySlot
     ) throws(StorageError) -> Bool {
-        guard slot.columnKind == .bytes, case .bytes(let bytes) = value, IndexKey.isTruncated(bytes) else { return true }
+        guard slot.columnKind == .bytes, case .bytes(let bytes) = value, IndexKey.isTruncated(bytes) else {
+            return true
+        }
         return try string(of: key, property) { $0.elementsEqual(bytes) }
     }
 

@@ -26,7 +26,11 @@ extension TableView {
                 return try tree.count(
                     from: UnsafeRawBufferPointer(start: buffer, count: 8),
                     to: UnsafeRawBufferPointer(
-                        start: buffer, count: IndexKey.appendUpperBound(to: buffer, at: 8)), in: table.view)
+                        start: buffer,
+                        count: IndexKey.appendUpperBound(to: buffer, at: 8)
+                    ),
+                    in: table.view
+                )
             }
         }
         var count = 0
@@ -56,7 +60,10 @@ extension TableView {
 
     /// Calls a function with each origin of links to a row and the number of its links.
     func forEachBacklink(
-        of key: Int64, from origin: UInt32, property: Int, _ body: (Int64, Int) -> Void
+        of key: Int64,
+        from origin: UInt32,
+        property: Int,
+        _ body: (Int64, Int) -> Void
     ) throws(StorageError) {
         guard let table = try model.table(id: origin) else { return }
         let tree = try table.linkTree(property)
@@ -105,7 +112,8 @@ extension TableView {
         switch count {
         case ..<0: throw corrupt("the backlinks of '\(schema.properties[property].name)' do not match its lists.")
         case 0: try trees[tree].remove(key, in: transaction.storage)
-        case 1: try trees[tree].insert(key, value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction.storage)
+        case 1:
+            try trees[tree].insert(key, value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction.storage)
         default:
             var bytes = UInt32(clamping: count).littleEndian
             try withUnsafeBytes(of: &bytes) { (bytes) throws(StorageError) in

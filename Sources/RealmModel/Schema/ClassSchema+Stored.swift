@@ -57,7 +57,8 @@ extension ClassSchema {
     }
 
     private static func property(
-        from reader: inout ByteReader, layouts: [ColumnLayout]
+        from reader: inout ByteReader,
+        layouts: [ColumnLayout]
     ) throws(StorageError) -> PropertySchema {
         guard let kind = PropertyKind(rawValue: try reader.integer(UInt8.self)),
             let collection = CollectionKind(rawValue: try reader.integer(UInt8.self))
@@ -72,9 +73,15 @@ extension ClassSchema {
         let target = try reader.name(byteCount: targetByteCount)
         let origin = try reader.name(byteCount: originByteCount)
         var property = PropertySchema(
-            name: name, kind: kind, collection: collection, isOptional: flags & 1 != 0, isPrimaryKey: flags & 2 != 0,
-            isIndexed: flags & 4 != 0, targetClass: target.isEmpty ? nil : target,
-            originProperty: origin.isEmpty ? nil : origin)
+            name: name,
+            kind: kind,
+            collection: collection,
+            isOptional: flags & 1 != 0,
+            isPrimaryKey: flags & 2 != 0,
+            isIndexed: flags & 4 != 0,
+            targetClass: target.isEmpty ? nil : target,
+            originProperty: origin.isEmpty ? nil : origin
+        )
         property.column = column
         guard property.isStored ? layouts.indices.contains(column) && layouts[column] == property.layout : column == -1,
             !property.isLink || property.targetClass != nil,
@@ -101,7 +108,9 @@ extension ClassSchema {
             writer.append(property.collection.rawValue)
             writer.append(
                 UInt8(
-                    (property.isOptional ? 1 : 0) | (property.isPrimaryKey ? 2 : 0) | (property.isIndexed ? 4 : 0)))
+                    (property.isOptional ? 1 : 0) | (property.isPrimaryKey ? 2 : 0) | (property.isIndexed ? 4 : 0)
+                )
+            )
             writer.append(UInt8(0))
             writer.append(Int32(property.column))
             writer.append(UInt16(property.name.utf8.count))

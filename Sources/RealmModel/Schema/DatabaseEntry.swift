@@ -23,7 +23,9 @@ struct DatabaseEntry: Equatable {
         var reader = ByteReader(bytes, of: "database entry")
         guard try reader.integer(UInt16.self) == Self.layout else {
             throw StorageError(
-                .unsupportedFormat, "The file's schema has a layout that this version of the library does not know.")
+                .unsupportedFormat,
+                "The file's schema has a layout that this version of the library does not know."
+            )
         }
         _ = try reader.integer(UInt16.self)
         nextTableID = try reader.integer(UInt32.self)

@@ -50,8 +50,11 @@ struct SchemaChange {
         classes = [:]
         for schema in model.schema.classes.values {
             classes[schema.name] = ClassDraft(
-                tableID: schema.tableID, isEmbedded: schema.isEmbedded, properties: schema.properties,
-                layouts: schema.columnLayouts)
+                tableID: schema.tableID,
+                isEmbedded: schema.isEmbedded,
+                properties: schema.properties,
+                layouts: schema.columnLayouts
+            )
         }
     }
 
@@ -76,7 +79,12 @@ struct SchemaChange {
     private mutating func change(_ step: SchemaPlan.Step) {
         switch step {
         case .addClass(let schema):
-            var draft = ClassDraft(tableID: entry.nextTableID, isEmbedded: schema.isEmbedded, properties: [], layouts: [])
+            var draft = ClassDraft(
+                tableID: entry.nextTableID,
+                isEmbedded: schema.isEmbedded,
+                properties: [],
+                layouts: []
+            )
             entry.nextTableID += 1
             draft.isNew = true
             draft.isChanged = true
@@ -122,7 +130,9 @@ struct SchemaChange {
 
     /// Brings every row's value of a property back to the default, with all that hangs on it, before it is removed.
     private func clear(_ className: String, _ name: String) throws {
-        guard let table = try model.table(named: className), let property = table.schema.ordinal(of: name) else { return }
+        guard let table = try model.table(named: className), let property = table.schema.ordinal(of: name) else {
+            return
+        }
         let slot = table.slots[property]
         guard slot.column >= 0 else { return }
         for key in try table.allKeys() {
@@ -141,8 +151,13 @@ struct SchemaChange {
         var clusters = ClusterTree()
         var known: [Int: ByteTree] = [:]
         if previous != nil {
-            guard let bytes = try CatalogKey.value(
-                CatalogKey.table, schema.tableID, in: transaction.catalog, view: transaction.view)
+            guard
+                let bytes = try CatalogKey.value(
+                    CatalogKey.table,
+                    schema.tableID,
+                    in: transaction.catalog,
+                    view: transaction.view
+                )
             else { throw TableEntry.damaged(schema) }
             clusters = try TableEntry.clusters(bytes, of: schema)
             try TableEntry.forEachTree(bytes, of: schema) { (_, column, root) throws(StorageError) in
@@ -173,7 +188,11 @@ struct SchemaChange {
         }
         for var tree in known.values { try tree.removeAll(in: transaction) }
         try CatalogKey.store(
-            TableEntry.bytes(clusters: clusters, trees: roots), CatalogKey.table, schema.tableID, in: transaction)
+            TableEntry.bytes(clusters: clusters, trees: roots),
+            CatalogKey.table,
+            schema.tableID,
+            in: transaction
+        )
     }
 }
 

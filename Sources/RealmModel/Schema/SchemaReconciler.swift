@@ -39,12 +39,17 @@ package enum SchemaReconciler {
     }
 
     private static func compare(
-        _ old: ClassSchema, _ new: ClassSchema, isRaised: Bool, _ plan: inout SchemaPlan, _ mismatches: inout [String]
+        _ old: ClassSchema,
+        _ new: ClassSchema,
+        isRaised: Bool,
+        _ plan: inout SchemaPlan,
+        _ mismatches: inout [String]
     ) {
         let className = new.name
         if old.isEmbedded != new.isEmbedded {
             mismatches.append(
-                "Class '\(className)' has been changed \(new.isEmbedded ? "to" : "from") embedded.")
+                "Class '\(className)' has been changed \(new.isEmbedded ? "to" : "from") embedded."
+            )
         }
         comparePrimaryKeys(old, new, &mismatches)
         for property in old.properties where new[property.name] == nil && property.isStored {
@@ -81,7 +86,10 @@ package enum SchemaReconciler {
     }
 
     private static func compare(
-        _ old: PropertySchema, _ new: PropertySchema, _ className: String, _ plan: inout SchemaPlan,
+        _ old: PropertySchema,
+        _ new: PropertySchema,
+        _ className: String,
+        _ plan: inout SchemaPlan,
         _ mismatches: inout [String]
     ) {
         let name = "Property '\(className).\(new.name)'"
@@ -95,7 +103,8 @@ package enum SchemaReconciler {
         required.isOptional = old.isOptional
         if old.typeDescription != required.typeDescription {
             mismatches.append(
-                "\(name) has been changed from '\(old.typeDescription)' to '\(new.typeDescription)'.")
+                "\(name) has been changed from '\(old.typeDescription)' to '\(new.typeDescription)'."
+            )
             return
         }
         if old.isOptional != new.isOptional {
@@ -107,7 +116,8 @@ package enum SchemaReconciler {
             plan.steps.append(
                 new.isIndexed
                     ? .addIndex(className: className, property: new.name)
-                    : .removeIndex(className: className, property: new.name))
+                    : .removeIndex(className: className, property: new.name)
+            )
         }
     }
 

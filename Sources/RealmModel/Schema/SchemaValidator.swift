@@ -31,7 +31,10 @@ enum SchemaValidator {
     }
 
     private static func check(
-        _ property: PropertySchema, of object: ClassSchema, in schema: DatabaseSchema, _ faults: inout [String]
+        _ property: PropertySchema,
+        of object: ClassSchema,
+        in schema: DatabaseSchema,
+        _ faults: inout [String]
     ) {
         let name = "Property '\(object.name).\(property.name)'"
         if property.name.isEmpty || property.name.utf8.count > 255 {
@@ -44,7 +47,8 @@ enum SchemaValidator {
             guard let target = property.targetClass, let targetSchema = schema[target] else {
                 faults.append(
                     "\(name) of type 'object' has unknown object type '\(property.targetClass ?? "")'. Add the class to "
-                        + "the configuration's object types.")
+                        + "the configuration's object types."
+                )
                 return
             }
             if property.collection != .none && property.isOptional && property.collection != .map {
@@ -61,7 +65,8 @@ enum SchemaValidator {
         if property.isPrimaryKey && (!property.kind.canBePrimaryKey || property.collection != .none) {
             faults.append(
                 "\(name) cannot be made the primary key of '\(object.name)' because it is not a 'string', 'int', "
-                    + "'objectId', or 'uuid' property.")
+                    + "'objectId', or 'uuid' property."
+            )
         }
         if property.isIndexed && (!property.kind.isIndexable || property.collection != .none) {
             faults.append("\(name) of type '\(property.typeDescription)' cannot be indexed.")
@@ -69,23 +74,31 @@ enum SchemaValidator {
     }
 
     private static func checkOrigin(
-        _ property: PropertySchema, of object: ClassSchema, _ name: String, in schema: DatabaseSchema,
+        _ property: PropertySchema,
+        of object: ClassSchema,
+        _ name: String,
+        in schema: DatabaseSchema,
         _ faults: inout [String]
     ) {
         guard let originClass = property.targetClass, let origin = schema[originClass] else {
             faults.append(
-                "\(name) declared as origin of linking objects has unknown object type '\(property.targetClass ?? "")'.")
+                "\(name) declared as origin of linking objects has unknown object type '\(property.targetClass ?? "")'."
+            )
             return
         }
         let forward = property.originProperty ?? ""
         guard let link = origin[forward] else {
-            faults.append("Property '\(originClass).\(forward)' declared as origin of linking objects property "
-                + "'\(object.name).\(property.name)' does not exist.")
+            faults.append(
+                "Property '\(originClass).\(forward)' declared as origin of linking objects property "
+                    + "'\(object.name).\(property.name)' does not exist."
+            )
             return
         }
         if !link.isLink || link.targetClass != object.name {
-            faults.append("Property '\(originClass).\(forward)' declared as origin of linking objects property "
-                + "'\(object.name).\(property.name)' does not link to type '\(object.name)'.")
+            faults.append(
+                "Property '\(originClass).\(forward)' declared as origin of linking objects property "
+                    + "'\(object.name).\(property.name)' does not link to type '\(object.name)'."
+            )
         }
     }
 }

@@ -14,7 +14,9 @@ enum CatalogKey {
 
     /// Calls a function with the bytes of a key.
     static func with<R>(
-        _ kind: UInt8, _ tableID: UInt32, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
+        _ kind: UInt8,
+        _ tableID: UInt32,
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
     ) throws(StorageError) -> R {
         var bytes = UInt64(kind) | UInt64(tableID.byteSwapped) << 8
         bytes = bytes.littleEndian
@@ -24,7 +26,10 @@ enum CatalogKey {
     }
 
     static func value(
-        _ kind: UInt8, _ tableID: UInt32 = 0, in catalog: ByteTree, view: PageView
+        _ kind: UInt8,
+        _ tableID: UInt32 = 0,
+        in catalog: ByteTree,
+        view: PageView
     ) throws(StorageError) -> UnsafeRawBufferPointer? {
         try with(kind, tableID) { (key) throws(StorageError) -> UnsafeRawBufferPointer? in
             try catalog.value(for: key, in: view)
@@ -32,7 +37,10 @@ enum CatalogKey {
     }
 
     static func store(
-        _ bytes: [UInt8], _ kind: UInt8, _ tableID: UInt32 = 0, in transaction: WriteTransaction
+        _ bytes: [UInt8],
+        _ kind: UInt8,
+        _ tableID: UInt32 = 0,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         try with(kind, tableID) { (key) throws(StorageError) in
             let value = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)

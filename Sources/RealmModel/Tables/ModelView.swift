@@ -93,12 +93,15 @@ package final class ModelView {
         if let known = tables.withLock({ TableReference(table: $0.tables[id]) }).table { return known }
         guard let schema = schema.schema(of: id) else { return nil }
         let created = TableReference(
-            table: try TableView(model: self, schema: schema, database: self.schema, catalog: catalog, view: view))
-        return tables.withLock { cache in
-            if let other = cache.tables[id] { return TableReference(table: other) }
-            cache.tables[id] = created.table
-            return created
-        }.table
+            table: try TableView(model: self, schema: schema, database: self.schema, catalog: catalog, view: view)
+        )
+        return
+            tables.withLock { cache in
+                if let other = cache.tables[id] { return TableReference(table: other) }
+                cache.tables[id] = created.table
+                return created
+            }
+            .table
     }
 
     private struct TableReference: @unchecked Sendable {

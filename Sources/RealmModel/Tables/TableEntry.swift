@@ -28,7 +28,8 @@ enum TableEntry {
 
     /// Checks the number of trees and reads their columns and roots.
     static func forEachTree(
-        _ bytes: UnsafeRawBufferPointer, of schema: ClassSchema,
+        _ bytes: UnsafeRawBufferPointer,
+        of schema: ClassSchema,
         _ body: (Int, Int, PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard bytes.count >= treesOffset else { throw damaged(schema) }

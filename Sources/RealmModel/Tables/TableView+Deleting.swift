@@ -46,7 +46,9 @@ extension TableView {
 
     /// Takes a row out of the links and lists of one property of a class.
     private func unlink(_ key: Int64, from origin: DatabaseSchema.LinkOrigin) throws {
-        guard let table = try model.table(id: origin.tableID), try !table.linkTree(origin.property).isEmpty else { return }
+        guard let table = try model.table(id: origin.tableID), try !table.linkTree(origin.property).isEmpty else {
+            return
+        }
         var originKeys: [Int64] = []
         try forEachBacklink(of: key, from: origin.tableID, property: origin.property) { (originKey, _) in
             originKeys.append(originKey)

@@ -25,7 +25,9 @@ extension TableView {
     /// A key above every other one, as counters give them, needs no look-up.
     package func insert(intPrimaryKey value: Int64) throws -> Int64 {
         precondition(
-            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .int, "The primary key is not an int.")
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .int,
+            "The primary key is not an int."
+        )
         let writer = try openWriter()
         if !knowsMaximum { try learnMaximum() }
         guard value > maximumPrimaryKey else { return try insert(.int(value)) }
@@ -39,7 +41,8 @@ extension TableView {
     package func insert(bytesPrimaryKey value: UnsafeRawBufferPointer) throws -> Int64 {
         precondition(
             primaryKeyProperty >= 0 && fits(.bytes(value), slots[primaryKeyProperty]),
-            "The primary key is not a string, an ObjectId or a UUID, or has the wrong length.")
+            "The primary key is not a string, an ObjectId or a UUID, or has the wrong length."
+        )
         return try insert(.bytes(value))
     }
 
@@ -51,16 +54,22 @@ extension TableView {
         let writer = try openWriter()
         if let existing = try find(value) {
             throw ModelError.duplicatePrimaryKey(
-                className: schema.name, property: schema.properties[property].name, existing: existing)
+                className: schema.name,
+                property: schema.properties[property].name,
+                existing: existing
+            )
         }
         let transaction = openTransaction
         try catchUp(property)
         let key = try appendRow(writer)
         try store(value, slot, key: key, writer)
         let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.keyBuffer)
-        try trees[tree].insert(
-            UnsafeRawBufferPointer(start: transaction.keyBuffer, count: length),
-            value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction.storage)
+        try trees[tree]
+            .insert(
+                UnsafeRawBufferPointer(start: transaction.keyBuffer, count: length),
+                value: UnsafeRawBufferPointer(start: nil, count: 0),
+                in: transaction.storage
+            )
         pendingFrom[tree] = key + 1
         if case .int(let value) = value, knowsMaximum { maximumPrimaryKey = max(maximumPrimaryKey, value) }
         return key

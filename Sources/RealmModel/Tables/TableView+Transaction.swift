@@ -12,8 +12,11 @@ extension TableView {
     private func beginWriting() throws(StorageError) -> ClusterWriter {
         let transaction = openTransaction
         let writer = ClusterWriter(
-            tree: clusters, columns: schema.columnLayouts, transaction: transaction.storage,
-            generation: model.generation)
+            tree: clusters,
+            columns: schema.columnLayouts,
+            transaction: transaction.storage,
+            generation: model.generation
+        )
         self.writer = writer
         firstNewKey = clusters.nextKey
         liveKey = -1
@@ -52,6 +55,10 @@ extension TableView {
             roots.append((Int(slots[property].column), trees[Int(slots[property].tree)].root))
         }
         try CatalogKey.store(
-            TableEntry.bytes(clusters: clusters, trees: roots), CatalogKey.table, id, in: transaction)
+            TableEntry.bytes(clusters: clusters, trees: roots),
+            CatalogKey.table,
+            id,
+            in: transaction
+        )
     }
 }

@@ -61,6 +61,7 @@ extension TableView {
     /// Sets a single borrowed value; its form must be that of the property's kind.
     ///
     /// - Throws: `ModelError.invalidValue` for null where the property is not optional, or for another form.
+    @_disfavoredOverload
     package func set(_ property: Int, key: Int64, to value: BorrowedValue) throws {
         let slot = slots[property]
         guard slot.collection == .none, slot.column >= 0, fits(value, slot) else { throw invalidValue(property) }
@@ -90,15 +91,20 @@ extension TableView {
 
     func invalidValue(_ property: Int) -> ModelError {
         .invalidValue(
-            className: schema.name, property: schema.properties[property].name,
-            expected: schema.properties[property].typeDescription)
+            className: schema.name,
+            property: schema.properties[property].name,
+            expected: schema.properties[property].typeDescription
+        )
     }
 
     /// Checks that a link's target exists.
     func requireTarget(_ target: Int64, of property: Int) throws {
         guard let table = try model.table(id: slots[property].targetTable), try table.exists(target) else {
             throw ModelError.noSuchTarget(
-                className: schema.name, property: schema.properties[property].name, target: target)
+                className: schema.name,
+                property: schema.properties[property].name,
+                target: target
+            )
         }
     }
 
@@ -116,10 +122,13 @@ extension TableView {
         let slot = slots[property]
         precondition(
             slot.kind == kind && slot.collection == .none,
-            "The value is not of the property's type, or the property is a list.")
+            "The value is not of the property's type, or the property is a list."
+        )
         precondition(slot.primaryKeyIsWritable, "A primary key cannot be changed after its object was created.")
         let writer = try openWriter()
-        if key != liveKey { guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) } }
+        if key != liveKey {
+            guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        }
         if slot.tree >= 0, key < pendingFrom[Int(slot.tree)] { try updateTree(slot, property, key: key, to: value) }
         try store(value, slot, key: key, writer)
         if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
@@ -128,7 +137,10 @@ extension TableView {
     /// Puts a value into its column.
     @inline(__always)
     func store(
-        _ value: BorrowedValue, _ slot: PropertySlot, key: Int64, _ writer: ClusterWriter
+        _ value: BorrowedValue,
+        _ slot: PropertySlot,
+        key: Int64,
+        _ writer: ClusterWriter
     ) throws(StorageError) {
         let column = Int(slot.column)
         switch value {
@@ -147,16 +159,21 @@ extension TableView {
 
     /// Replaces a row's entry in the tree of a property, before the column is written.
     private func updateTree(
-        _ slot: PropertySlot, _ property: Int, key: Int64, to value: BorrowedValue
+        _ slot: PropertySlot,
+        _ property: Int,
+        key: Int64,
+        to value: BorrowedValue
     ) throws(StorageError) {
         guard let transaction = model.transaction, let location = try locate(key) else { return }
         let old = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
         let oldKey = UnsafeRawBufferPointer(
             start: transaction.keyBuffer,
-            count: PendingEntries.encode(old, slot: slot, rowKey: key, to: transaction.keyBuffer))
+            count: PendingEntries.encode(old, slot: slot, rowKey: key, to: transaction.keyBuffer)
+        )
         let newKey = UnsafeRawBufferPointer(
             start: transaction.otherKeyBuffer,
-            count: PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.otherKeyBuffer))
+            count: PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.otherKeyBuffer)
+        )
         let hadEntry = !(slot.isLink && old.isNull)
         let hasEntry = !(slot.isLink && value.isNull)
         if hadEntry && hasEntry && oldKey.elementsEqual(newKey) { return }

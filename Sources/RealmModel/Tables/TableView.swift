@@ -42,7 +42,11 @@ package final class TableView {
     var knowsMaximum = false
 
     init(
-        model: ModelView, schema: ClassSchema, database: DatabaseSchema, catalog: ByteTree, view: PageView
+        model: ModelView,
+        schema: ClassSchema,
+        database: DatabaseSchema,
+        catalog: ByteTree,
+        view: PageView
     ) throws(StorageError) {
         self.model = model
         id = schema.tableID

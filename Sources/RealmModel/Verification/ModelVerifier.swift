@@ -41,12 +41,15 @@ package enum ModelVerifier {
 
     private static func damaged(_ table: TableView, _ property: Int, _ what: String) -> StorageError {
         StorageError(
-            .corrupt, "'\(table.schema.name).\(table.schema.properties[property].name)' is damaged: \(what)")
+            .corrupt,
+            "'\(table.schema.name).\(table.schema.properties[property].name)' is damaged: \(what)"
+        )
     }
 
     /// Calls a function with every row.
     private static func forEachRow(
-        _ table: TableView, _ body: (Int64, RowLocation) throws(StorageError) -> Void
+        _ table: TableView,
+        _ body: (Int64, RowLocation) throws(StorageError) -> Void
     ) throws(StorageError) {
         var cursor = table.leaves()
         while let leaf = try cursor.next() {
@@ -68,7 +71,11 @@ package enum ModelVerifier {
         let tree = table.trees[Int(slot.tree)]
         try tree.verify(in: table.view)
         guard try tree.count(in: table.view) == table.count else {
-            throw damaged(table, property, "its index has \(try tree.count(in: table.view)) entries for \(table.count) rows.")
+            throw damaged(
+                table,
+                property,
+                "its index has \(try tree.count(in: table.view)) entries for \(table.count) rows."
+            )
         }
         try forEachRow(table) { (key, location) throws(StorageError) in
             let column = try table.column(property, in: location.leaf)
@@ -107,7 +114,9 @@ package enum ModelVerifier {
                 let column = try table.column(property, in: location.leaf)
                 if !column.isNull(location.row) { counts[column.int(location.row)] = 1 }
             } else {
-                for target in try table.list(property, at: location, key: key).links() { counts[target, default: 0] += 1 }
+                for target in try table.list(property, at: location, key: key).links() {
+                    counts[target, default: 0] += 1
+                }
             }
             expected += counts.count
             for (target, count) in counts {
@@ -121,7 +130,10 @@ package enum ModelVerifier {
                 }
                 guard stored == count else {
                     throw damaged(
-                        table, property, "row \(key) links \(count) times to row \(target), its backlinks say \(stored).")
+                        table,
+                        property,
+                        "row \(key) links \(count) times to row \(target), its backlinks say \(stored)."
+                    )
                 }
             }
         }
@@ -134,7 +146,8 @@ package enum ModelVerifier {
     /// Visits every run of pages that a version's catalog reaches: the catalog itself, clusters, indexes, backlinks,
     /// large lists, overflow values. Each run exactly once.
     package static func forEachReachablePage(
-        in snapshot: Snapshot, _ body: (PageReference) throws(StorageError) -> Void
+        in snapshot: Snapshot,
+        _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         try snapshot.catalog.forEachPage(in: snapshot.view, body)
         let model = try ModelView(snapshot: snapshot)

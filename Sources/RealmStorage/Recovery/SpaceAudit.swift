@@ -42,6 +42,9 @@ package struct SpaceAudit {
         }
     }
 
+    /// The number of pages up to the end.
+    package var pageCount: Int { owners.count }
+
     /// The number of pages that are free, or will be when their last reader has gone.
     package var freePageCount: Int {
         owners.count { $0 == SpaceAudit.unused }

@@ -44,7 +44,10 @@ struct OperationRunner {
         if let existing {
             #expect(
                 throws: ModelError.duplicatePrimaryKey(
-                    className: view.schema.name, property: property.name, existing: existing)
+                    className: view.schema.name,
+                    property: property.name,
+                    existing: existing
+                )
             ) { try view.insert(primaryKey: value) }
             return
         }
@@ -82,7 +85,11 @@ struct OperationRunner {
     }
 
     private mutating func changeList(
-        _ index: Int, _ key: Int64, _ ordinal: Int, _ property: PropertySchema, _ view: TableView
+        _ index: Int,
+        _ key: Int64,
+        _ ordinal: Int,
+        _ property: PropertySchema,
+        _ view: TableView
     ) throws {
         guard case .list(var elements) = reference.tables[index][key]![ordinal] else { return }
         let old = elements
@@ -165,7 +172,11 @@ struct OperationRunner {
     }
 
     private static func compareIndexes(
-        _ index: Int, _ schema: ClassSchema, _ view: TableView, _ reference: ReferenceDatabase, _ when: String
+        _ index: Int,
+        _ schema: ClassSchema,
+        _ view: TableView,
+        _ reference: ReferenceDatabase,
+        _ when: String
     ) throws {
         let rows = reference.tables[index]
         for (ordinal, property) in schema.properties.enumerated() {
@@ -177,7 +188,9 @@ struct OperationRunner {
                 }
                 for (value, expected) in keys {
                     try #require(
-                        try view.indexedKeys(property: ordinal, equalTo: value) == expected, "\(value) in \(what)")
+                        try view.indexedKeys(property: ordinal, equalTo: value) == expected,
+                        "\(value) in \(what)"
+                    )
                 }
                 let all = try view.rangeKeys(property: ordinal, lower: .unbounded, upper: .unbounded)
                 try #require(all.sorted() == rows.keys.sorted(), "\(what)")
@@ -186,12 +199,17 @@ struct OperationRunner {
             let target = reference.table(named: property.targetClass!)
             let targets = try #require(try view.model.table(named: property.targetClass!))
             for key in reference.tables[target].keys {
-                let expected = reference.links(to: key, in: target).filter { $0.table == index && $0.property == ordinal }
+                let expected = reference.links(to: key, in: target)
+                    .filter { $0.table == index && $0.property == ordinal }
                     .map(\.key)
                 try #require(
-                    try targets.backlinkKeys(of: key, from: view.id, property: ordinal) == expected, "\(key) in \(what)")
+                    try targets.backlinkKeys(of: key, from: view.id, property: ordinal) == expected,
+                    "\(key) in \(what)"
+                )
                 try #require(
-                    try targets.backlinkCount(of: key, from: view.id, property: ordinal) == expected.count, "\(what)")
+                    try targets.backlinkCount(of: key, from: view.id, property: ordinal) == expected.count,
+                    "\(what)"
+                )
             }
         }
     }

@@ -58,7 +58,9 @@ struct ReferenceDatabase: Equatable {
                     switch tables[origin][originKey]![ordinal] {
                     case .single(.link(key)): result.append((origin, originKey, ordinal))
                     case .list(let elements):
-                        for element in elements where element == .link(key) { result.append((origin, originKey, ordinal)) }
+                        for element in elements where element == .link(key) {
+                            result.append((origin, originKey, ordinal))
+                        }
                     default: break
                     }
                 }

@@ -29,7 +29,7 @@ import Testing
         let store = try TreeFile()
         var model: [[UInt8]] = []
         var kept: [(snapshot: Snapshot, model: [[UInt8]])] = []
-        for round in 0..<15 {
+        for round in 0..<12 {
             let removalShare = [1, 2, 8][round % 3]
             let snapshot = try store.write { transaction in
                 var tree = SequenceTree(root: transaction.catalog.root)

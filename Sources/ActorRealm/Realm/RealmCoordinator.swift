@@ -64,8 +64,11 @@ final class RealmCoordinator: Sendable {
         let core: RealmCore
         do {
             core = RealmCore(
-                configuration: configuration, coordinator: self, isolation: isolation,
-                model: try ModelView(snapshot: file.beginRead()))
+                configuration: configuration,
+                coordinator: self,
+                isolation: isolation,
+                model: try ModelView(snapshot: file.beginRead())
+            )
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }
@@ -100,7 +103,7 @@ final class RealmCoordinator: Sendable {
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     func remember(_ core: RealmCore) {
         guard core.isolation.isCacheable else { return }
-        let registration = CoreRegistration(core)
+        let registration = core.registration
         state.withLock { state in
             state.cores = state.cores.filter { $0.value.isAlive }
             state.cores[core.isolation.key] = registration
@@ -122,8 +125,10 @@ final class RealmCoordinator: Sendable {
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {
         func mismatch(_ what: String) -> Realm.Error {
             Realm.Error(
-                .incompatibleSession, "Realm at path '\(path)' already opened with different \(what).",
-                fileURL: second.fileURL)
+                .incompatibleSession,
+                "Realm at path '\(path)' already opened with different \(what).",
+                fileURL: second.fileURL
+            )
         }
         if first.readOnly != second.readOnly { throw mismatch("read permissions") }
         if first.inMemoryIdentifier != second.inMemoryIdentifier { throw mismatch("inMemory settings") }
@@ -133,8 +138,10 @@ final class RealmCoordinator: Sendable {
 
     // MARK: New versions
 
-    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of a
-    /// synchronous writer. It must be quick, and must not write.
+    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of
+    /// a synchronous writer.
+    ///
+    /// It must be quick, and must not write.
     func addVersionListener(_ listener: @escaping @Sendable (UInt64) -> Void) -> ListenerID {
         let id = state.withLock { state in
             let id = ListenerID(number: state.nextListener)
@@ -183,7 +190,9 @@ final class RealmCoordinator: Sendable {
     }
 }
 
-/// A core as its coordinator knows it. The weak reference is used only in the core's isolation.
+/// A core as its coordinator knows it.
+///
+/// The weak reference is used only in the core's isolation.
 final class CoreRegistration: @unchecked Sendable {
     let isolation: RealmIsolation
     private weak let core: RealmCore?

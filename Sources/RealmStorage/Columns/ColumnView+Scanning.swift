@@ -217,7 +217,7 @@ extension SIMDMask where Storage == SIMD64<Int8> {
         var word: UInt64 = 0
         for index in 0..<8 {
             // Gathers the low bits of eight bytes in the top byte.
-            let byte = (bytes[index] & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080 &>> 56
+            let byte = ((bytes[index] & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080) &>> 56
             word |= byte &<< UInt64(index &* 8)
         }
         return word

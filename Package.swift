@@ -21,7 +21,8 @@ let testSettings: [SwiftSetting] = [
 let package = Package(
     name: "actor-realm",
     products: [
-        .library(name: "ActorRealm", targets: ["ActorRealm"])
+        .library(name: "ActorRealm", targets: ["ActorRealm"]),
+        .executable(name: "realm-torture", targets: ["realm-torture"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -70,6 +71,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "realm-torture",
+            dependencies: ["ActorRealm"],
+            swiftSettings: settings
+        ),
         .target(
             name: "RealmTestSupport",
             path: "Tests/RealmTestSupport",
@@ -93,7 +99,7 @@ let package = Package(
         .testTarget(
             name: "ActorRealmTests",
             dependencies: [
-                "ActorRealm", "RealmTestSupport",
+                "ActorRealm", "CRealmShims", "RealmModel", "RealmStorage", "RealmTestSupport",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             swiftSettings: testSettings

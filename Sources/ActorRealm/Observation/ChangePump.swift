@@ -24,16 +24,33 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
 
     private let cursor: ChangeCursor<Subject>
     private let isolation: RealmIsolation
+    private let configuration: Realm.Configuration
     private let block: Block
-    private var core: RealmCore
+    private let heldBack: ((RealmCore) -> Void)?
+    private var core: RealmCore?
+    private var lastHeldBack: UInt64 = 0
 
-    /// Registers, in the isolation of `core`.
-    init(_ subject: Subject, core: RealmCore, block: @escaping Block) throws {
-        self.core = core
+    /// Registers, in the isolation of `origin`, which may be another one than `isolation`.
+    ///
+    /// - Parameters:
+    ///   - heldBack: Called for each version that the realm does not move to because `autorefresh` is off.
+    ///   - block: Called with the changes.
+    init(
+        _ subject: Subject,
+        origin: RealmCore,
+        isolation: RealmIsolation,
+        heldBack: ((RealmCore) -> Void)? = nil,
+        block: @escaping Block
+    ) throws {
         self.block = block
-        isolation = core.isolation
-        cursor = try ChangeCursor(subject, coordinator: core.coordinator, at: core.model.snapshot)
-        core.signals.add(cursor.signal)
+        self.heldBack = heldBack
+        self.isolation = isolation
+        configuration = origin.configuration
+        cursor = try ChangeCursor(subject, coordinator: origin.coordinator, at: origin.model.snapshot)
+        if origin.isolation.isSame(as: isolation) {
+            core = origin
+            origin.signals.add(cursor.signal)
+        }
     }
 
     /// Begins to deliver.
@@ -93,13 +110,14 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
 
     private func deliver(_ pending: ChangeCursor<Subject>.Pending, computesHere: Bool) throws -> Outcome {
         guard !cursor.signal.isEnded else { return .ended }
-        if core.lifecycle == .invalidated {
-            core.signals.remove(cursor.signal)
-            core = try core.coordinator.core(for: isolation, configuration: core.configuration)
-            core.signals.add(cursor.signal)
-        }
+        let core = try liveCore()
         switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
-        case .wait: return .wait
+        case .wait:
+            if let heldBack, !core.autorefresh, !core.isInWriteTransaction, pending.target.version > lastHeldBack {
+                lastHeldBack = pending.target.version
+                heldBack(core)
+            }
+            return .wait
         case .ended: return .ended
         case .deliver:
             cursor.accept(pending)
@@ -113,14 +131,25 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         return .done
     }
 
+    /// The realm of the isolation; another one when it was invalidated.
+    private func liveCore() throws -> RealmCore {
+        if let core, core.lifecycle != .invalidated { return core }
+        core?.signals.remove(cursor.signal)
+        let core = try cursor.coordinator.core(for: isolation, configuration: configuration)
+        core.signals.add(cursor.signal)
+        self.core = core
+        return core
+    }
+
     private func fail(_ error: any Error) async {
         _ = await isolated { pump in
-            if !pump.cursor.signal.isEnded { pump.block(.failure(error), pump.core) }
+            guard !pump.cursor.signal.isEnded, let core = try? pump.liveCore() else { return }
+            pump.block(.failure(error), core)
         }
     }
 
     private func finish() {
-        core.signals.remove(cursor.signal)
+        core?.signals.remove(cursor.signal)
         cursor.cancel()
     }
 

@@ -24,6 +24,12 @@ struct ObjectSubject: ChangeSubject {
 
     var tellsInitialState: Bool { false }
 
+    /// Throws when a key path does not fit the schema.
+    func validate(in model: ModelView) throws {
+        guard let keyPaths else { return }
+        _ = try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
+    }
+
     func state(at view: FixedView) throws -> State {
         guard let table = try view.model.table(named: className) else {
             return State(observed: nil, table: 0, isDeleted: true)

@@ -4,6 +4,11 @@ import RealmModel
 enum DeclaredSchema {
     /// Finds the classes of a configuration.
     static func make(for configuration: Realm.Configuration) throws -> DatabaseSchema {
-        DatabaseSchema(classes: [], version: configuration.schemaVersion)
+        do {
+            let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
+            return schema.databaseSchema(version: configuration.schemaVersion)
+        } catch let error as ModelError {
+            throw Realm.Error(model: error, fileURL: configuration.fileURL)
+        }
     }
 }

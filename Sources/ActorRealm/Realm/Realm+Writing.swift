@@ -44,8 +44,17 @@ extension Realm {
         do {
             try core.beginBlocking()
         } catch {
-            preconditionFailure("\(error) To handle the error, use write(_:), which throws.")
+            preconditionFailure("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
         }
+    }
+
+    /// Begins a write transaction, blocking the thread until it is the caller's turn, as ``beginWrite()`` does, but throws
+    /// what that would trap on.
+    ///
+    /// - Throws: `Realm.Error` when the realm is frozen, read-only, used from another isolation or already in a write
+    ///   transaction, or when the file cannot be written.
+    public func beginWriteTransaction() throws {
+        try core.beginBlocking()
     }
 
     /// Commits the open write transaction; returns when it is durable.

@@ -69,6 +69,8 @@ extension Realm {
         public var seedFilePath: URL?
         /// Refuses writes while more than so many versions are pinned by readers; nil for no limit.
         public var maximumNumberOfActiveVersions: UInt?
+        /// The model classes of the realm; nil for all of the process.
+        public var objectTypes: [ObjectBase.Type]?
         /// When a commit counts as done.
         public var durability = Durability.flushed
         /// Receives what the library has to say; nil for silence.
@@ -79,7 +81,8 @@ extension Realm {
             fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
             encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
             migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
-            shouldCompactOnLaunch: CompactionDecision? = nil, seedFilePath: URL? = nil
+            shouldCompactOnLaunch: CompactionDecision? = nil, objectTypes: [ObjectBase.Type]? = nil,
+            seedFilePath: URL? = nil
         ) {
             location = inMemoryIdentifier.map { .memory($0) } ?? fileURL.map { .file($0) } ?? .none
             self.encryptionKey = encryptionKey
@@ -88,6 +91,7 @@ extension Realm {
             self.migrationBlock = migrationBlock
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.shouldCompactOnLaunch = shouldCompactOnLaunch
+            self.objectTypes = objectTypes
             self.seedFilePath = seedFilePath
         }
     }

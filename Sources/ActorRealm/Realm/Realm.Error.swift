@@ -67,6 +67,8 @@ extension Realm {
             case writingStopped = 106
             /// A stated limit was exceeded.
             case limitExceeded = 107
+            /// An object with the primary key exists already.
+            case duplicatePrimaryKey = 108
         }
 
         /// The class of the failure.

@@ -32,8 +32,9 @@ extension RealmCoordinator {
     private static func checkReadable(_ plan: SchemaPlan, _ configuration: Realm.Configuration) throws(Realm.Error) {
         for step in plan.steps {
             switch step {
-            case .addClass, .addIndex, .removeIndex, .setVersion: continue
+            case .addClass, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion: continue
             case .addProperty(let className, let property):
+                if !property.isStored { continue }
                 throw Realm.Error(
                     .schemaMismatch,
                     "The read-only file has no property '\(className).\(property.name)': open it for writing once.",
@@ -55,6 +56,7 @@ extension RealmCoordinator {
         let turn = try writes.acquireBlocking(for: key)
         let prepared: PreparedCommit
         do {
+            writes.transactionBegins()
             let transaction = try file.beginWrite()
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)

@@ -260,7 +260,7 @@ final class VersionWatcher: Sendable {
         DedicatedThread.detach(name: "realm-watch") { [self] in
             var version = first
             while !isStopped.load(ordering: .acquiring) {
-                let newest = file.waitForVersion(after: version, timeoutNanoseconds: -1)
+                let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
                 if newest > version {
                     version = newest
                     relay.announce(newest)

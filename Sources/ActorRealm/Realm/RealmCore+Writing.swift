@@ -38,6 +38,7 @@ extension RealmCore {
     func beginTransaction(turn: WriteScheduler.Ticket) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
+            coordinator.writes.transactionBegins()
             try model.begin(coordinator.file.beginWrite())
         } catch {
             coordinator.writes.finish(turn)

@@ -58,6 +58,8 @@ final class RealmCore {
         autorefresh = !isFrozen
         access = .allocate(capacity: 1)
         access.initialize(to: RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: isFrozen ? 0 : .max))
+        // Several threads may ask a frozen realm for its tables at once.
+        if isFrozen { accessorStorage = AccessorRegistry(core: self) }
     }
 
     deinit {

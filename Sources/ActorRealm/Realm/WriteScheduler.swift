@@ -47,6 +47,11 @@ final class WriteScheduler: Sendable {
         var prepared: [Prepared] = []
         /// Who waits until nothing is on the way to the disk.
         var quietWaiters: [ThreadGate<Void>] = []
+        /// The number of flushes that failed, now and when the transaction of this turn began: a transaction that was
+        /// built on a lost commit is lost with it.
+        var failureCount = 0
+        var failureCountAtBegin = 0
+        var lastFailure: StorageError?
         var flushCount = 0
         var commitCount = 0
     }
@@ -206,15 +211,24 @@ final class WriteScheduler: Sendable {
         if !isQuiet { gate.wait() }
     }
 
+    /// Notes that the transaction of this turn begins now: call it before it takes its base.
+    func transactionBegins() {
+        state.withLock { $0.failureCountAtBegin = $0.failureCount }
+    }
+
     private func add(
         _ commit: PreparedCommit, ending ticket: Ticket, completion: consuming Completion
     ) -> Queue.FlushPlace? {
         let prepared = Prepared(commit: commit, completion: completion)
-        let actions = state.withLock { state in
+        let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
+            if state.failureCount != state.failureCountAtBegin {
+                return (released(state.queue.finish(ticket, committed: false, at: now)), state.lastFailure)
+            }
             state.prepared.append(prepared)
-            return released(state.queue.finish(ticket, committed: true, at: now))
+            return (released(state.queue.finish(ticket, committed: true, at: now)), nil)
         }
         perform(actions)
+        if let failure { prepared.completion.receive(.failure(failure)) }
         return actions.flush
     }
 
@@ -235,15 +249,24 @@ final class WriteScheduler: Sendable {
         } catch {
             result = .failure(error)
         }
-        let (actions, quietWaiters) = state.withLock { state -> (Queue.Actions, [ThreadGate<Void>]) in
+        let (actions, lost, quietWaiters) = state.withLock { state in
+            var lost: [Prepared] = []
+            if case .failure(let error) = result {
+                // What was prepared meanwhile stands on the commits that are lost now.
+                lost = state.prepared
+                state.prepared = []
+                _ = state.queue.takeForFlush()
+                state.failureCount += 1
+                state.lastFailure = error
+            }
             let actions = released(state.queue.flushFinished(at: now))
-            if state.queue.isFlushing { return (actions, []) }
+            if state.queue.isFlushing { return (actions, lost, [ThreadGate<Void>]()) }
             defer { state.quietWaiters = [] }
-            return (actions, state.quietWaiters)
+            return (actions, lost, state.quietWaiters)
         }
         perform(actions)
         for gate in quietWaiters { gate.open(with: ()) }
-        for prepared in batch { prepared.completion.receive(result) }
+        for prepared in batch + lost { prepared.completion.receive(result) }
         if case .success = result, let last = batch.last { didPublish(last.commit.version) }
     }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "CRealmDiscovery.h"
 #include "RealmIsolation.h"
 
 // The calling thread's identity. `pure` (not `const`) so that coroutines re-read it after a suspension

@@ -8,53 +8,162 @@ package enum IndexBound: Sendable, Hashable {
 }
 
 extension TableView {
-    /// The row with a primary key; nil when there is none or the class has no primary key.
-    package func find(primaryKey: StoredValue) throws -> Int64? { preconditionFailure("stub") }
+    /// The row with a primary key; nil when there is none, or when the value is not of the key's type.
+    package func find(primaryKey: StoredValue) throws -> Int64? {
+        guard primaryKeyProperty >= 0, primaryKey.isOf(slots[primaryKeyProperty].kind) else { return nil }
+        return try primaryKey.withBorrowed { try find($0) }
+    }
 
     /// The row with an int primary key.
-    package func findInt(_ primaryKey: Int64) throws(StorageError) -> Int64? { preconditionFailure("stub") }
+    package func findInt(_ primaryKey: Int64) throws(StorageError) -> Int64? {
+        precondition(
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .int,
+            "The primary key is not an int."
+        )
+        return try find(.int(primaryKey))
+    }
 
     /// The row with a string primary key, given in UTF-8.
     package func findString(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
-        preconditionFailure("stub")
+        precondition(
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .string,
+            "The primary key is not a string."
+        )
+        return try find(.bytes(primaryKey))
     }
 
     /// The row with an ObjectId or UUID primary key, given as its 12 or 16 bytes.
     package func findFixed(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
-        preconditionFailure("stub")
+        precondition(
+            primaryKeyProperty >= 0 && fits(.bytes(primaryKey), slots[primaryKeyProperty]),
+            "The primary key is not an ObjectId or a UUID, or has the wrong length."
+        )
+        return try find(.bytes(primaryKey))
+    }
+
+    /// The row with a primary key.
+    func find(_ value: BorrowedValue) throws(StorageError) -> Int64? {
+        let property = primaryKeyProperty
+        let slot = slots[property]
+        if writer != nil {
+            if case .int(let value) = value, knowsMaximum, value > maximumPrimaryKey { return nil }
+            try catchUp(property)
+        }
+        let tree = trees[Int(slot.tree)]
+        if tree.isEmpty { return nil }
+        return try withKeyBuffer { (buffer) throws(StorageError) -> Int64? in
+            let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
+            let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
+            var cursor = tree.cursor(in: view)
+            var isOnEntry = try cursor.seek(prefix)
+            while isOnEntry, cursor.hasPrefix(prefix) {
+                let key = Int64(bitPattern: cursor.lastEightBytes)
+                if try isMatch(key, property, value, slot) { return key }
+                isOnEntry = try cursor.next()
+            }
+            return nil
+        }
     }
 
     /// Whether a property has an index (a primary key always has).
-    package func hasIndex(_ property: Int) -> Bool { preconditionFailure("stub") }
+    package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].isLink }
 
     /// The rows whose indexed property equals a value, ascending by key.
     package func indexedKeys(property: Int, equalTo value: StoredValue) throws -> [Int64] {
-        preconditionFailure("stub")
+        guard value.isOf(slots[property].kind) else { return [] }
+        return try value.withBorrowed { try indexedKeys(property: property, equalTo: $0) }
     }
 
     /// The same for a borrowed value.
+    @_disfavoredOverload
     package func indexedKeys(property: Int, equalTo value: BorrowedValue) throws(StorageError) -> [Int64] {
-        preconditionFailure("stub")
+        let tree = try indexTree(property)
+        let slot = slots[property]
+        return try withKeyBuffer { (buffer) throws(StorageError) -> [Int64] in
+            let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
+            let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
+            var cursor = tree.cursor(in: view)
+            var isOnEntry = try cursor.seek(prefix)
+            var keys: [Int64] = []
+            while isOnEntry, cursor.hasPrefix(prefix) {
+                let key = Int64(bitPattern: cursor.lastEightBytes)
+                if try isMatch(key, property, value, slot) { keys.append(key) }
+                isOnEntry = try cursor.next()
+            }
+            return keys
+        }
     }
 
-    /// The number of rows whose indexed property equals a value, in the time of two look-ups (an estimate for strings
+    /// The number of rows whose indexed property equals a value, in the time of two look-ups (an upper bound for strings
     /// beyond 256 bytes).
-    package func indexedCount(property: Int, equalTo value: StoredValue) throws -> Int { preconditionFailure("stub") }
-
-    /// The rows in a range of an indexed property, ascending by value, then by key.
-    ///
-    /// Null comes first and only when `lower` is `.unbounded` or `.including(.null)`; NaN comes last.
-    package func rangeKeys(
-        property: Int, lower: IndexBound, upper: IndexBound, limit: Int = .max
-    ) throws -> [Int64] { preconditionFailure("stub") }
-
-    /// The number of rows in a range, in the time of two look-ups (an estimate where strings exceed 256 bytes).
-    package func rangeCount(property: Int, lower: IndexBound, upper: IndexBound) throws -> Int {
-        preconditionFailure("stub")
+    package func indexedCount(property: Int, equalTo value: StoredValue) throws -> Int {
+        try rangeCount(property: property, lower: .including(value), upper: .including(value))
     }
 
     /// The rows whose indexed string begins with a prefix (UTF-8, bytewise), ascending by value, then by key.
     package func prefixKeys(property: Int, prefix: UnsafeRawBufferPointer, limit: Int = .max) throws -> [Int64] {
-        preconditionFailure("stub")
+        let tree = try indexTree(property)
+        precondition(slots[property].columnKind == .bytes, "Only strings have prefixes.")
+        return try withKeyBuffer { (buffer) throws(StorageError) -> [Int64] in
+            let length = IndexKey.encode(stringPrefix: prefix, to: buffer)
+            let bound = UnsafeRawBufferPointer(start: buffer, count: length)
+            let isExact = prefix.count <= IndexKey.stringByteLimit
+            var cursor = tree.cursor(in: view)
+            var isOnEntry = try cursor.seek(bound)
+            var range = IndexRun(table: self, property: property)
+            while isOnEntry, cursor.hasPrefix(bound), range.keys.count < limit || range.isInTruncatedRun {
+                let key = Int64(bitPattern: cursor.lastEightBytes)
+                let isMatch = isExact ? true : try string(of: key, property) { $0.starts(with: prefix) }
+                try range.append(key, at: &cursor, if: isMatch)
+                isOnEntry = try cursor.next()
+            }
+            return try range.finish(limit: limit)
+        }
+    }
+
+    // MARK: - Rows behind keys
+
+    /// The index tree of a property, up to date.
+    func indexTree(_ property: Int) throws(StorageError) -> ByteTree {
+        precondition(hasIndex(property), "The property has no index.")
+        if writer != nil { try catchUp(property) }
+        return trees[Int(slots[property].tree)]
+    }
+
+    /// Calls a function with the bytes of a row that the index names.
+    func string<R>(
+        of key: Int64,
+        _ property: Int,
+        _ body: (UnsafeRawBufferPointer) -> R
+    ) throws(StorageError) -> R {
+        guard let location = try locate(key) else {
+            throw corrupt("the index of '\(schema.properties[property].name)' names a row that does not exist.")
+        }
+        return body(try column(property, in: location.leaf).bytes(location.row))
+    }
+
+    /// Whether the row of an entry that matches has the value: strings that do not stand whole in the key are compared.
+    @inline(__always)
+    private func isMatch(
+        _ key: Int64,
+        _ property: Int,
+        _ value: BorrowedValue,
+        _ slot: PropertySlot
+    ) throws(StorageError) -> Bool {
+        guard slot.columnKind == .bytes, case .bytes(let bytes) = value, IndexKey.isTruncated(bytes) else {
+            return true
+        }
+        return try string(of: key, property) { $0.elementsEqual(bytes) }
+    }
+
+    /// Lends stack memory for one key.
+    @inline(__always)
+    func withKeyBuffer<R>(
+        _ body: (UnsafeMutableRawPointer) throws(StorageError) -> R
+    ) throws(StorageError) -> R {
+        try withUnsafeTemporaryAllocation(byteCount: IndexKey.maximumByteCount, alignment: 8) {
+            (buffer) throws(StorageError) -> R in
+            try body(buffer.baseAddress!)
+        }
     }
 }

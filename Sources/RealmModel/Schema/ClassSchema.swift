@@ -25,7 +25,9 @@ package struct ClassSchema: Sendable, Equatable {
         columnLayouts = []
         primaryKeyOrdinal = properties.firstIndex { $0.isPrimaryKey }
         ordinals = Dictionary(
-            properties.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            properties.enumerated().map { ($0.element.name, $0.offset) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     package var primaryKey: PropertySchema? { primaryKeyOrdinal.map { properties[$0] } }

@@ -30,8 +30,10 @@ package struct DatabaseSchema: Sendable, Equatable {
             if schema.tableID != 0 { names[schema.tableID] = schema.name }
             for (ordinal, property) in schema.properties.enumerated() where property.isLink {
                 guard let target = property.targetClass else { continue }
-                incoming[target, default: []].append(
-                    LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal))
+                incoming[target, default: []]
+                    .append(
+                        LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal)
+                    )
             }
         }
         self.classes = ordered

@@ -17,8 +17,14 @@ package struct PropertySchema: Sendable, Hashable {
     package internal(set) var column: Int
 
     package init(
-        name: String, kind: PropertyKind, collection: CollectionKind = .none, isOptional: Bool = false,
-        isPrimaryKey: Bool = false, isIndexed: Bool = false, targetClass: String? = nil, originProperty: String? = nil
+        name: String,
+        kind: PropertyKind,
+        collection: CollectionKind = .none,
+        isOptional: Bool = false,
+        isPrimaryKey: Bool = false,
+        isIndexed: Bool = false,
+        targetClass: String? = nil,
+        originProperty: String? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -48,9 +54,9 @@ package struct PropertySchema: Sendable, Hashable {
 
     /// The type as schema messages spell it: `int?`, `array<string>`, `<Dog>`.
     package var typeDescription: String {
-        let element = (isLink || kind == .linkingObjects ? "<\(targetClass ?? "")>" : kind.name)
+        let element = targetClass ?? kind.name
         switch collection {
-        case .none: return isOptional && !isLink ? element + "?" : element
+        case .none: return targetClass != nil ? "<\(element)>" : isOptional ? element + "?" : element
         case .list: return "array<\(element)\(isOptional ? "?" : "")>"
         case .set: return "set<\(element)\(isOptional ? "?" : "")>"
         case .map: return "dictionary<string, \(element)\(isOptional ? "?" : "")>"

@@ -4,11 +4,52 @@ package import RealmStorage
 package final class ModelTransaction {
     /// The storage's transaction: rows, indexes and the catalog are written through it.
     package let storage: WriteTransaction
+    /// The tables with an open writer, in the order in which they were first written.
+    var touched: [TableView] = []
+    /// The large lists that were read or changed, by place.
+    var sequences: [SequencePlace: OpenSequence] = [:]
+    /// Whether `prepareCommit` was called.
+    var isPrepared = false
+    /// Room for two keys, for the operation that is running.
+    let keyBuffer: UnsafeMutableRawPointer
+    let otherKeyBuffer: UnsafeMutableRawPointer
+    /// Room for an encoded small list, for the operation that is running.
+    let listBuffer: UnsafeMutableRawPointer
 
     init(storage: WriteTransaction) {
         self.storage = storage
+        keyBuffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
+        otherKeyBuffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
+        listBuffer = .allocate(byteCount: ListFormat.inlineByteLimit, alignment: 8)
+    }
+
+    deinit {
+        keyBuffer.deallocate()
+        otherKeyBuffer.deallocate()
+        listBuffer.deallocate()
     }
 
     /// What the transaction changed so far, by table and property ordinal.
     package var changes: ChangeSet { storage.changes.changeSet }
+
+    /// Where a large list belongs.
+    struct SequencePlace: Hashable {
+        let table: UInt32
+        let property: Int32
+        let key: Int64
+    }
+
+    /// A large list that the transaction changed; its row holds the old root until the commit.
+    final class OpenSequence {
+        var tree: SequenceTree
+        var count: Int
+        /// The sum of the elements' encoded lengths.
+        var byteCount: Int
+
+        init(tree: SequenceTree = SequenceTree(), count: Int = 0, byteCount: Int = 0) {
+            self.tree = tree
+            self.count = count
+            self.byteCount = byteCount
+        }
+    }
 }

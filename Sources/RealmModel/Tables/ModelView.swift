@@ -1,4 +1,6 @@
+import OrderedCollections
 package import RealmStorage
+import Synchronization
 
 /// A database at one version: of a snapshot, or of the write transaction that it is in.
 ///
@@ -7,8 +9,7 @@ package import RealmStorage
 /// background) may be read from any thread, several at once, because nothing but the list of its table views ever
 /// changes and that is locked.
 package final class ModelView {
-    /// The version that is read outside a transaction.
-    package private(set) var snapshot: Snapshot
+    private var pinned: Snapshot?
     /// The open transaction; reads see it.
     package private(set) var transaction: ModelTransaction?
     /// The schema as the file stores it at this version.
@@ -16,60 +17,203 @@ package final class ModelView {
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
+    /// Where pages are read.
+    package private(set) var view: PageView
+    private var catalog: ByteTree
+    private let tables = Mutex(TableCache())
+
+    private struct TableCache: @unchecked Sendable {
+        var tables: [UInt32: TableView] = [:]
+    }
 
     /// Stands a view on a snapshot.
     ///
     /// - Parameter schema: The schema of another view of the same file, to be shared when it still is this version's.
     package init(snapshot: Snapshot, schema: DatabaseSchema? = nil) throws(StorageError) {
-        self.snapshot = snapshot
-        self.schema = schema ?? DatabaseSchema(classes: [])
-        generation = .allocate(capacity: 1)
-        generation.initialize(to: 1)
+        pinned = snapshot
+        view = snapshot.view
+        catalog = snapshot.catalog
+        self.schema = try DatabaseSchema(in: snapshot.catalog, view: snapshot.view, known: schema) ?? .empty
+        generation = Self.makeGeneration()
+    }
+
+    private init(snapshot: Snapshot, sharing schema: DatabaseSchema) {
+        pinned = snapshot
+        view = snapshot.view
+        catalog = snapshot.catalog
+        self.schema = schema
+        generation = Self.makeGeneration()
+    }
+
+    /// Stands a view in a transaction, without a snapshot to go back to.
+    init(transaction: WriteTransaction) throws(StorageError) {
+        view = transaction.view
+        catalog = transaction.catalog
+        schema = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
+        generation = Self.makeGeneration()
+        self.transaction = ModelTransaction(storage: transaction)
+    }
+
+    private static func makeGeneration() -> UnsafeMutablePointer<UInt64> {
+        let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        word.initialize(to: 1)
+        return word
     }
 
     deinit {
         generation.deallocate()
     }
 
-    /// A view of its own on the version that this one reads outside a transaction: for freezing, or for another thread.
-    package func duplicate() throws(StorageError) -> ModelView { preconditionFailure("stub") }
+    /// The version that is read outside a transaction.
+    package var snapshot: Snapshot {
+        guard let pinned else { preconditionFailure("This view lives inside a transaction only.") }
+        return pinned
+    }
 
-    /// Where pages are read.
-    package var view: PageView { preconditionFailure("stub") }
+    /// A view of its own on the version that this one reads outside a transaction: for freezing, or for another thread.
+    package func duplicate() throws(StorageError) -> ModelView {
+        if transaction == nil { return ModelView(snapshot: snapshot, sharing: schema) }
+        return try ModelView(snapshot: snapshot, schema: schema)
+    }
 
     /// The version that is read: the transaction's own inside one.
-    package var version: UInt64 { preconditionFailure("stub") }
+    package var version: UInt64 { transaction?.storage.version ?? snapshot.version }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { transaction != nil }
 
     /// The table of a class; nil when the file has no such class.
-    package func table(named className: String) throws(StorageError) -> TableView? { preconditionFailure("stub") }
+    package func table(named className: String) throws(StorageError) -> TableView? {
+        guard let tableID = schema[className]?.tableID else { return nil }
+        return try table(id: tableID)
+    }
 
     /// The table of a number; nil when the file has no such table.
-    package func table(id: UInt32) throws(StorageError) -> TableView? { preconditionFailure("stub") }
+    package func table(id: UInt32) throws(StorageError) -> TableView? {
+        if let known = tables.withLock({ TableReference(table: $0.tables[id]) }).table { return known }
+        guard let schema = schema.schema(of: id) else { return nil }
+        let created = TableReference(
+            table: try TableView(model: self, schema: schema, database: self.schema, catalog: catalog, view: view)
+        )
+        return
+            tables.withLock { cache in
+                if let other = cache.tables[id] { return TableReference(table: other) }
+                cache.tables[id] = created.table
+                return created
+            }
+            .table
+    }
+
+    private struct TableReference: @unchecked Sendable {
+        let table: TableView?
+    }
+
+    private struct TableReferences: @unchecked Sendable {
+        let tables: [TableView]
+    }
+
+    /// The tables that were asked for so far.
+    private var openTables: [TableView] {
+        tables.withLock { TableReferences(tables: Array($0.tables.values)) }.tables
+    }
+
+    // MARK: - Moving
 
     /// Moves to another version. Not inside a transaction.
-    package func advance(to snapshot: Snapshot) throws(StorageError) { preconditionFailure("stub") }
+    package func advance(to snapshot: Snapshot) throws(StorageError) {
+        precondition(transaction == nil, "End the transaction before moving to another version.")
+        guard snapshot.version != pinned?.version || snapshot.file !== pinned?.file else {
+            pinned = snapshot
+            return
+        }
+        pinned = snapshot
+        try move(to: snapshot.catalog, view: snapshot.view)
+    }
 
     /// Begins to read and write through a transaction, which may stand on a newer version than the snapshot.
-    package func begin(_ transaction: WriteTransaction) throws(StorageError) { preconditionFailure("stub") }
+    package func begin(_ transaction: WriteTransaction) throws(StorageError) {
+        precondition(self.transaction == nil, "A transaction is open already.")
+        try move(to: transaction.catalog, view: transaction.view)
+        self.transaction = ModelTransaction(storage: transaction)
+    }
+
+    /// Reads from other roots. Tables whose catalog is the same keep theirs.
+    private func move(to catalog: ByteTree, view: PageView) throws(StorageError) {
+        generation.pointee &+= 1
+        let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
+        self.catalog = catalog
+        self.view = view
+        if isSame {
+            for table in openTables { table.move(to: view) }
+            return
+        }
+        let known = schema
+        schema = try DatabaseSchema(in: catalog, view: view, known: known) ?? .empty
+        let isSameSchema = known.stamp == schema.stamp
+        for table in openTables {
+            guard let current = schema.schema(of: table.id) else {
+                table.becomeEmpty()
+                continue
+            }
+            if !isSameSchema { table.configure(current, in: schema) }
+            try table.load(from: catalog, view: view)
+        }
+    }
 
     /// Seals every touched table into the catalog and prepares the commit. Reads still see the transaction, until
     /// `endTransaction` or `rollback`.
-    package func prepareCommit() throws(StorageError) -> PreparedCommit { preconditionFailure("stub") }
+    package func prepareCommit() throws(StorageError) -> PreparedCommit {
+        guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        try sealTables()
+        let prepared = try transaction.storage.prepareCommit()
+        transaction.isPrepared = true
+        catalog = transaction.storage.catalog
+        return prepared
+    }
+
+    /// Stores every touched table in the transaction's catalog.
+    func sealTables() throws(StorageError) {
+        guard let transaction else { return }
+        generation.pointee &+= 1
+        try transaction.sealSequences(in: self)
+        for table in transaction.touched { try table.seal(in: transaction) }
+        transaction.touched.removeAll(keepingCapacity: true)
+    }
 
     /// Forgets the transaction; reads see the snapshot again.
-    package func rollback() { preconditionFailure("stub") }
+    package func rollback() {
+        guard let transaction else { return }
+        transaction.storage.rollback()
+        self.transaction = nil
+        for table in openTables { table.forgetTransaction() }
+        guard let pinned else { return }
+        catalog = ByteTree()
+        do {
+            try move(to: pinned.catalog, view: pinned.view)
+        } catch {
+            // What was readable before the transaction is damaged now: show nothing rather than freed pages.
+            for table in openTables { table.becomeEmpty() }
+        }
+    }
 
     /// Leaves the transaction after `prepareCommit`.
     ///
     /// - Parameter snapshot: The version to stand on, normally the one just committed; nil to read the old snapshot
     ///   until the commit is durable and `advance(to:)` is called.
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
-        preconditionFailure("stub")
+        guard let transaction else { return }
+        precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
+        self.transaction = nil
+        for table in openTables { table.forgetTransaction() }
+        if let snapshot { pinned = snapshot }
+        guard let pinned else { return }
+        try move(to: pinned.catalog, view: pinned.view)
     }
 
     /// Deletes all rows of all classes, inside a transaction.
-    package func deleteAll() throws { preconditionFailure("stub") }
+    package func deleteAll() throws {
+        for schema in schema.classes.values {
+            try table(named: schema.name)?.clear()
+        }
+    }
 }

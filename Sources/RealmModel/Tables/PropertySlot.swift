@@ -1,19 +1,51 @@
-/// What a row operation must know of a property, in one flat word per property.
+import RealmStorage
+
+/// What a row operation must know of a property, flat.
 @frozen
 @usableFromInline
 package struct PropertySlot: BitwiseCopyable, Sendable {
     /// The physical column, -1 for computed properties.
     @usableFromInline package var column: Int32
-    @usableFromInline package var kind: PropertyKind
-    @usableFromInline package var collection: CollectionKind
-    @usableFromInline package var isNullable: Bool
-    @usableFromInline package var isPrimaryKey: Bool
     /// The slot of the index tree, or of the backlink tree of a link property; -1 without one.
     @usableFromInline package var tree: Int32
-    /// Whether `tree` holds backlinks of a collection, so that it is not derived from one column value per row.
-    @usableFromInline package var isCollectionTree: Bool
-    /// Whether the linked class is embedded: its rows live and die with the link.
-    @usableFromInline package var ownsTarget: Bool
     /// The table of the linked class; 0 for other kinds.
     @usableFromInline package var targetTable: UInt32
+    @usableFromInline package var kind: PropertyKind
+    /// The raw value of the column's kind.
+    @usableFromInline package var columnKindValue: UInt8
+    @usableFromInline package var collection: CollectionKind
+    /// Whether the column is nullable.
+    @usableFromInline package var isNullable: Bool
+    /// Whether values or elements may be null.
+    @usableFromInline package var isOptional: Bool
+    @usableFromInline package var isPrimaryKey: Bool
+    /// Whether the linked class is embedded: its rows live and die with the link.
+    @usableFromInline package var ownsTarget: Bool
+
+    init(_ property: PropertySchema, tree: Int, in schema: DatabaseSchema) {
+        column = Int32(property.column)
+        self.tree = Int32(tree)
+        kind = property.kind
+        columnKindValue = property.layout.kind.rawValue
+        collection = property.collection
+        isNullable = property.layout.isNullable
+        isOptional = property.isOptional
+        isPrimaryKey = property.isPrimaryKey
+        let target = property.isLink ? schema[property.targetClass ?? ""] : nil
+        targetTable = target?.tableID ?? 0
+        ownsTarget = target?.isEmbedded ?? false
+    }
+
+    var columnKind: ColumnKind { ColumnKind(rawValue: columnKindValue) ?? .bytes }
+
+    /// Whether the property is a link or a collection of links.
+    @inlinable package var isLink: Bool { kind == .object }
+
+    /// Whether its tree is derived from one column value per row, so that it can be brought up to date later.
+    var isDeferrable: Bool { tree >= 0 && collection == .none }
+}
+
+extension PropertySchema {
+    /// Whether a table keeps a tree for the property: an index, or the backlinks that it makes.
+    var hasTree: Bool { hasIndex || isLink }
 }

@@ -1,11 +1,138 @@
 import RealmStorage
 
 extension TableView {
+    /// A row that is to go.
+    private typealias Doomed = (table: TableView, key: Int64)
+
     /// Deletes a row: links to it become null, lists lose it, embedded children go with it.
     ///
     /// - Throws: `ModelError.noSuchRow`, or the storage's error.
-    package func delete(key: Int64) throws { preconditionFailure("stub") }
+    package func delete(key: Int64) throws {
+        _ = openTransaction
+        guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        var doomed: [Doomed] = [(self, key)]
+        while let next = doomed.popLast() {
+            // An embedded row may be reached twice when a damaged file gives it two owners.
+            if try next.table.contains(key: next.key) { try next.table.deleteRow(next.key, &doomed) }
+        }
+    }
+
+    private func deleteRow(_ key: Int64, _ doomed: inout [Doomed]) throws {
+        let writer = try openWriter()
+        try catchUpLinks()
+        for property in linkProperties { try unlinkTargets(of: key, property, &doomed) }
+        if !listProperties.isEmpty { try freeSequences(of: key) }
+        for origin in linkOrigins { try unlink(key, from: origin) }
+        try removeFromIndexes(key, writer)
+        try writer.delete(key: key)
+        writer.transaction.changes.recordDelete(table: id, key: key)
+        if liveKey == key { liveKey = -1 }
+    }
+
+    /// Removes the backlinks that a row makes through a property, and dooms the rows that it owns.
+    private func unlinkTargets(of key: Int64, _ property: Int, _ doomed: inout [Doomed]) throws {
+        let slot = slots[property]
+        var targets: [Int64] = []
+        if slot.collection == .none {
+            guard let target = try link(property, key: key) else { return }
+            targets = [target]
+        } else {
+            targets = try list(property, key: key).links()
+        }
+        for target in targets { try removeBacklink(property, target: target, origin: key) }
+        guard slot.ownsTarget, let table = try model.table(id: slot.targetTable) else { return }
+        for target in targets { doomed.append((table, target)) }
+    }
+
+    /// Takes a row out of the links and lists of one property of a class.
+    private func unlink(_ key: Int64, from origin: DatabaseSchema.LinkOrigin) throws {
+        guard let table = try model.table(id: origin.tableID), try !table.linkTree(origin.property).isEmpty else {
+            return
+        }
+        var originKeys: [Int64] = []
+        try forEachBacklink(of: key, from: origin.tableID, property: origin.property) { (originKey, _) in
+            originKeys.append(originKey)
+        }
+        let property = origin.property
+        for originKey in originKeys {
+            if table.slots[property].collection == .none {
+                try table.write(property, key: originKey, .null, of: .object)
+            } else {
+                _ = try table.openWriter()
+                try table.removeBacklink(property, target: key, origin: originKey)
+                try table.removeAll(of: key, property, key: originKey)
+            }
+        }
+    }
+
+    /// Removes every link to a target from a list.
+    private func removeAll(of target: Int64, _ property: Int, key: Int64) throws {
+        let links = try list(property, key: key).links()
+        for index in links.indices.reversed() where links[index] == target {
+            try rawSplice(property, key: key, index..<index + 1, with: nil)
+        }
+    }
+
+    private func removeFromIndexes(_ key: Int64, _ writer: ClusterWriter) throws {
+        guard treeCount > linkProperties.count else { return }
+        guard let location = try locate(key) else { return }
+        let buffer = openTransaction.keyBuffer
+        for property in 0..<slotCount where hasIndex(property) {
+            let slot = slots[property]
+            let tree = Int(slot.tree)
+            guard key < pendingFrom[tree] else { continue }
+            let value = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
+            let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: buffer)
+            try trees[tree].remove(UnsafeRawBufferPointer(start: buffer, count: length), in: writer.transaction)
+        }
+    }
 
     /// Deletes every row.
-    package func deleteAll() throws { preconditionFailure("stub") }
+    package func deleteAll() throws {
+        _ = openTransaction
+        if try isIndependent() {
+            try clear()
+            return
+        }
+        // Rows that go with an earlier one are gone when their turn comes.
+        for key in try allKeys() where try contains(key: key) { try delete(key: key) }
+    }
+
+    /// Whether no other row changes when all of this table's rows go.
+    private func isIndependent() throws -> Bool {
+        if linkProperties.contains(where: { slots[$0].ownsTarget }) { return false }
+        for origin in linkOrigins where origin.tableID != id {
+            guard let table = try model.table(id: origin.tableID) else { continue }
+            if try !table.linkTree(origin.property).isEmpty { return false }
+        }
+        return true
+    }
+
+    /// All row keys, ascending.
+    func allKeys() throws(StorageError) -> [Int64] {
+        var keys: [Int64] = []
+        keys.reserveCapacity(count)
+        var cursor = leaves()
+        while let leaf = try cursor.next() {
+            for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
+        }
+        return keys
+    }
+
+    /// Deletes every row and looks at nothing beyond this table.
+    func clear() throws {
+        guard count > 0 else { return }
+        let writer = try openWriter()
+        for key in try allKeys() {
+            if !listProperties.isEmpty { try freeSequences(of: key) }
+            writer.transaction.changes.recordDelete(table: id, key: key)
+        }
+        try writer.deleteAll()
+        for tree in 0..<treeCount { try trees[tree].removeAll(in: writer.transaction) }
+        for property in 0..<slotCount where slots[property].isDeferrable {
+            pendingFrom[Int(slots[property].tree)] = writer.tree.nextKey
+        }
+        liveKey = -1
+        maximumPrimaryKey = .min
+    }
 }

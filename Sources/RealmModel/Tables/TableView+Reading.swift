@@ -2,41 +2,99 @@ package import RealmStorage
 
 extension TableView {
     /// The row of a key; nil when there is no such row. Valid until `model.generation` changes.
-    package func locate(_ key: Int64) throws(StorageError) -> RowLocation? { preconditionFailure("stub") }
+    package func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
+        if let writer { return try writer.leaf(containing: key) }
+        return try clusters.leaf(containing: key, in: view)
+    }
 
     /// Whether a row exists.
-    package func contains(key: Int64) throws(StorageError) -> Bool { preconditionFailure("stub") }
+    package func contains(key: Int64) throws(StorageError) -> Bool { try locate(key) != nil }
 
     /// The row at a position in key order.
-    package func location(at index: Int) throws(StorageError) -> RowLocation? { preconditionFailure("stub") }
+    package func location(at index: Int) throws(StorageError) -> RowLocation? {
+        if let writer { return try writer.position(at: index) }
+        return try clusters.position(at: index, in: view)
+    }
 
     /// The key at a position in key order.
-    package func key(at index: Int) throws(StorageError) -> Int64? { preconditionFailure("stub") }
+    package func key(at index: Int) throws(StorageError) -> Int64? {
+        guard let location = try location(at: index) else { return nil }
+        return location.leaf.key(at: location.row)
+    }
 
     /// The position of a key in key order.
-    package func index(of key: Int64) throws(StorageError) -> Int? { preconditionFailure("stub") }
+    package func index(of key: Int64) throws(StorageError) -> Int? {
+        if let writer { return try writer.index(of: key) }
+        return try clusters.index(of: key, in: view)
+    }
 
     /// The leaves in key order. The first may begin with rows before `key`.
-    package func leaves(from key: Int64 = .min) -> LeafCursor { preconditionFailure("stub") }
+    package func leaves(from key: Int64 = .min) -> LeafCursor {
+        if let writer { return writer.leaves(from: key) }
+        return clusters.leaves(in: view, from: key)
+    }
 
     /// The column of a property in a leaf.
     @inlinable
     @inline(__always)
     package func column(_ property: Int, in leaf: LeafView) throws(StorageError) -> ColumnView {
         let slot = slots[property]
-        return try leaf.column(Int(slot.column), isNullable: slot.isNullable)
+        let column = try leaf.column(Int(slot.column), isNullable: slot.isNullable)
+        guard column.isAbsent || column.kind.rawValue == slot.columnKindValue else { throw damagedColumn(property) }
+        return column
+    }
+
+    @usableFromInline
+    @inline(never)
+    func damagedColumn(_ property: Int) -> StorageError {
+        corrupt("the column of property '\(schema.properties[property].name)' has the wrong type.")
     }
 
     /// A single value, owned. Not for collections or computed properties.
     ///
     /// - Throws: `ModelError.noSuchRow`, or the storage's error.
-    package func value(_ property: Int, key: Int64) throws -> StoredValue { preconditionFailure("stub") }
+    package func value(_ property: Int, key: Int64) throws -> StoredValue {
+        try value(property, at: try row(of: key))
+    }
 
     /// A single value, owned, of a row already located.
     package func value(_ property: Int, at location: RowLocation) throws(StorageError) -> StoredValue {
-        preconditionFailure("stub")
+        let kind = slots[property].kind
+        return StoredValue(try borrowedValue(property, at: location), kind: kind)
+    }
+
+    /// A single value, in place, of a row already located. Valid as long as a column view.
+    package func borrowedValue(_ property: Int, at location: RowLocation) throws(StorageError) -> BorrowedValue {
+        let slot = slots[property]
+        precondition(slot.collection == .none && slot.column >= 0, "Read a collection with list(_:key:).")
+        return try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
     }
 
     /// The target of a to-one link.
-    package func link(_ property: Int, key: Int64) throws -> Int64? { preconditionFailure("stub") }
+    package func link(_ property: Int, key: Int64) throws -> Int64? {
+        let location = try row(of: key)
+        precondition(slots[property].isLink, "The property is not a link.")
+        let column = try column(property, in: location.leaf)
+        return column.isNull(location.row) ? nil : column.int(location.row)
+    }
+
+    /// The row of a key that must exist.
+    func row(of key: Int64) throws -> RowLocation {
+        guard let location = try locate(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        return location
+    }
+
+    /// A value of a column.
+    @inline(__always)
+    static func value(_ slot: PropertySlot, in column: ColumnView, row: Int) throws(StorageError) -> BorrowedValue {
+        if slot.isNullable && column.isNull(row) { return .null }
+        switch slot.columnKind {
+        case .int: return .int(column.int(row))
+        case .double: return .double(column.double(row))
+        case .float: return .float(column.float(row))
+        case .bytes: return .bytes(try column.bytes(row))
+        case .fixed12: return .bytes(UnsafeRawBufferPointer(start: column.fixed(row), count: 12))
+        case .fixed16: return .bytes(UnsafeRawBufferPointer(start: column.fixed(row), count: 16))
+        }
+    }
 }

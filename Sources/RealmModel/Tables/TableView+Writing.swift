@@ -4,44 +4,188 @@ import RealmStorage
 ///
 /// Each write maintains indexes and backlinks and records the change, that of an equal value too.
 extension TableView {
-    /// Creates a row, every other property at its default (null, zero, empty).
-    ///
-    /// - Throws: `ModelError.duplicatePrimaryKey`, or the storage's error.
-    package func insert(primaryKey: StoredValue? = nil) throws -> Int64 { preconditionFailure("stub") }
-
-    /// Creates a row of a class with an int primary key.
-    package func insert(intPrimaryKey: Int64) throws -> Int64 { preconditionFailure("stub") }
-
-    /// Creates a row of a class with a string, ObjectId or UUID primary key, given as UTF-8 or as its 12 or 16 bytes.
-    package func insert(bytesPrimaryKey: UnsafeRawBufferPointer) throws -> Int64 { preconditionFailure("stub") }
-
-    package func setInt(_ property: Int, key: Int64, to value: Int64) throws { preconditionFailure("stub") }
-    package func setBool(_ property: Int, key: Int64, to value: Bool) throws { preconditionFailure("stub") }
-    package func setFloat(_ property: Int, key: Int64, to value: Float) throws { preconditionFailure("stub") }
-    package func setDouble(_ property: Int, key: Int64, to value: Double) throws { preconditionFailure("stub") }
+    package func setInt(_ property: Int, key: Int64, to value: Int64) throws {
+        try write(property, key: key, .int(value), of: .int)
+    }
+    package func setBool(_ property: Int, key: Int64, to value: Bool) throws {
+        try write(property, key: key, .int(value ? 1 : 0), of: .bool)
+    }
+    package func setFloat(_ property: Int, key: Int64, to value: Float) throws {
+        try write(property, key: key, .float(value), of: .float)
+    }
+    package func setDouble(_ property: Int, key: Int64, to value: Double) throws {
+        try write(property, key: key, .double(value), of: .double)
+    }
     /// Sets a date, in seconds since the reference date.
-    package func setDate(_ property: Int, key: Int64, to value: Double) throws { preconditionFailure("stub") }
+    package func setDate(_ property: Int, key: Int64, to value: Double) throws {
+        try write(property, key: key, .double(value), of: .date)
+    }
     /// Sets a string, given in UTF-8.
     package func setString(_ property: Int, key: Int64, to utf8: UnsafeRawBufferPointer) throws {
-        preconditionFailure("stub")
+        try write(property, key: key, .bytes(utf8), of: .string)
     }
     package func setData(_ property: Int, key: Int64, to bytes: UnsafeRawBufferPointer) throws {
-        preconditionFailure("stub")
+        try write(property, key: key, .bytes(bytes), of: .data)
     }
     package func setObjectID(_ property: Int, key: Int64, to value: ObjectIDBytes) throws {
-        preconditionFailure("stub")
+        try StoredValue.objectId(value).withBorrowed { try write(property, key: key, $0, of: .objectId) }
     }
-    package func setUUID(_ property: Int, key: Int64, to value: UUIDBytes) throws { preconditionFailure("stub") }
+    package func setUUID(_ property: Int, key: Int64, to value: UUIDBytes) throws {
+        try StoredValue.uuid(value).withBorrowed { try write(property, key: key, $0, of: .uuid) }
+    }
+
+    package func setNull(_ property: Int, key: Int64) throws {
+        try set(property, key: key, to: BorrowedValue.null)
+    }
 
     /// Sets a to-one link. A row of an embedded class that was linked before is deleted with all that it owns.
-    package func setLink(_ property: Int, key: Int64, to target: Int64?) throws { preconditionFailure("stub") }
-    package func setNull(_ property: Int, key: Int64) throws { preconditionFailure("stub") }
+    ///
+    /// - Throws: `ModelError.noSuchTarget` when the target does not exist.
+    package func setLink(_ property: Int, key: Int64, to target: Int64?) throws {
+        let slot = slots[property]
+        precondition(slot.isLink && slot.collection == .none, "The property is not a link to one object.")
+        if let target { try requireTarget(target, of: property) }
+        let orphan = slot.ownsTarget ? try link(property, key: key) : nil
+        try write(property, key: key, target.map { .int($0) } ?? .null, of: .object)
+        if let orphan, orphan != target { try model.table(id: slot.targetTable)?.delete(key: orphan) }
+    }
 
     /// Sets a single value of any kind.
     ///
     /// - Throws: `ModelError.invalidValue` when the value does not fit the property.
-    package func set(_ property: Int, key: Int64, to value: StoredValue) throws { preconditionFailure("stub") }
+    package func set(_ property: Int, key: Int64, to value: StoredValue) throws {
+        guard value.isOf(slots[property].kind) else { throw invalidValue(property) }
+        try value.withBorrowed { try set(property, key: key, to: $0) }
+    }
 
     /// Sets a single borrowed value; its form must be that of the property's kind.
-    package func set(_ property: Int, key: Int64, to value: BorrowedValue) throws { preconditionFailure("stub") }
+    ///
+    /// - Throws: `ModelError.invalidValue` for null where the property is not optional, or for another form.
+    @_disfavoredOverload
+    package func set(_ property: Int, key: Int64, to value: BorrowedValue) throws {
+        let slot = slots[property]
+        guard slot.collection == .none, slot.column >= 0, fits(value, slot) else { throw invalidValue(property) }
+        if slot.isLink {
+            if case .int(let target) = value {
+                try setLink(property, key: key, to: target)
+            } else {
+                try setLink(property, key: key, to: nil)
+            }
+        } else {
+            try write(property, key: key, value, of: slot.kind)
+        }
+    }
+
+    /// Whether a borrowed value has the form of a property or of its elements.
+    func fits(_ value: BorrowedValue, _ slot: PropertySlot) -> Bool {
+        switch (value, slot.kind) {
+        case (.null, _): slot.isOptional
+        case (.int, .int), (.int, .bool), (.int, .object), (.float, .float), (.double, .double), (.double, .date),
+            (.bytes, .string), (.bytes, .data):
+            true
+        case (.bytes(let bytes), .objectId): bytes.count == 12
+        case (.bytes(let bytes), .uuid), (.bytes(let bytes), .decimal128): bytes.count == 16
+        default: false
+        }
+    }
+
+    func invalidValue(_ property: Int) -> ModelError {
+        .invalidValue(
+            className: schema.name,
+            property: schema.properties[property].name,
+            expected: schema.properties[property].typeDescription
+        )
+    }
+
+    /// Checks that a link's target exists.
+    func requireTarget(_ target: Int64, of property: Int) throws {
+        guard let table = try model.table(id: slots[property].targetTable), try table.exists(target) else {
+            throw ModelError.noSuchTarget(
+                className: schema.name,
+                property: schema.properties[property].name,
+                target: target
+            )
+        }
+    }
+
+    /// Whether a row exists; remembers the last one inside a transaction.
+    func exists(_ key: Int64) throws(StorageError) -> Bool {
+        if key == liveKey && key >= 0 { return true }
+        guard try locate(key) != nil else { return false }
+        if writer != nil { liveKey = key }
+        return true
+    }
+
+    /// Writes a single value to a row.
+    @inline(__always)
+    func write(_ property: Int, key: Int64, _ value: BorrowedValue, of kind: PropertyKind) throws {
+        let slot = slots[property]
+        precondition(
+            slot.kind == kind && slot.collection == .none,
+            "The value is not of the property's type, or the property is a list."
+        )
+        precondition(slot.primaryKeyIsWritable, "A primary key cannot be changed after its object was created.")
+        let writer = try openWriter()
+        if key != liveKey {
+            guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        }
+        if slot.tree >= 0, key < pendingFrom[Int(slot.tree)] { try updateTree(slot, property, key: key, to: value) }
+        try store(value, slot, key: key, writer)
+        if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
+    }
+
+    /// Puts a value into its column.
+    @inline(__always)
+    func store(
+        _ value: BorrowedValue,
+        _ slot: PropertySlot,
+        key: Int64,
+        _ writer: ClusterWriter
+    ) throws(StorageError) {
+        let column = Int(slot.column)
+        switch value {
+        case .null: try writer.setNull(key: key, column: column)
+        case .int(let value): try writer.setInt(value, key: key, column: column)
+        case .double(let value): try writer.setDouble(value, key: key, column: column)
+        case .float(let value): try writer.setFloat(value, key: key, column: column)
+        case .bytes(let bytes):
+            if slot.columnKind == .bytes {
+                try writer.setBytes(bytes, key: key, column: column)
+            } else {
+                try writer.setFixed(bytes.baseAddress!, key: key, column: column)
+            }
+        }
+    }
+
+    /// Replaces a row's entry in the tree of a property, before the column is written.
+    private func updateTree(
+        _ slot: PropertySlot,
+        _ property: Int,
+        key: Int64,
+        to value: BorrowedValue
+    ) throws(StorageError) {
+        guard let transaction = model.transaction, let location = try locate(key) else { return }
+        let old = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
+        let oldKey = UnsafeRawBufferPointer(
+            start: transaction.keyBuffer,
+            count: PendingEntries.encode(old, slot: slot, rowKey: key, to: transaction.keyBuffer)
+        )
+        let newKey = UnsafeRawBufferPointer(
+            start: transaction.otherKeyBuffer,
+            count: PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.otherKeyBuffer)
+        )
+        let hadEntry = !(slot.isLink && old.isNull)
+        let hasEntry = !(slot.isLink && value.isNull)
+        if hadEntry && hasEntry && oldKey.elementsEqual(newKey) { return }
+        let tree = Int(slot.tree)
+        if hadEntry { try trees[tree].remove(oldKey, in: transaction.storage) }
+        if hasEntry {
+            try trees[tree].insert(newKey, value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction.storage)
+        }
+    }
+}
+
+extension PropertySlot {
+    /// Primary keys are written by `insert` only.
+    @inline(__always) var primaryKeyIsWritable: Bool { !isPrimaryKey }
 }

@@ -11,13 +11,130 @@ package final class TableView {
     package let id: UInt32
     /// The class as the file stores it.
     package private(set) var schema: ClassSchema
-    @usableFromInline var slots: UnsafeMutablePointer<PropertySlot>
+    /// The properties that link to this class.
+    package private(set) var linkOrigins: [DatabaseSchema.LinkOrigin] = []
 
-    init(model: ModelView, schema: ClassSchema) {
+    @usableFromInline var slots: UnsafeMutablePointer<PropertySlot>
+    private(set) var slotCount = 0
+    /// The index and backlink trees, in the order of their properties.
+    private(set) var trees: UnsafeMutablePointer<ByteTree>
+    private(set) var treeCount = 0
+    /// Per tree: the rows from this key on are not in it yet (see `TableView+Deferring`).
+    private(set) var pendingFrom: UnsafeMutablePointer<Int64>
+    /// The ordinals of link properties.
+    private(set) var linkProperties: [Int] = []
+    /// The ordinals of list properties.
+    private(set) var listProperties: [Int] = []
+    private(set) var primaryKeyProperty = -1
+
+    /// The rows as loaded or as last sealed.
+    var clusters = ClusterTree()
+    /// Where pages are read.
+    private(set) var view: PageView
+    /// The rows inside a transaction, from the first write on.
+    var writer: ClusterWriter?
+    /// Rows from this key on were created by the open transaction.
+    var firstNewKey = Int64.max
+    /// A row that is known to exist in the open transaction, -1 for none.
+    var liveKey: Int64 = -1
+    /// The greatest int primary key, pending ones included, while `knowsMaximum`.
+    var maximumPrimaryKey = Int64.min
+    var knowsMaximum = false
+
+    init(
+        model: ModelView,
+        schema: ClassSchema,
+        database: DatabaseSchema,
+        catalog: ByteTree,
+        view: PageView
+    ) throws(StorageError) {
         self.model = model
         id = schema.tableID
         self.schema = schema
-        slots = .allocate(capacity: max(1, schema.properties.count))
+        self.view = view
+        slots = .allocate(capacity: 1)
+        trees = .allocate(capacity: 1)
+        pendingFrom = .allocate(capacity: 1)
+        configure(schema, in: database)
+        try load(from: catalog, view: view)
+    }
+
+    deinit {
+        slots.deallocate()
+        trees.deallocate()
+        pendingFrom.deallocate()
+    }
+
+    /// Takes over a class as stored, at first and when another process changed the schema.
+    func configure(_ schema: ClassSchema, in database: DatabaseSchema) {
+        slots.deallocate()
+        trees.deallocate()
+        pendingFrom.deallocate()
+        self.schema = schema
+        linkOrigins = database.linkOrigins(to: schema.name)
+        slotCount = schema.properties.count
+        treeCount = schema.properties.count(where: \.hasTree)
+        slots = .allocate(capacity: max(1, slotCount))
+        trees = .allocate(capacity: max(1, treeCount))
+        pendingFrom = .allocate(capacity: max(1, treeCount))
+        linkProperties = []
+        listProperties = []
+        var tree = 0
+        for (ordinal, property) in schema.properties.enumerated() {
+            (slots + ordinal).initialize(to: PropertySlot(property, tree: property.hasTree ? tree : -1, in: database))
+            if property.hasTree { tree += 1 }
+            if property.isLink { linkProperties.append(ordinal) }
+            if property.collection != .none && property.isStored { listProperties.append(ordinal) }
+        }
+        for tree in 0..<treeCount {
+            (trees + tree).initialize(to: ByteTree())
+            (pendingFrom + tree).initialize(to: .max)
+        }
+        primaryKeyProperty = schema.primaryKeyOrdinal ?? -1
+    }
+
+    /// Reads the table's roots.
+    func load(from catalog: ByteTree, view: PageView) throws(StorageError) {
+        forgetTransaction()
+        self.view = view
+        guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
+            throw TableEntry.damaged(schema)
+        }
+        clusters = try TableEntry.clusters(bytes, of: schema)
+        var expected = 0
+        for property in 0..<slotCount where slots[property].tree >= 0 { expected += 1 }
+        var loaded = 0
+        var property = 0
+        try TableEntry.forEachTree(bytes, of: schema) { (index, column, root) throws(StorageError) in
+            while property < slotCount, slots[property].tree != Int32(index) { property += 1 }
+            guard property < slotCount, Int(slots[property].column) == column else {
+                throw TableEntry.damaged(schema)
+            }
+            trees[index] = ByteTree(root: root)
+            loaded += 1
+        }
+        guard loaded == expected else { throw TableEntry.damaged(schema) }
+    }
+
+    /// Reads the same roots through another view of the same pages.
+    func move(to view: PageView) {
+        self.view = view
+    }
+
+    /// Drops what belongs to a transaction.
+    func forgetTransaction() {
+        writer = nil
+        firstNewKey = .max
+        liveKey = -1
+        knowsMaximum = false
+        for tree in 0..<treeCount { pendingFrom[tree] = .max }
+    }
+
+    /// Becomes a table without rows: its class is no longer in the file.
+    func becomeEmpty() {
+        forgetTransaction()
+        clusters = ClusterTree()
+        for tree in 0..<treeCount { trees[tree] = ByteTree() }
     }
 
     /// The physical column of a property, for `LeafView.column(_:isNullable:)`; -1 for computed properties.
@@ -31,5 +148,13 @@ package final class TableView {
     package func isNullable(_ property: Int) -> Bool { slots[property].isNullable }
 
     /// The number of rows.
-    package var count: Int { preconditionFailure("stub") }
+    package var count: Int { writer?.tree.rowCount ?? clusters.rowCount }
+
+    /// The key that the next row will get; keys are never reused.
+    package var nextKey: Int64 { writer?.tree.nextKey ?? clusters.nextKey }
+
+    /// The corruption error for something of this table.
+    func corrupt(_ what: String) -> StorageError {
+        StorageError(.corrupt, "The table of class '\(schema.name)' is damaged: \(what)")
+    }
 }

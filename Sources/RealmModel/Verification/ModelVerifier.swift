@@ -1,3 +1,4 @@
+import OrderedCollections
 package import RealmStorage
 
 /// Checks what the model layer promises about a version.
@@ -5,11 +6,163 @@ package enum ModelVerifier {
     /// Checks every table, and every index and backlink tree against the rows, both ways.
     ///
     /// - Throws: `StorageError` with code `corrupt` that names class and property.
-    package static func verify(_ model: ModelView) throws(StorageError) { preconditionFailure("stub") }
+    package static func verify(_ model: ModelView) throws(StorageError) {
+        for schema in model.schema.classes.values {
+            guard let table = try model.table(named: schema.name) else { continue }
+            try verify(table)
+        }
+    }
+
+    private static func verify(_ table: TableView) throws(StorageError) {
+        if table.writer == nil { try table.clusters.verify(columns: table.schema.columnLayouts, in: table.view) }
+        try table.catchUpAll()
+        var rows = 0
+        var last = Int64.min
+        var cursor = table.leaves()
+        while let leaf = try cursor.next() {
+            for row in 0..<leaf.rowCount {
+                guard leaf.key(at: row) > last else { throw table.corrupt("row keys do not ascend.") }
+                last = leaf.key(at: row)
+                rows += 1
+            }
+        }
+        guard rows == table.count else { throw table.corrupt("it has \(rows) rows and says \(table.count).") }
+        guard last < table.nextKey else { throw table.corrupt("a row key is beyond the next key.") }
+        for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
+            if property.collection != .none && !property.isLink { try verifyList(table, ordinal) }
+            guard property.hasTree else { continue }
+            if property.isLink {
+                try verifyLinks(table, ordinal)
+            } else {
+                try verifyIndex(table, ordinal)
+            }
+        }
+    }
+
+    private static func damaged(_ table: TableView, _ property: Int, _ what: String) -> StorageError {
+        StorageError(
+            .corrupt,
+            "'\(table.schema.name).\(table.schema.properties[property].name)' is damaged: \(what)"
+        )
+    }
+
+    /// Calls a function with every row.
+    private static func forEachRow(
+        _ table: TableView,
+        _ body: (Int64, RowLocation) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var cursor = table.leaves()
+        while let leaf = try cursor.next() {
+            for row in 0..<leaf.rowCount { try body(leaf.key(at: row), RowLocation(leaf: leaf, row: row)) }
+        }
+    }
+
+    private static func verifyList(_ table: TableView, _ property: Int) throws(StorageError) {
+        try forEachRow(table) { (key, location) throws(StorageError) in
+            let list = try table.list(property, at: location, key: key)
+            var count = 0
+            try list.visit { _ in count += 1 }
+            guard count == list.count else { throw damaged(table, property, "a list has the wrong count.") }
+        }
+    }
+
+    private static func verifyIndex(_ table: TableView, _ property: Int) throws(StorageError) {
+        let slot = table.slots[property]
+        let tree = table.trees[Int(slot.tree)]
+        try tree.verify(in: table.view)
+        guard try tree.count(in: table.view) == table.count else {
+            throw damaged(
+                table,
+                property,
+                "its index has \(try tree.count(in: table.view)) entries for \(table.count) rows."
+            )
+        }
+        try forEachRow(table) { (key, location) throws(StorageError) in
+            let column = try table.column(property, in: location.leaf)
+            let value = try TableView.value(slot, in: column, row: location.row)
+            let isIndexed = try table.withKeyBuffer { (buffer) throws(StorageError) -> Bool in
+                let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: buffer)
+                return try tree.contains(UnsafeRawBufferPointer(start: buffer, count: length), in: table.view)
+            }
+            guard isIndexed else { throw damaged(table, property, "row \(key) is missing from its index.") }
+        }
+        guard slot.isPrimaryKey else { return }
+        var previous: [UInt8] = []
+        var cursor = tree.cursor(in: table.view)
+        var isOnEntry = try cursor.seekFirst()
+        while isOnEntry {
+            let value = Array(cursor.key.dropLast(8))
+            guard value != previous || value.count > IndexKey.stringByteLimit else {
+                throw damaged(table, property, "a primary key occurs twice.")
+            }
+            previous = value
+            isOnEntry = try cursor.next()
+        }
+    }
+
+    private static func verifyLinks(_ table: TableView, _ property: Int) throws(StorageError) {
+        let slot = table.slots[property]
+        guard let targets = try table.model.table(id: slot.targetTable) else {
+            throw damaged(table, property, "its target class does not exist.")
+        }
+        let tree = table.trees[Int(slot.tree)]
+        try tree.verify(in: table.view)
+        var expected = 0
+        try forEachRow(table) { (key, location) throws(StorageError) in
+            var counts: [Int64: Int] = [:]
+            if slot.collection == .none {
+                let column = try table.column(property, in: location.leaf)
+                if !column.isNull(location.row) { counts[column.int(location.row)] = 1 }
+            } else {
+                for target in try table.list(property, at: location, key: key).links() {
+                    counts[target, default: 0] += 1
+                }
+            }
+            expected += counts.count
+            for (target, count) in counts {
+                guard try targets.contains(key: target) else {
+                    throw damaged(table, property, "row \(key) links to row \(target), which does not exist.")
+                }
+                let stored = try table.withKeyBuffer { (buffer) throws(StorageError) -> Int in
+                    let entry = IndexKey.backlink(target: target, origin: key, to: buffer)
+                    guard let value = try tree.value(for: entry, in: table.view) else { return 0 }
+                    return try table.multiplicity(value)
+                }
+                guard stored == count else {
+                    throw damaged(
+                        table,
+                        property,
+                        "row \(key) links \(count) times to row \(target), its backlinks say \(stored)."
+                    )
+                }
+            }
+        }
+        let stored = try tree.count(in: table.view)
+        guard stored == expected else {
+            throw damaged(table, property, "it has \(stored) backlinks for \(expected) links.")
+        }
+    }
 
     /// Visits every run of pages that a version's catalog reaches: the catalog itself, clusters, indexes, backlinks,
     /// large lists, overflow values. Each run exactly once.
     package static func forEachReachablePage(
-        in snapshot: Snapshot, _ body: (PageReference) throws(StorageError) -> Void
-    ) throws(StorageError) { preconditionFailure("stub") }
+        in snapshot: Snapshot,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try snapshot.catalog.forEachPage(in: snapshot.view, body)
+        let model = try ModelView(snapshot: snapshot)
+        for schema in model.schema.classes.values {
+            guard let table = try model.table(named: schema.name) else { continue }
+            try table.clusters.forEachPage(in: snapshot.view, body)
+            for tree in 0..<table.treeCount { try table.trees[tree].forEachPage(in: snapshot.view, body) }
+            for property in table.listProperties {
+                try forEachRow(table) { (_, location) throws(StorageError) in
+                    let bytes = try table.column(property, in: location.leaf).bytes(location.row)
+                    guard bytes.first == ListFormat.largeForm, bytes.count == ListFormat.largeByteCount else { return }
+                    let root = PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)
+                    try SequenceTree(root: root).forEachPage(in: snapshot.view, body)
+                }
+            }
+        }
+    }
 }

@@ -6,17 +6,26 @@ package struct ObservedValues: Sendable {
     package let ownerClass: String
     package let ownerKey: Int64
     package let property: String
+    /// Orders the values, or leaves some out; nil to take them as they are.
+    private let transform: (@Sendable ([StoredValue]) -> [StoredValue])?
     private var current: [StoredValue]
     /// Whether the owner has been deleted: nothing will change any more.
     package private(set) var isSourceGone: Bool
 
     /// Reads the list.
-    package init(ownerClass: String, ownerKey: Int64, property: String, in model: ModelView) throws {
+    package init(
+        ownerClass: String,
+        ownerKey: Int64,
+        property: String,
+        transform: (@Sendable ([StoredValue]) -> [StoredValue])? = nil,
+        in model: ModelView
+    ) throws {
+        self.transform = transform
         self.ownerClass = ownerClass
         self.ownerKey = ownerKey
         self.property = property
         let values = try ObservedValues.read(ownerClass, ownerKey, property, in: model)
-        current = values ?? []
+        current = transform?(values ?? []) ?? values ?? []
         isSourceGone = values == nil
     }
 
@@ -30,8 +39,10 @@ package struct ObservedValues: Sendable {
             ObservedKeys.wasWritten(ownerKey, ordinal, in: changes.tables[owner.tableID])
         else { return CollectionDelta() }
         let next = try ObservedValues.read(ownerClass, ownerKey, property, in: new)
-        let delta = SequenceDiff.delta(from: current, to: next ?? [], pairsReplacements: next != nil)
-        current = next ?? []
+        let values = transform?(next ?? []) ?? next ?? []
+        let isPlainList = transform == nil && next != nil
+        let delta = SequenceDiff.delta(from: current, to: values, pairsReplacements: isPlainList)
+        current = values
         isSourceGone = next == nil
         return delta
     }

@@ -1,4 +1,5 @@
 package import RealmModel
+import RealmStorage
 
 /// A computation over one property of many rows.
 package enum AggregateOperation: Sendable, Hashable {
@@ -26,6 +27,9 @@ package final class Aggregation {
     /// The class whose rows are summed up.
     package let table: TableView
     package let operation: AggregateOperation
+    private let reader: PathReader
+    private let kind: PropertyKind
+    private let linkSlotCount: Int
 
     /// Resolves the property, which may lie behind to-one links.
     ///
@@ -33,14 +37,112 @@ package final class Aggregation {
     package init(_ operation: AggregateOperation, of path: PropertyPath, table: TableView) throws {
         self.table = table
         self.operation = operation
+        var resolver = PathResolver(model: table.model)
+        let resolved = try resolver.resolve(path, from: table)
+        let isSupported =
+            switch resolved.kind {
+            case .int, .float, .double: true
+            case .date: operation == .minimum || operation == .maximum
+            default: false
+            }
+        guard isSupported, !resolved.reader.isMany else {
+            throw QueryError(
+                "Operation '\(operation.name)' not supported for property '\(table.schema.name).\(path)' of type "
+                    + "'\(resolved.typeName)'")
+        }
+        reader = resolved.reader
+        kind = resolved.kind
+        linkSlotCount = resolver.slotCount
     }
 
     /// The aggregate over all rows.
-    package func value() throws -> StoredValue { preconditionFailure("stub") }
+    package func value() throws -> StoredValue {
+        var accumulator = AggregateAccumulator(kind: kind)
+        let context = makeContext()
+        var leaves = table.leaves()
+        while let leaf = try leaves.next() {
+            let rows = context.makeSet(rowCount: leaf.rowCount)
+            defer { context.release(rows) }
+            rows.fill()
+            try add(leaf, rows, context, to: &accumulator)
+        }
+        return StoredValue(accumulator.result(of: operation), kind: resultKind)
+    }
 
     /// The aggregate over the rows that match a query.
-    package func value(where query: CompiledQuery) throws -> StoredValue { preconditionFailure("stub") }
+    package func value(where query: CompiledQuery) throws -> StoredValue {
+        var accumulator = AggregateAccumulator(kind: kind)
+        let context = makeContext()
+        try query.forEachLeaf { leaf, rows in
+            try add(leaf, rows, context, to: &accumulator)
+            return true
+        }
+        return StoredValue(accumulator.result(of: operation), kind: resultKind)
+    }
 
     /// The aggregate over given rows, as often as they are given; rows that do not exist are left out.
-    package func value(of keys: [Int64]) throws -> StoredValue { preconditionFailure("stub") }
+    package func value(of keys: [Int64]) throws -> StoredValue {
+        var accumulator = AggregateAccumulator(kind: kind)
+        let context = makeContext()
+        var leaf: LeafView?
+        for key in keys {
+            var row = leaf?.row(of: key)
+            if row == nil {
+                guard let location = try table.locate(key) else { continue }
+                leaf = location.leaf
+                row = location.row
+            }
+            guard let leaf, let row else { continue }
+            try reader.forEach(RowLocation(leaf: leaf, row: row), key: key, context) { value in
+                accumulator.add(value)
+                return true
+            }
+        }
+        return StoredValue(accumulator.result(of: operation), kind: resultKind)
+    }
+
+    private func makeContext() -> QueryContext {
+        QueryContext(linkSlotCount: linkSlotCount, subqueryCount: 0)
+    }
+
+    private var resultKind: PropertyKind {
+        switch operation {
+        case .average: .double
+        case .sum: kind == .int ? .int : .double
+        case .minimum, .maximum: kind
+        }
+    }
+
+    private func add(
+        _ leaf: LeafView, _ rows: RowSet, _ context: QueryContext, to accumulator: inout AggregateAccumulator
+    ) throws {
+        guard reader.hops.isEmpty, case .value(let table, let property, let columnKind) = reader.terminal else {
+            try rows.forEach { row in
+                try reader.forEach(RowLocation(leaf: leaf, row: row), key: leaf.key(at: row), context) { value in
+                    accumulator.add(value)
+                    return true
+                }
+            }
+            return
+        }
+        let column = try table.column(property, in: leaf)
+        let wantsSum = operation == .sum || operation == .average
+        let isWhole = rows.count == leaf.rowCount && !column.isAbsent
+        switch columnKind {
+        case .int where wantsSum && isWhole && Self.sumsExactly(leaf, table.column(property)):
+            accumulator.add(sum: column.sumInts(), count: leaf.rowCount - column.countNulls())
+        case .int where column.nulls == nil:
+            rows.forEach { accumulator.add(column.int($0)) }
+        case .double where column.nulls == nil:
+            rows.forEach { accumulator.add(column.double($0)) }
+        default:
+            try rows.forEach { accumulator.add(try column.borrowed($0, as: columnKind)) }
+        }
+    }
+
+    /// Whether the sum of a leaf's ints is exact in a double too, as an average needs it.
+    private static func sumsExactly(_ leaf: LeafView, _ column: Int) -> Bool {
+        guard let bounds = leaf.intBounds(column) else { return false }
+        return bounds.minimum > -(1 << 40) && bounds.maximum < 1 << 40
+    }
 }

@@ -1,11 +1,17 @@
+import HeapModule
 package import RealmModel
+import RealmStorage
 
 /// A sort order made ready for one class.
+///
+/// Nulls come first when ascending, NaN before all numbers; strings are compared byte by byte in UTF-8.
 package final class CompiledSort {
     /// The class whose rows are sorted.
     package let table: TableView
     /// What they are sorted by.
     package let order: SortOrder
+    private let paths: [SortKeyPath]
+    private let linkSlotCount: Int
 
     /// Resolves a sort order.
     ///
@@ -13,13 +19,126 @@ package final class CompiledSort {
     package init(_ order: SortOrder, table: TableView) throws {
         self.table = table
         self.order = order
+        var resolver = PathResolver(model: table.model)
+        paths = try order.keys.map {
+            try SortKeyPath($0.path, table: table, resolver: &resolver, purpose: "sort on", allowsLinks: false)
+        }
+        linkSlotCount = resolver.slotCount
     }
 
-    /// The rows in order, rows equal in all properties in the order given.
+    /// The rows in order, rows equal in all properties in the order given; rows that do not exist are left out.
     ///
     /// - Parameter limit: Only so many from the start; a small limit is much cheaper than the whole order.
-    package func sorted(_ keys: [Int64], limit: Int = .max) throws -> [Int64] { preconditionFailure("stub") }
+    package func sorted(_ keys: [Int64], limit: Int = .max) throws -> [Int64] {
+        if limit <= 0 { return [] }
+        let existing = try existingKeys(keys)
+        guard let first = paths.first else { return Array(existing.prefix(limit)) }
+        var values = SortValues(kind: first.kind, capacity: existing.count)
+        try extract(first, existing, into: &values)
+        return try finish(existing, values, limit: limit)
+    }
+
+    /// The rows of a query in order.
+    func sorted(matching query: CompiledQuery, limit: Int) throws -> [Int64] {
+        guard limit > 0, let first = paths.first else { return try query.keys(limit: limit) }
+        var keys: [Int64] = []
+        var values = SortValues(kind: first.kind, capacity: 0)
+        let context = makeContext()
+        try query.forEachLeaf { leaf, rows in
+            rows.forEach { keys.append(leaf.key(at: $0)) }
+            if let column = first.ownColumn {
+                try values.append(column.table.column(column.property, in: leaf), column.kind, rows)
+            } else {
+                try rows.forEach { row in
+                    try first.withValue(RowLocation(leaf: leaf, row: row), key: leaf.key(at: row), context) {
+                        values.append($0)
+                    }
+                }
+            }
+            return true
+        }
+        return try finish(keys, values, limit: limit)
+    }
 
     /// How two existing rows compare: below 0 when the first comes first, 0 when they are equal in all properties.
-    package func compare(_ first: Int64, _ second: Int64) throws -> Int { preconditionFailure("stub") }
+    package func compare(_ first: Int64, _ second: Int64) throws -> Int {
+        guard let one = try table.locate(first), let other = try table.locate(second) else { return 0 }
+        let context = makeContext()
+        for (path, key) in zip(paths, order.keys) {
+            let result = try path.withValue(one, key: first, context) { left in
+                Result { try path.withValue(other, key: second, context) { BorrowedValue.order(left, $0) } }
+            }.get()
+            if result != 0 { return key.ascending ? result : -result }
+        }
+        return 0
+    }
+
+    private func makeContext() -> QueryContext {
+        QueryContext(linkSlotCount: linkSlotCount, subqueryCount: 0)
+    }
+
+    /// Sorts rows whose first key has been extracted. With a small limit, only the rows that can be among the first
+    /// are looked at any further.
+    private func finish(_ keys: [Int64], _ firstValues: SortValues, limit: Int) throws -> [Int64] {
+        var keys = keys
+        var firstValues = firstValues
+        if limit < keys.count / 4 {
+            let words = firstValues.coarseWords(ascending: order.keys[0].ascending)
+            let threshold = Self.smallest(limit, of: words)
+            keys = words.indices.lazy.filter { words[$0] <= threshold }.map { keys[$0] }
+            firstValues = SortValues(kind: paths[0].kind, capacity: keys.count)
+            try extract(paths[0], keys, into: &firstValues)
+        }
+        var levels = firstValues.levels(ascending: order.keys[0].ascending)
+        for (path, key) in zip(paths, order.keys).dropFirst() {
+            var values = SortValues(kind: path.kind, capacity: keys.count)
+            try extract(path, keys, into: &values)
+            levels += values.levels(ascending: key.ascending)
+        }
+        let sorted = LevelSorter.order(count: keys.count, by: levels)
+        return sorted.prefix(limit).map { keys[$0] }
+    }
+
+    /// The largest of the `count` smallest words, by a heap that never holds more.
+    private static func smallest(_ count: Int, of words: [UInt64]) -> UInt64 {
+        var heap = Heap(words.prefix(count))
+        var threshold = heap.max ?? .max
+        for word in words.dropFirst(count) where word < threshold {
+            heap.replaceMax(with: word)
+            threshold = heap.max ?? .max
+        }
+        return threshold
+    }
+
+    private func existingKeys(_ keys: [Int64]) throws -> [Int64] {
+        var leaf: LeafView?
+        return try keys.filter { key in
+            if let leaf, leaf.row(of: key) != nil { return true }
+            guard let location = try table.locate(key) else { return false }
+            leaf = location.leaf
+            return true
+        }
+    }
+
+    /// Appends the values of one path for rows that exist.
+    private func extract(_ path: SortKeyPath, _ keys: [Int64], into values: inout SortValues) throws {
+        let context = makeContext()
+        var leaf: LeafView?
+        var column: ColumnView?
+        for key in keys {
+            var row = leaf?.row(of: key)
+            if row == nil {
+                guard let location = try table.locate(key) else { continue }
+                leaf = location.leaf
+                row = location.row
+                if let own = path.ownColumn { column = try own.table.column(own.property, in: location.leaf) }
+            }
+            guard let leaf, let row else { continue }
+            if let column, let own = path.ownColumn {
+                values.append(try column.borrowed(row, as: own.kind))
+            } else {
+                try path.withValue(RowLocation(leaf: leaf, row: row), key: key, context) { values.append($0) }
+            }
+        }
+    }
 }

@@ -44,7 +44,9 @@ package final class ChangeRecorder {
         current.deleted.insert(key)
     }
 
-    /// A property of a row was written, even with an equal value. `column` is the property's ordinal.
+    /// A property of a row was written, even with an equal value.
+    ///
+    /// `column` is the property's ordinal.
     package func recordModify(table: UInt32, key: Int64, column: Int) {
         select(table)
         if let first = current.inserted.first, key >= first.first { return }

@@ -1,130 +1,100 @@
-/// What a commit says about itself: the space it took and gave up, and what it changed. The records of successive
-/// versions form a chain, newest first, each holding the checksummed reference of the one before.
+/// What a commit says about itself: the space it took and gave up, and what it changed.
 ///
-/// A plain record holds its own differences. A checkpoint holds the whole picture of free space, and the changes of all
-/// versions since the checkpoint before it, whose records it replaces; the chain then goes on at that checkpoint.
-/// Checkpoints are written when the differences have grown to the size of the picture, so that the cost of a commit
-/// follows what it changed.
+/// The newest records stand in the file header itself, so that a small commit needs no page for its record; when they
+/// outgrow it, they move to a `LogSegment` together.
 struct CommitRecord: Sendable {
-    struct VersionChanges: Sendable {
-        var version: UInt64
-        var changes: ChangeSet
-    }
-
-    enum Space: Sendable {
-        case difference(allocated: [Extent], retired: [RetiredExtent])
-        case picture(free: [Extent], retired: [RetiredExtent])
-    }
-
     var version: UInt64
-    /// The record of the version before, or, in a checkpoint, of the checkpoint before.
-    var previous: PageReference
-    var previousVersion: UInt64
-    /// The changes of versions above this one can be read by following the chain.
-    var oldestLogVersion: UInt64
+    /// The end of the file in pages.
     var pageCount: UInt32
-    var space: Space
-    /// Ascending; the last is this version's own.
-    var changes: [VersionChanges]
+    /// Taken by this commit, ascending.
+    var allocated: [Extent]
+    /// Given up by this commit.
+    var retired: [RetiredExtent]
+    var changes: ChangeSet
 
-    var isCheckpoint: Bool {
-        if case .picture = space { true } else { false }
-    }
-
-    func encoded() -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(isCheckpoint ? 1 : 0)
+    func encode(into writer: inout ByteWriter) {
         writer.write(version)
-        writer.write(previous)
-        writer.write(previousVersion)
-        writer.write(oldestLogVersion)
         writer.write(pageCount)
-        switch space {
-        case .difference(let extents, let retired), .picture(let extents, let retired):
-            writer.write(extents.count)
-            var end: UInt32 = 0
-            for extent in extents {
-                writer.write(extent.page &- end)
-                writer.write(extent.pageCount)
-                end = extent.end
-            }
-            writer.write(retired.count)
-            for item in retired {
-                writer.write(item.extent.page)
-                writer.write(item.extent.pageCount)
-                writer.write(item.birth)
-                writer.write(item.death)
-            }
-        }
-        writer.write(changes.count)
-        for item in changes {
-            writer.write(item.version)
-            item.changes.encode(into: &writer)
-        }
-        return writer.bytes
+        CommitRecord.encode(allocated, into: &writer)
+        CommitRecord.encode(retired, into: &writer)
+        changes.encode(into: &writer)
     }
 
-    /// Reads a record's run of pages.
-    static func read(_ reference: PageReference, in view: PageView) throws(StorageError) -> CommitRecord {
-        let page = try view.pointer(to: reference)
-        let byteCount = Int(page.little(UInt32.self, at: PageHeader.payloadByteCountOffset))
-        guard page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self) == PageKind.commitRecord.rawValue,
-            byteCount <= Int(reference.pageCount) * pageByteCount - PageHeader.byteCount
-        else { throw .corrupt("A commit record is malformed", page: reference.page) }
-        do {
-            return try CommitRecord(UnsafeRawBufferPointer(start: page + PageHeader.byteCount, count: byteCount))
-        } catch {
-            throw .corrupt("A commit record is malformed", page: reference.page)
-        }
+    init(version: UInt64, pageCount: UInt32, allocated: [Extent], retired: [RetiredExtent], changes: ChangeSet) {
+        self.version = version
+        self.pageCount = pageCount
+        self.allocated = allocated
+        self.retired = retired
+        self.changes = changes
     }
 
-    private init(_ bytes: UnsafeRawBufferPointer) throws(ByteReader.Truncated) {
-        var reader = ByteReader(bytes)
-        let isCheckpoint = try reader.number() == 1
+    init(from reader: inout ByteReader) throws(ByteReader.Truncated) {
         version = try reader.number()
-        previous = try reader.reference()
-        previousVersion = try reader.number()
-        oldestLogVersion = try reader.number()
         pageCount = try reader.number32()
-        guard previousVersion < version, oldestLogVersion < version else { throw ByteReader.Truncated() }
+        allocated = try CommitRecord.extents(from: &reader, below: pageCount)
+        retired = try CommitRecord.retired(from: &reader, below: pageCount, version: version)
+        changes = try ChangeSet(from: &reader)
+    }
+
+    /// Reads the records that stand one behind the other.
+    static func list(in bytes: UnsafeRawBufferPointer) throws(ByteReader.Truncated) -> [CommitRecord] {
+        var reader = ByteReader(bytes)
+        var records: [CommitRecord] = []
+        while !reader.isAtEnd { records.append(try CommitRecord(from: &reader)) }
+        return records
+    }
+
+    // MARK: Pieces
+
+    static func encode(_ extents: [Extent], into writer: inout ByteWriter) {
+        writer.write(extents.count)
+        var end: UInt32 = 0
+        for extent in extents {
+            writer.write(extent.page &- end)
+            writer.write(extent.pageCount)
+            end = extent.end
+        }
+    }
+
+    static func encode(_ retired: [RetiredExtent], into writer: inout ByteWriter) {
+        writer.write(retired.count)
+        for item in retired {
+            writer.write(item.extent.page)
+            writer.write(item.extent.pageCount)
+            writer.write(item.birth)
+            writer.write(item.death)
+        }
+    }
+
+    static func extents(from reader: inout ByteReader, below pageCount: UInt32) throws(ByteReader.Truncated) -> [Extent]
+    {
         var extents: [Extent] = []
         var end: UInt32 = 0
         for _ in 0..<(try reader.count()) {
             let page = end &+ (try reader.number32())
             let extent = Extent(page: page, pageCount: try reader.number32())
-            try CommitRecord.check(extent, below: pageCount)
+            try check(extent, below: pageCount)
             extents.append(extent)
             end = extent.end
         }
+        return extents
+    }
+
+    static func retired(
+        from reader: inout ByteReader,
+        below pageCount: UInt32,
+        version: UInt64
+    ) throws(ByteReader.Truncated) -> [RetiredExtent] {
         var retired: [RetiredExtent] = []
         for _ in 0..<(try reader.count()) {
             let extent = Extent(page: try reader.number32(), pageCount: try reader.number32())
-            try CommitRecord.check(extent, below: pageCount)
+            try check(extent, below: pageCount)
             let birth = try reader.number()
             let death = try reader.number()
             guard birth <= death, death <= version else { throw ByteReader.Truncated() }
             retired.append(RetiredExtent(extent: extent, birth: birth, death: death))
         }
-        space =
-            isCheckpoint
-            ? .picture(free: extents, retired: retired) : .difference(allocated: extents, retired: retired)
-        changes = []
-        for _ in 0..<(try reader.count()) {
-            changes.append(VersionChanges(version: try reader.number(), changes: try ChangeSet(from: &reader)))
-        }
-    }
-
-    init(
-        version: UInt64, previous: PageReference, previousVersion: UInt64, oldestLogVersion: UInt64, pageCount: UInt32,
-        space: Space, changes: [VersionChanges]
-    ) {
-        self.version = version
-        self.previous = previous
-        self.previousVersion = previousVersion
-        self.oldestLogVersion = oldestLogVersion
-        self.pageCount = pageCount
-        self.space = space
-        self.changes = changes
+        return retired
     }
 
     private static func check(_ extent: Extent, below pageCount: UInt32) throws(ByteReader.Truncated) {

@@ -5,11 +5,11 @@ import Glibc
 ///
 /// Bytes reach the file by `pwritev` only, never through the mapping: a full disk is an error and not a signal, and
 /// whoever records system calls sees every byte.
-final class DataFile: Sendable {
-    let descriptor: Int32
-    let path: String
+final class DataFile: StorageDevice {
+    package let descriptor: Int32
+    package let path: String
     let identity: FileIdentity
-    let isReadOnly: Bool
+    package let isReadOnly: Bool
 
     private init(descriptor: Int32, path: String, identity: FileIdentity, isReadOnly: Bool) {
         self.descriptor = descriptor
@@ -26,7 +26,8 @@ final class DataFile: Sendable {
     static func open(path: String, isReadOnly: Bool) throws(StorageError) -> DataFile {
         let flags = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Int32(
-            try SystemCall.retrying(path, "Cannot open the realm file") { Int(crealm_open(path, flags, 0)) })
+            try SystemCall.retrying(path, "Cannot open the realm file") { Int(crealm_open(path, flags, 0)) }
+        )
         do throws(StorageError) {
             var status = stat()
             _ = try SystemCall.retrying(path, "Cannot examine the realm file") { Int(fstat(descriptor, &status)) }
@@ -34,20 +35,26 @@ final class DataFile: Sendable {
                 throw StorageError(.notADatabase, "The path names something that is not a regular file", path: path)
             }
             return DataFile(
-                descriptor: descriptor, path: path, identity: FileIdentity(status), isReadOnly: isReadOnly)
+                descriptor: descriptor,
+                path: path,
+                identity: FileIdentity(status),
+                isReadOnly: isReadOnly
+            )
         } catch {
             close(descriptor)
             throw error
         }
     }
 
-    /// Creates a file with the given content under a temporary name and links it into place, durably. When the name was
-    /// taken meanwhile, the other file stands.
+    /// Creates a file with the given content under a temporary name and links it into place, durably.
+    ///
+    /// When the name was taken meanwhile, the other file stands.
     static func create(path: String, content: UnsafeRawBufferPointer) throws(StorageError) {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = Int32(
-            try SystemCall.retrying(path, "Cannot create the realm file") { Int(crealm_open(temporary, flags, 0o600)) })
+            try SystemCall.retrying(path, "Cannot create the realm file") { Int(crealm_open(temporary, flags, 0o600)) }
+        )
         defer {
             close(descriptor)
             unlink(temporary)
@@ -67,29 +74,36 @@ final class DataFile: Sendable {
         let descriptor = Int32(
             try SystemCall.retrying(directory, "Cannot open the directory") {
                 Int(crealm_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
-            })
+            }
+        )
         defer { close(descriptor) }
         _ = try SystemCall.retrying(directory, "Cannot flush the directory") { Int(fsync(descriptor)) }
     }
 
     /// The file's present length, after checking that it is still there.
-    func currentByteCount() throws(StorageError) -> Int {
+    package func currentByteCount() throws(StorageError) -> Int {
         var status = stat()
         _ = try SystemCall.retrying(path, "Cannot examine the realm file") { Int(fstat(descriptor, &status)) }
         if status.st_nlink == 0 {
             throw StorageError(
-                .io, "The realm file was deleted or replaced while it was open; close it and open it again", path: path)
+                .io,
+                "The realm file was deleted or replaced while it was open; close it and open it again",
+                path: path
+            )
         }
         return Int(status.st_size)
     }
 
     /// Writes pieces of memory one behind the other, all of them or an error.
-    func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+    package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
         try DataFile.write(pieces, at: offset, to: descriptor, path: path)
     }
 
     private static func write(
-        _ pieces: [(UnsafeRawPointer, Int)], at offset: Int, to descriptor: Int32, path: String
+        _ pieces: [(UnsafeRawPointer, Int)],
+        at offset: Int,
+        to descriptor: Int32,
+        path: String
     ) throws(StorageError) {
         var vectors = pieces.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.0), iov_len: $0.1) }
         var first = 0
@@ -117,29 +131,17 @@ final class DataFile: Sendable {
         }
     }
 
-    /// Makes everything written durable. A failure is never retried: what the kernel dropped would look like success.
-    func synchronize() throws(StorageError) {
+    /// Makes everything written durable.
+    ///
+    /// A failure is never retried: what the kernel dropped would look like success.
+    package func synchronize() throws(StorageError) {
         _ = try SystemCall.retrying(path, "Cannot flush the realm file") { Int(fdatasync(descriptor)) }
     }
 
-    /// Extends the file with zero bytes that are really written and flushed before the space is used; cuts it back when
-    /// that fails. (On ext4 a fresh block whose first write-back failed stays zero even after a later good flush.)
-    func grow(from old: Int, to new: Int, isFlushed: Bool) throws(StorageError) {
-        let chunk = 1 << 20
-        let zeros = UnsafeMutableRawPointer.allocate(byteCount: min(chunk, new - old), alignment: pageByteCount)
-        zeros.initializeMemory(as: UInt8.self, repeating: 0, count: min(chunk, new - old))
-        defer { zeros.deallocate() }
-        do throws(StorageError) {
-            var position = old
-            while position < new {
-                let count = min(chunk, new - position)
-                try write([(UnsafeRawPointer(zeros), count)], at: position)
-                position += count
-            }
-            if isFlushed { _ = try SystemCall.retrying(path, "Cannot flush the realm file") { Int(fsync(descriptor)) } }
-        } catch {
-            _ = ftruncate(descriptor, off_t(old))
-            throw error
+    /// Cuts the file, or extends it with a hole.
+    package func setByteCount(_ byteCount: Int) throws(StorageError) {
+        _ = try SystemCall.retrying(path, "Cannot set the length of the realm file") {
+            Int(ftruncate(descriptor, off_t(byteCount)))
         }
     }
 }

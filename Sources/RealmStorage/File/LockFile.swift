@@ -13,6 +13,7 @@ import Glibc
 /// | 32 | 4 | wake word: changes with every published version |
 /// | 36 | 4 | highest reader entry ever used, plus one |
 /// | 40 | 4 | process id of the writer, for messages only |
+/// | 44 | 4 | number of threads that wait for the wake word to change |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, unused `u32` |
 ///
@@ -40,13 +41,17 @@ final class LockFile: Sendable {
 
     /// Opens the lock file and takes a process slot.
     ///
-    /// - Parameter initialise: called, with every other process kept out, when no other process has the file open;
-    ///   recovers the realm file and returns its identifier and newest version.
+    /// - Parameters:
+    ///   - path: The path of the lock file.
+    ///   - initialise: Called, with every other process kept out, when no other process has the file open; recovers the
+    ///     realm file and returns its identifier and newest version.
+    /// - Throws: What `initialise` throws, and `StorageError` for what fails with the lock file itself.
     init(path: String, initialise: () throws(StorageError) -> (fileID: UInt64, version: UInt64)) throws(StorageError) {
         self.path = path
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Int32(
-            try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) })
+            try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) }
+        )
         self.descriptor = descriptor
         do throws(StorageError) {
             try LockFile.lock(descriptor, LockFile.initialisationByte, 1, waits: true, path)
@@ -96,7 +101,10 @@ final class LockFile: Sendable {
             guard let slot else {
                 munmap(memory, LockFile.byteCount)
                 throw StorageError(
-                    .limit, "More than \(LockFile.processSlotCount) processes have the realm file open", path: path)
+                    .limit,
+                    "More than \(LockFile.processSlotCount) processes have the realm file open",
+                    path: path
+                )
             }
             processSlot = slot
         } catch {
@@ -105,7 +113,10 @@ final class LockFile: Sendable {
         }
         clearReaders(ofSlot: processSlot)
         memory.storeBytes(
-            of: UInt32(getpid()), toByteOffset: LockFile.processSlotsOffset + processSlot * 4, as: UInt32.self)
+            of: UInt32(getpid()),
+            toByteOffset: LockFile.processSlotsOffset + processSlot * 4,
+            as: UInt32.self
+        )
         _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.initialisationByte, 1, 0)
     }
 
@@ -130,7 +141,7 @@ final class LockFile: Sendable {
     /// Wakes everybody who waits for a version.
     func wake() {
         word32(32).wrappingIncrement(ordering: .sequentiallyConsistent)
-        _ = crealm_futex_wake_all(memory + 32)
+        if word32(44).load(ordering: .sequentiallyConsistent) != 0 { _ = crealm_futex_wake_all(memory + 32) }
     }
 
     /// The present value of the wake word.
@@ -138,7 +149,10 @@ final class LockFile: Sendable {
 
     /// Sleeps until the wake word differs from `expected`, or the timeout passes.
     func waitForWake(from expected: UInt32, timeoutNanoseconds: Int64) {
+        // A process that dies in here leaves the count too high, which costs its successors a system call and no more.
+        word32(44).wrappingIncrement(ordering: .sequentiallyConsistent)
         _ = crealm_futex_wait(memory + 32, expected, timeoutNanoseconds)
+        word32(44).wrappingDecrement(ordering: .sequentiallyConsistent)
     }
 
     // MARK: The write lock
@@ -186,7 +200,10 @@ final class LockFile: Sendable {
             }
         }
         throw StorageError(
-            .limit, "More than \(LockFile.readerEntryCount) versions of the realm are in use at once", path: path)
+            .limit,
+            "More than \(LockFile.readerEntryCount) versions of the realm are in use at once",
+            path: path
+        )
     }
 
     /// Moves a reader entry to another version.
@@ -200,8 +217,9 @@ final class LockFile: Sendable {
         readerOwner(entry).store(0, ordering: .sequentiallyConsistent)
     }
 
-    /// The versions at which readers of living processes stand, ascending and unique. Entries of dead processes are
-    /// cleared on the way.
+    /// The versions at which readers of living processes stand, ascending and unique.
+    ///
+    /// Entries of dead processes are cleared on the way.
     func pinnedVersions() -> [UInt64] {
         var versions: [UInt64] = []
         var aliveSlots: Set<Int> = [processSlot]
@@ -232,8 +250,10 @@ final class LockFile: Sendable {
     var isSharedWithOtherProcesses: Bool {
         let before = crealm_ofd_is_locked(descriptor, LockFile.processByte, Int64(processSlot) + 0)
         let behind = crealm_ofd_is_locked(
-            descriptor, LockFile.processByte + Int64(processSlot) + 1,
-            Int64(LockFile.processSlotCount - processSlot - 1))
+            descriptor,
+            LockFile.processByte + Int64(processSlot) + 1,
+            Int64(LockFile.processSlotCount - processSlot - 1)
+        )
         return (processSlot > 0 && before != 0) || (processSlot + 1 < LockFile.processSlotCount && behind != 0)
     }
 
@@ -255,7 +275,10 @@ final class LockFile: Sendable {
         var current = word.load(ordering: .sequentiallyConsistent)
         while current < limit {
             let result = word.compareExchange(
-                expected: current, desired: limit, ordering: .sequentiallyConsistent)
+                expected: current,
+                desired: limit,
+                ordering: .sequentiallyConsistent
+            )
             if result.exchanged { return }
             current = result.original
         }
@@ -278,7 +301,11 @@ final class LockFile: Sendable {
     }
 
     private static func lock(
-        _ descriptor: Int32, _ start: Int64, _ length: Int64, waits: Bool, _ path: String
+        _ descriptor: Int32,
+        _ start: Int64,
+        _ length: Int64,
+        waits: Bool,
+        _ path: String
     ) throws(StorageError) {
         while true {
             let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), start, length, waits ? 1 : 0)
@@ -290,6 +317,8 @@ final class LockFile: Sendable {
     private static func incompatible(_ path: String) -> StorageError {
         StorageError(
             .incompatibleLockFile,
-            "The lock file has another layout: another version of the library has the realm open", path: path)
+            "The lock file has another layout: another version of the library has the realm open",
+            path: path
+        )
     }
 }

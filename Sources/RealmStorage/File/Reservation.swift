@@ -30,8 +30,11 @@ final class Reservation: @unchecked Sendable {
             }
             if capacity <= least {
                 throw StorageError(
-                    .addressSpaceExhausted, "Cannot reserve \(capacity) bytes of address space for the realm file",
-                    path: path, errorNumber: errno)
+                    .addressSpaceExhausted,
+                    "Cannot reserve \(capacity) bytes of address space for the realm file",
+                    path: path,
+                    errorNumber: errno
+                )
             }
             capacity /= 2
         }
@@ -44,7 +47,8 @@ final class Reservation: @unchecked Sendable {
     }
 
     private static func map(
-        descriptor: Int32, capacity: Int
+        descriptor: Int32,
+        capacity: Int
     ) -> (
         mapping: UnsafeMutableRawPointer, buffers: UnsafeMutableRawPointer, side: UnsafeMutableRawPointer,
         sideByteCount: Int

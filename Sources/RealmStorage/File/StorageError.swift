@@ -34,7 +34,11 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     package var errorNumber: Int32?
 
     package init(
-        _ code: Code, _ message: String, path: String? = nil, page: PageNumber? = nil, errorNumber: Int32? = nil
+        _ code: Code,
+        _ message: String,
+        path: String? = nil,
+        page: PageNumber? = nil,
+        errorNumber: Int32? = nil
     ) {
         self.code = code
         self.message = message

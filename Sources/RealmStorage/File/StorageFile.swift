@@ -6,7 +6,7 @@ package final class StorageFile: Sendable {
     package let path: String
     package let options: StorageOptions
 
-    let data: DataFile
+    let data: any StorageDevice
     let reservation: Reservation
     private let verifier: PageVerifier
     private let lock: LockFile?
@@ -41,8 +41,13 @@ package final class StorageFile: Sendable {
     package let rolledBackVersion: UInt64?
 
     private init(
-        path: String, options: StorageOptions, data: DataFile, reservation: Reservation, lock: LockFile?,
-        recovered: HeaderRecovery.Result, byteCount: Int
+        path: String,
+        options: StorageOptions,
+        data: any StorageDevice,
+        reservation: Reservation,
+        lock: LockFile?,
+        recovered: HeaderRecovery.Result,
+        byteCount: Int
     ) {
         self.path = path
         self.options = options
@@ -61,7 +66,9 @@ package final class StorageFile: Sendable {
 
     // MARK: Opening
 
-    /// Opens or creates a file. Opening the same file again in a process returns the same instance.
+    /// Opens or creates a file.
+    ///
+    /// Opening the same file again in a process returns the same instance.
     package static func open(path: String, options: StorageOptions = StorageOptions()) throws(StorageError)
         -> StorageFile
     {
@@ -79,9 +86,17 @@ package final class StorageFile: Sendable {
         return try DataFile.open(path: path, isReadOnly: false)
     }
 
-    static func openUnshared(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
+    static func openUnshared(
+        data file: DataFile,
+        path: String,
+        options: StorageOptions
+    ) throws(StorageError) -> StorageFile {
+        let data = options.makeDevice?(file) ?? file
         let reservation = try Reservation(
-            descriptor: data.descriptor, byteCount: try data.currentByteCount(), path: path)
+            descriptor: data.descriptor,
+            byteCount: try data.currentByteCount(),
+            path: path
+        )
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
         do throws(StorageError) {
@@ -109,34 +124,49 @@ package final class StorageFile: Sendable {
                 throw StorageError(
                     .incompatibleLockFile,
                     "The lock file belongs to another realm file that is still open: the realm file was replaced",
-                    path: path)
+                    path: path
+                )
             }
         }
         if recovered == nil { recovered = try recover(data, reservation, path) }
         return StorageFile(
-            path: path, options: options, data: data, reservation: reservation, lock: lock, recovered: recovered!,
-            byteCount: byteCount)
+            path: path,
+            options: options,
+            data: data,
+            reservation: reservation,
+            lock: lock,
+            recovered: recovered!,
+            byteCount: byteCount
+        )
     }
 
     private static func recover(
-        _ data: DataFile, _ reservation: Reservation, _ path: String
+        _ data: any StorageDevice,
+        _ reservation: Reservation,
+        _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result {
         let byteCount = try data.currentByteCount()
         guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
             throw StorageError(
-                .notADatabase, "The file is not a realm file: it has only \(byteCount) bytes", path: path)
+                .notADatabase,
+                "The file is not a realm file: it has only \(byteCount) bytes",
+                path: path
+            )
         }
         return try HeaderRecovery.recover(mapping: reservation.mapping, byteCount: byteCount, path: path)
     }
 
     /// The header of a version that another process has published.
     private static func published(
-        version: UInt64, _ reservation: Reservation, _ path: String
+        version: UInt64,
+        _ reservation: Reservation,
+        _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result? {
         for page in 0..<FileHeader.slotPageCount {
             if case .valid(let header) = FileHeader.read(
-                reservation.mapping + page * pageByteCount, page: PageNumber(page)), header.version == version
-            {
+                reservation.mapping + page * pageByteCount,
+                page: PageNumber(page)
+            ), header.version == version {
                 return HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
             }
         }
@@ -160,8 +190,11 @@ package final class StorageFile: Sendable {
 
     private var view: PageView {
         PageView(
-            mapping: reservation.mapping, buffers: reservation.buffers, verified: reservation.verified,
-            verifier: Unmanaged.passUnretained(verifier))
+            mapping: reservation.mapping,
+            buffers: reservation.buffers,
+            verified: reservation.verified,
+            verifier: Unmanaged.passUnretained(verifier)
+        )
     }
 
     /// Pins the newest durable version.
@@ -191,9 +224,7 @@ package final class StorageFile: Sendable {
                 }
             }
             if let header = try result.get() {
-                return Snapshot(
-                    file: self, version: header.version, view: view, catalog: ByteTree(root: header.catalog),
-                    record: header.record, pageCount: UInt32(header.pageCount))
+                return Snapshot(file: self, header: header, view: view)
             }
         }
     }
@@ -212,7 +243,9 @@ package final class StorageFile: Sendable {
         }
     }
 
-    /// The newest durable version, other processes' commits included. One atomic load.
+    /// The newest durable version, other processes' commits included.
+    ///
+    /// One atomic load.
     package var newestVersion: UInt64 {
         lock?.newestVersion ?? state.withLock { $0.published.version }
     }
@@ -233,8 +266,10 @@ package final class StorageFile: Sendable {
         state.byteCount = try data.currentByteCount()
         guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
             throw .corrupt(
-                "The file was cut short while it was open", page: PageNumber(state.byteCount / pageByteCount),
-                path: path)
+                "The file was cut short while it was open",
+                page: PageNumber(state.byteCount / pageByteCount),
+                path: path
+            )
         }
         state.published = found.header
         state.slot = found.slot
@@ -249,7 +284,9 @@ package final class StorageFile: Sendable {
 
     // MARK: The write lock
 
-    /// Takes the inter-process write lock if nobody else has it. Not recursive; belongs to the process, not to a thread.
+    /// Takes the inter-process write lock if nobody else has it.
+    ///
+    /// Not recursive; belongs to the process, not to a thread.
     package func tryLockForWriting() throws(StorageError) -> Bool {
         try checkProcess()
         guard let lock else { throw readOnlyError }
@@ -277,7 +314,9 @@ package final class StorageFile: Sendable {
 
     // MARK: Writing
 
-    /// Begins a write on top of the newest prepared version. The caller holds the write lock.
+    /// Begins a write on top of the newest prepared version.
+    ///
+    /// The caller holds the write lock.
     package func beginWrite() throws(StorageError) -> WriteTransaction {
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
@@ -289,8 +328,10 @@ package final class StorageFile: Sendable {
                 try refresh(&state, to: newest)
                 guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
                     throw .corrupt(
-                        "The file was cut short while it was open", page: PageNumber(byteCount / pageByteCount),
-                        path: path)
+                        "The file was cut short while it was open",
+                        page: PageNumber(byteCount / pageByteCount),
+                        path: path
+                    )
                 }
                 state.byteCount = byteCount
                 return .success((state.published, state.epoch))
@@ -304,22 +345,20 @@ package final class StorageFile: Sendable {
             throw StorageError(
                 .limit,
                 "Number of active versions (\(pinned.count)) in the Realm exceeded the limit of \(limit): the oldest is \(pinned[0]), the newest \(published.version)",
-                path: path)
+                path: path
+            )
         }
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<WriterState, StorageError> in
             do throws(StorageError) {
-                if box.releasablePageCount > 2048 {
-                    for run in box.releasable
-                    where !(run.page..<(run.page + run.pageCount)).contains(where: { reservation.isBuffered(Int($0)) }) {
-                        reservation.releaseBuffers(page: Int(run.page), pageCount: Int(run.pageCount))
-                    }
+                if box.releasablePageCount > StorageFile.retainedBufferPageCount {
+                    releaseBuffers(box.releasable)
                     box.releasable = []
                     box.releasablePageCount = 0
                 }
                 if let state = box.state, state.version >= published.version { return .success(state) }
-                let state = try WriterState.load(from: published, in: view)
+                let state = try WriterState.load(from: published, in: view, path: path)
                 box.state = state
                 return .success(state)
             } catch {
@@ -329,7 +368,31 @@ package final class StorageFile: Sendable {
         let writerState = try loaded.get()
         writerState.space.reclaim(pinned: pinned, durable: published.version)
         return WriteTransaction(
-            file: self, state: writerState, view: view, reservation: reservation, pinned: pinned, epoch: epoch)
+            file: self,
+            state: writerState,
+            view: view,
+            reservation: reservation,
+            pinned: pinned,
+            epoch: epoch
+        )
+    }
+
+    /// The number of page buffers that may stay in memory for the next transactions to use again.
+    private static let retainedBufferPageCount = 8192
+
+    private func releaseBuffers(_ runs: [PreparedCommit.Run]) {
+        var extent = Extent(page: 0, pageCount: 0)
+        for run in runs.sorted(by: { $0.page < $1.page }) {
+            let pages = run.page..<(run.page + run.pageCount)
+            if pages.upperBound <= extent.end || pages.contains(where: { reservation.isBuffered(Int($0)) }) { continue }
+            if run.page <= extent.end {
+                extent.pageCount = pages.upperBound - extent.page
+            } else {
+                reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+                extent = Extent(page: run.page, pageCount: run.pageCount)
+            }
+        }
+        reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
     }
 
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
@@ -339,7 +402,10 @@ package final class StorageFile: Sendable {
                 ?? (state.epoch == epoch
                     ? nil
                     : StorageError(
-                        .io, "An earlier commit failed while this transaction was open; begin it again", path: path))
+                        .io,
+                        "An earlier commit failed while this transaction was open; begin it again",
+                        path: path
+                    ))
         }
         if let error { throw error }
     }
@@ -355,9 +421,7 @@ package final class StorageFile: Sendable {
         let (published, slot, oldByteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
-        var runs = commits[0].runs
-        for commit in commits.dropFirst() { runs.append(contentsOf: commit.runs) }
-        if commits.count > 1 { runs.sort { $0.page < $1.page } }
+        let (runs, dropped) = PreparedCommit.runs(of: commits)
         var byteCount = oldByteCount
         var isHeaderTouched = false
         var isFlushing = false
@@ -381,7 +445,9 @@ package final class StorageFile: Sendable {
             header.version = last.version
             header.confirmedVersion = published.version
             header.catalog = last.catalog
-            header.record = last.record
+            header.log = last.log
+            header.records = last.records
+            header.oldestLogVersion = last.oldestLogVersion
             header.pageCount = UInt64(last.pageCount)
             header.isContentFlushed = extents.count > FileHeader.maximumExtentCount
             header.extents = header.isContentFlushed ? [] : extents
@@ -399,7 +465,7 @@ package final class StorageFile: Sendable {
             }
         } catch {
             if isHeaderTouched { try? write(published, toSlot: target) }
-            for run in runs { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
+            for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
             writer.withLock { $0.state = nil }
             state.withLock {
                 $0.epoch += 1
@@ -407,7 +473,9 @@ package final class StorageFile: Sendable {
                     $0.stopped = StorageError(
                         .writingStopped,
                         "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
-                        path: path, errorNumber: error.errorNumber)
+                        path: path,
+                        errorNumber: error.errorNumber
+                    )
                 }
             }
             throw error
@@ -417,13 +485,14 @@ package final class StorageFile: Sendable {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
             reservation.clearBuffered(Int(run.page), count: Int(run.pageCount))
         }
+        for run in dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
         state.withLock {
             $0.published = header
             $0.slot = target
         }
         writer.withLock { box in
-            box.releasable.append(contentsOf: runs)
-            box.releasablePageCount += runs.reduce(0) { $0 + Int($1.pageCount) }
+            box.releasable.append(contentsOf: runs + dropped)
+            box.releasablePageCount += (runs + dropped).reduce(0) { $0 + Int($1.pageCount) }
         }
         lock.publish(last.version)
     }
@@ -440,6 +509,7 @@ package final class StorageFile: Sendable {
     }
 
     /// Marks the newest version as durable in the other slot, so that later damage to it cannot pass for a torn commit.
+    ///
     /// Needs no flush: without the mark the version is verified at the next opening.
     private func confirmOnClose() {
         guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
@@ -464,17 +534,22 @@ package final class StorageFile: Sendable {
     /// - Complexity: O(what changed) and O(the number of versions between).
     package func changes(after first: UInt64, through last: Snapshot) throws(StorageError) -> ChangeSet? {
         if first >= last.version { return ChangeSet() }
-        var found: [CommitRecord.VersionChanges] = []
-        var next = last.record
+        if first < last.header.oldestLogVersion { return nil }
+        var found: [LogSegment.VersionChanges] = []
+        for record in try last.headerRecords where record.version > first {
+            found.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
+        }
+        var next = last.header.log
+        var bound = last.version
         while !next.isNone {
-            let record = try CommitRecord.read(next, in: last.view)
-            found += record.changes.reversed().filter { $0.version > first }
-            if record.oldestLogVersion > first, record.version == last.version { return nil }
-            if record.previousVersion <= first { break }
-            guard record.previousVersion < record.version else {
-                throw .corrupt("The chain of commit records does not end", page: next.page, path: path)
+            let segment = try LogSegment.read(next, in: last.view)
+            guard segment.version <= bound else {
+                throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
             }
-            next = record.previous
+            if segment.version <= first { break }
+            found += segment.changes.filter { $0.version > first }
+            bound = segment.previousVersion
+            next = segment.previous
         }
         var result = ChangeSet()
         for item in found.sorted(by: { $0.version < $1.version }) { result.merge(later: item.changes) }
@@ -483,10 +558,21 @@ package final class StorageFile: Sendable {
 
     /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
-    package func waitForVersion(after version: UInt64, timeoutNanoseconds: Int64 = -1) -> UInt64 {
+    ///
+    /// - Parameters:
+    ///   - version: The version that the caller has seen.
+    ///   - timeoutNanoseconds: The longest wait; negative for none.
+    ///   - isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends the
+    ///     wait, so that no interruption is lost.
+    /// - Returns: The newest durable version.
+    package func waitForVersion(
+        after version: UInt64,
+        timeoutNanoseconds: Int64 = -1,
+        unless isInterrupted: () -> Bool = { false }
+    ) -> UInt64 {
         guard let lock else { return newestVersion }
         let word = lock.wakeWord
-        if lock.newestVersion <= version {
+        if lock.newestVersion <= version, !isInterrupted() {
             lock.waitForWake(from: word, timeoutNanoseconds: timeoutNanoseconds)
         }
         return lock.newestVersion
@@ -508,7 +594,9 @@ package final class StorageFile: Sendable {
         guard ForkDetector.generation == forkGeneration else {
             throw StorageError(
                 .invalidArgument,
-                "The realm was opened before this process was forked; open it again in the child", path: path)
+                "The realm was opened before this process was forked; open it again in the child",
+                path: path
+            )
         }
     }
 }

@@ -18,7 +18,11 @@ final class StorageFileRegistry: Sendable {
                 guard options.isReadOnly || !file.options.isReadOnly else {
                     return .failure(
                         StorageError(
-                            .invalidArgument, "The realm is already open for reading only in this process", path: path))
+                            .invalidArgument,
+                            "The realm is already open for reading only in this process",
+                            path: path
+                        )
+                    )
                 }
                 return .success(file)
             }

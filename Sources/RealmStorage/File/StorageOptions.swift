@@ -16,5 +16,8 @@ package struct StorageOptions: Sendable {
     /// The number of newest versions whose change log is kept even when no reader stands there.
     package var changeLogRetention: UInt64 = 0
 
+    /// Puts a device of the caller's before the real one; for tests of failures.
+    package var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?
+
     package init() {}
 }

@@ -10,6 +10,8 @@ struct ByteReader {
         end = position + bytes.count
     }
 
+    var isAtEnd: Bool { position >= end }
+
     mutating func byte() throws(Truncated) -> UInt8 {
         guard position < end else { throw Truncated() }
         defer { position += 1 }

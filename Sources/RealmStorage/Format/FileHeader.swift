@@ -1,5 +1,7 @@
-/// One version's entry into the file. Two slots take turns; each slot is stored twice, on pages of its own, so that one
-/// flipped byte cannot hide the newest version.
+/// One version's entry into the file.
+///
+/// Two slots take turns; each slot is stored twice, on pages of its own, so that one flipped byte cannot hide the
+/// newest version.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -11,19 +13,23 @@
 /// | 56 | 8 | version |
 /// | 64 | 8 | newest version known to be durable when this was written |
 /// | 72 | 16 | reference to the catalog |
-/// | 88 | 16 | reference to the commit record |
+/// | 88 | 16 | reference to the newest log segment |
 /// | 104 | 8 | number of pages in use or free below the end |
 /// | 112 | 4 | flags: bit 0, the pages were flushed before this header was written |
 /// | 116 | 4 | number of extents |
 /// | 120 | 8 | checksum over the checksums of the runs that this commit wrote |
-/// | 128 | 8 each | extents that this commit wrote: first page `u32`, page count `u32` |
+/// | 128 | 8 | the changes of all versions above this one can be read |
+/// | 136 | 4 | byte count of the newest commit records |
+/// | 144 | 8 × 120 | extents that this commit wrote: first page `u32`, page count `u32` |
+/// | 1104 | 2984 | the commit records since the newest log segment, one behind the other |
 /// | 4088 | 8 | XXH64 of the 4,088 bytes before |
 package struct FileHeader: Sendable, Equatable {
     static let slotPageCount = 4
     static let copiesPerSlot = 2
     static let magic: UInt64 = 0x6D6C_6165_5274_6341  // "ActRealm", little-endian
     static let formatVersion: UInt32 = 1
-    static let maximumExtentCount = (checksumOffset - extentsOffset) / 8
+    static let maximumExtentCount = 120
+    static let maximumRecordByteCount = checksumOffset - recordsOffset
 
     static let magicOffset = 32
     static let formatVersionOffset = 40
@@ -32,19 +38,26 @@ package struct FileHeader: Sendable, Equatable {
     static let versionOffset = 56
     static let confirmedVersionOffset = 64
     static let catalogOffset = 72
-    static let recordOffset = 88
+    static let logOffset = 88
     static let pageCountOffset = 104
     static let flagsOffset = 112
     static let extentCountOffset = 116
     static let contentChecksumOffset = 120
-    static let extentsOffset = 128
+    static let oldestLogVersionOffset = 128
+    static let recordByteCountOffset = 136
+    static let extentsOffset = 144
+    static let recordsOffset = 1104
     static let checksumOffset = 4088
 
     var fileID: UInt64
     var version: UInt64
     var confirmedVersion: UInt64
     var catalog: PageReference
-    var record: PageReference
+    /// The newest log segment.
+    var log: PageReference
+    /// The commit records since that segment.
+    var records: [UInt8]
+    var oldestLogVersion: UInt64
     var pageCount: UInt64
     /// Whether the pages were made durable by a flush of their own before the header was written.
     var isContentFlushed: Bool
@@ -57,7 +70,9 @@ package struct FileHeader: Sendable, Equatable {
         version = 1
         confirmedVersion = 1
         catalog = .none
-        record = .none
+        log = .none
+        records = []
+        oldestLogVersion = 1
         pageCount = UInt64(FileHeader.slotPageCount)
         isContentFlushed = true
         extents = []
@@ -78,7 +93,12 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(version, at: FileHeader.versionOffset)
         bytes.storeLittle(confirmedVersion, at: FileHeader.confirmedVersionOffset)
         catalog.store(to: bytes + FileHeader.catalogOffset)
-        record.store(to: bytes + FileHeader.recordOffset)
+        log.store(to: bytes + FileHeader.logOffset)
+        bytes.storeLittle(oldestLogVersion, at: FileHeader.oldestLogVersionOffset)
+        bytes.storeLittle(UInt32(records.count), at: FileHeader.recordByteCountOffset)
+        records.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: bytes + FileHeader.recordsOffset, count: $0.count).copyMemory(from: $0)
+        }
         bytes.storeLittle(pageCount, at: FileHeader.pageCountOffset)
         bytes.storeLittle(UInt32(isContentFlushed ? 1 : 0), at: FileHeader.flagsOffset)
         bytes.storeLittle(UInt32(extents.count), at: FileHeader.extentCountOffset)
@@ -112,14 +132,19 @@ package struct FileHeader: Sendable, Equatable {
             return .otherFormat(format)
         }
         let extentCount = Int(bytes.little(UInt32.self, at: extentCountOffset))
-        guard bytes.little(UInt32.self, at: PageHeader.pageOffset) == page, extentCount <= maximumExtentCount else {
-            return .damaged
-        }
+        let recordByteCount = Int(bytes.little(UInt32.self, at: recordByteCountOffset))
+        guard bytes.little(UInt32.self, at: PageHeader.pageOffset) == page, extentCount <= maximumExtentCount,
+            recordByteCount <= maximumRecordByteCount
+        else { return .damaged }
         var header = FileHeader(newFile: bytes.little(UInt64.self, at: fileIDOffset))
         header.version = bytes.little(UInt64.self, at: versionOffset)
         header.confirmedVersion = bytes.little(UInt64.self, at: confirmedVersionOffset)
         header.catalog = PageReference(load: bytes + catalogOffset)
-        header.record = PageReference(load: bytes + recordOffset)
+        header.log = PageReference(load: bytes + logOffset)
+        header.oldestLogVersion = bytes.little(UInt64.self, at: oldestLogVersionOffset)
+        header.records = Array(
+            UnsafeRawBufferPointer(start: bytes + recordsOffset, count: recordByteCount)
+        )
         header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
         header.isContentFlushed = bytes.little(UInt32.self, at: flagsOffset) & 1 != 0
         header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
@@ -127,11 +152,24 @@ package struct FileHeader: Sendable, Equatable {
             header.extents.append(
                 Extent(
                     page: bytes.little(UInt32.self, at: extentsOffset + index * 8),
-                    pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)))
+                    pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)
+                )
+            )
         }
         guard header.version > 0, header.confirmedVersion <= header.version,
             header.pageCount >= UInt64(slotPageCount), header.pageCount < UInt64(UInt32.max)
         else { return .damaged }
         return .valid(header)
+    }
+
+    /// The records of the newest versions, which stand in the header itself.
+    func commitRecords(path: String) throws(StorageError) -> [CommitRecord] {
+        do {
+            return try records.withUnsafeBytes { (bytes) throws(ByteReader.Truncated) in
+                try CommitRecord.list(in: bytes)
+            }
+        } catch {
+            throw .corrupt("The commit records in the file header are malformed", page: 0, path: path)
+        }
     }
 }

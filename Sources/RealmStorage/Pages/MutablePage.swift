@@ -18,10 +18,15 @@ package struct MutablePage {
 
     /// The entry count of the page header.
     @inlinable package var entryCount: Int {
-        get { Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: PageHeader.entryCountOffset, as: UInt16.self))) }
+        get {
+            Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: PageHeader.entryCountOffset, as: UInt16.self)))
+        }
         nonmutating set {
             bytes.storeBytes(
-                of: UInt16(newValue).littleEndian, toByteOffset: PageHeader.entryCountOffset, as: UInt16.self)
+                of: UInt16(newValue).littleEndian,
+                toByteOffset: PageHeader.entryCountOffset,
+                as: UInt16.self
+            )
         }
     }
 }

@@ -14,7 +14,9 @@ package enum PageKind: UInt8, Sendable, CaseIterable {
     case commitRecord = 10
 }
 
-/// The 32 bytes at the start of every run of pages. All numbers are little-endian.
+/// The 32 bytes at the start of every run of pages.
+///
+/// All numbers are little-endian.
 ///
 /// | offset | size | field |
 /// |---|---|---|

@@ -1,4 +1,6 @@
-/// The number of a 4 KiB page in a realm file. Pages 0 to 3 hold the header slots, so 0 doubles as "none".
+/// The number of a 4 KiB page in a realm file.
+///
+/// Pages 0 to 3 hold the header slots, so 0 doubles as "none".
 @usableFromInline package typealias PageNumber = UInt32
 
 /// The size of a page, the unit of allocation in a realm file, in bytes.
@@ -15,7 +17,9 @@ package struct PageReference: Hashable, Sendable, BitwiseCopyable {
     @usableFromInline package var page: PageNumber
     /// The number of pages in the run.
     @usableFromInline package var pageCount: UInt32
-    /// XXH64 of the run's bytes, never 0 once sealed. 0 marks a page that the open write transaction may still change.
+    /// XXH64 of the run's bytes, never 0 once sealed.
+    ///
+    /// 0 marks a page that the open write transaction may still change.
     @usableFromInline package var checksum: UInt64
 
     @inlinable

@@ -24,8 +24,10 @@ package final class PageVerifier: Sendable {
         let limit = Int(reservation.verified[0].load(ordering: .acquiring))
         guard page >= FileHeader.slotPageCount, page + Int(reference.pageCount) <= limit else {
             throw .corrupt(
-                "A reference points to page \(page), beyond the \(limit) pages of the file", page: reference.page,
-                path: path)
+                "A reference points to page \(page), beyond the \(limit) pages of the file",
+                page: reference.page,
+                path: path
+            )
         }
         let bytes = view.mapping + page * pageByteCount
         let byteCount = Int(reference.pageCount) * pageByteCount

@@ -12,15 +12,18 @@ package struct PageView: @unchecked Sendable {
     /// Private memory of the same extent: page `p` of the open transaction, or of a commit not yet written, is at
     /// `buffers + p * 4096`.
     @usableFromInline package let buffers: UnsafeMutableRawPointer
-    /// Per page the low half of the checksum under which this process last verified it. Entry 0 (a header page, which
-    /// nothing refers to) holds the number of pages that may be referred to.
+    /// Per page the low half of the checksum under which this process last verified it.
+    ///
+    /// Entry 0 (a header page, which nothing refers to) holds the number of pages that may be referred to.
     @usableFromInline let verified: UnsafeMutablePointer<Atomic<UInt32>>
     /// Where a first touch goes to be verified.
     @usableFromInline let verifier: Unmanaged<PageVerifier>
 
     @inlinable
     package init(
-        mapping: UnsafeRawPointer, buffers: UnsafeMutableRawPointer, verified: UnsafeMutablePointer<Atomic<UInt32>>,
+        mapping: UnsafeRawPointer,
+        buffers: UnsafeMutableRawPointer,
+        verified: UnsafeMutablePointer<Atomic<UInt32>>,
         verifier: Unmanaged<PageVerifier>
     ) {
         self.mapping = mapping

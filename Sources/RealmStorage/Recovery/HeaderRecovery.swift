@@ -36,7 +36,8 @@ enum HeaderRecovery {
             throw StorageError(
                 .unsupportedFormat,
                 "The realm file has format \(otherFormat); this library reads format \(FileHeader.formatVersion)",
-                path: path)
+                path: path
+            )
         }
         if isForeign { throw StorageError(.notADatabase, "The file is not a realm file", path: path) }
         throw .corrupt("Every copy of the file header is damaged", page: 0, path: path)
@@ -46,6 +47,13 @@ enum HeaderRecovery {
     static func recover(mapping: UnsafeRawPointer, byteCount: Int, path: String) throws(StorageError) -> Result {
         let slots = try slots(in: mapping, path: path)
         let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.version > slots[$1]!.version }
+        if let first = slots[0], let second = slots[1], first.version == second.version {
+            // One of them is the closing mark, which was not flushed: the next commit must overwrite that one, and leave
+            // the header that was.
+            let marked = second.confirmedVersion == second.version ? second : first
+            try checkLength(marked, byteCount: byteCount, path: path)
+            return Result(header: marked, slot: first.confirmedVersion == first.version ? 1 : 0)
+        }
         let newest = slots[order[0]]!
         if isIntact(newest, mapping: mapping, byteCount: byteCount) {
             try checkLength(newest, byteCount: byteCount, path: path)
@@ -54,10 +62,18 @@ enum HeaderRecovery {
         guard order.count == 2, let older = slots[order[1]], older.version >= newest.confirmedVersion,
             older.version < newest.version
         else {
-            throw .corrupt("The newest version of the file is damaged", page: newest.extents.first?.page ?? 0, path: path)
+            throw .corrupt(
+                "The newest version of the file is damaged",
+                page: newest.extents.first?.page ?? 0,
+                path: path
+            )
         }
         guard isIntact(older, mapping: mapping, byteCount: byteCount) || newest.confirmedVersion >= older.version else {
-            throw .corrupt("The newest version of the file is damaged", page: older.extents.first?.page ?? 0, path: path)
+            throw .corrupt(
+                "The newest version of the file is damaged",
+                page: older.extents.first?.page ?? 0,
+                path: path
+            )
         }
         try checkLength(older, byteCount: byteCount, path: path)
         return Result(header: older, slot: order[1], rolledBack: newest.version)
@@ -78,8 +94,11 @@ enum HeaderRecovery {
                 guard pageCount > 0, pageCount <= end - page else { return false }
                 runs.append(
                     PreparedCommit.Run(
-                        page: PageNumber(page), pageCount: UInt32(pageCount),
-                        checksum: PageChecksum.of(bytes, byteCount: pageCount * pageByteCount)))
+                        page: PageNumber(page),
+                        pageCount: UInt32(pageCount),
+                        checksum: PageChecksum.of(bytes, byteCount: pageCount * pageByteCount)
+                    )
+                )
                 page += pageCount
             }
         }
@@ -90,7 +109,9 @@ enum HeaderRecovery {
         guard Int(header.pageCount) * pageByteCount <= byteCount else {
             throw .corrupt(
                 "The file was cut short: it has \(byteCount) bytes and should have \(Int(header.pageCount) * pageByteCount)",
-                page: PageNumber(byteCount / pageByteCount), path: path)
+                page: PageNumber(byteCount / pageByteCount),
+                path: path
+            )
         }
     }
 }

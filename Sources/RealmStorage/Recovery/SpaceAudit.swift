@@ -6,18 +6,13 @@ package struct SpaceAudit {
     private static let used: UInt8 = 1
     private static let unused: UInt8 = 2
 
-    /// Starts an audit of a version: its commit records and its free space are entered, its trees are the caller's.
+    /// Starts an audit of a version: its log segments and its free space are entered, its trees are the caller's.
     package init(_ snapshot: Snapshot) throws(StorageError) {
         path = snapshot.file.path
-        owners = [UInt8](repeating: 0, count: Int(snapshot.pageCount))
+        owners = [UInt8](repeating: 0, count: Int(snapshot.header.pageCount))
         for page in 0..<FileHeader.slotPageCount { owners[page] = SpaceAudit.used }
-        guard !snapshot.record.isNone else { return }
-        var header = FileHeader(newFile: 0)
-        header.version = snapshot.version
-        header.record = snapshot.record
-        header.catalog = snapshot.catalog.root
-        let state = try WriterState.load(from: header, in: snapshot.view)
-        for record in state.records + state.checkpoints { try enter(record.reference) }
+        let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: path)
+        for segment in state.segments + state.checkpoints { try enter(segment.reference) }
         for extent in state.space.free { try enter(extent, as: SpaceAudit.unused) }
         for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
     }
@@ -46,6 +41,9 @@ package struct SpaceAudit {
             throw .corrupt("A page is neither in use nor free", page: PageNumber(page), path: path)
         }
     }
+
+    /// The number of pages up to the end.
+    package var pageCount: Int { owners.count }
 
     /// The number of pages that are free, or will be when their last reader has gone.
     package var freePageCount: Int {

@@ -12,8 +12,9 @@ package struct Extent: Hashable, Sendable {
     package var end: PageNumber { page &+ pageCount }
 }
 
-/// Pages that no newer version needs: written by version `birth`, given up by version `death`. A reader that stands at
-/// a version in `birth..<death` still needs them.
+/// Pages that no newer version needs: written by version `birth`, given up by version `death`.
+///
+/// A reader that stands at a version in `birth..<death` still needs them.
 struct RetiredExtent: Hashable, Sendable {
     var extent: Extent
     var birth: UInt64

@@ -9,23 +9,59 @@ package final class PreparedCommit: Sendable {
 
     package let version: UInt64
     let catalog: PageReference
-    let record: PageReference
+    let log: PageReference
+    let records: [UInt8]
+    let oldestLogVersion: UInt64
     let pageCount: UInt32
     /// The runs to write, ascending.
     let runs: [Run]
+    /// The runs that the commit gave up.
+    let retired: [RetiredExtent]
     /// What changed, for the observers of this process.
     package let changes: ChangeSet
 
     init(
-        version: UInt64, catalog: PageReference, record: PageReference, pageCount: UInt32, runs: [Run],
+        version: UInt64,
+        catalog: PageReference,
+        log: PageReference,
+        records: [UInt8],
+        oldestLogVersion: UInt64,
+        pageCount: UInt32,
+        runs: [Run],
+        retired: [RetiredExtent],
         changes: ChangeSet
     ) {
         self.version = version
         self.catalog = catalog
-        self.record = record
+        self.log = log
+        self.records = records
+        self.oldestLogVersion = oldestLogVersion
         self.pageCount = pageCount
         self.runs = runs
+        self.retired = retired
         self.changes = changes
+    }
+
+    /// The runs that a group of commits must write, ascending: those that its last version uses.
+    ///
+    /// What one commit of the group wrote and a later one gave up is seen by nobody, and its pages may be overwritten
+    /// as soon as the group is durable, so it must not be part of what proves the group whole.
+    static func runs(of commits: [PreparedCommit]) -> (kept: [Run], dropped: [Run]) {
+        guard commits.count > 1 else { return (commits.first?.runs ?? [], []) }
+        let first = commits[0].version
+        var givenUp: Set<PageNumber> = []
+        for commit in commits {
+            for retired in commit.retired where retired.birth >= first { givenUp.insert(retired.extent.page) }
+        }
+        var kept: [Run] = []
+        var dropped: [Run] = []
+        for commit in commits {
+            for run in commit.runs {
+                if givenUp.contains(run.page) { dropped.append(run) } else { kept.append(run) }
+            }
+        }
+        kept.sort { $0.page < $1.page }
+        return (kept, dropped)
     }
 
     /// The runs of several commits joined to extents of neighbouring pages.
@@ -43,6 +79,7 @@ package final class PreparedCommit: Sendable {
 
     /// The checksum over the checksums of the runs, in page order.
     static func contentChecksum(of runs: [Run]) -> UInt64 {
-        runs.map(\.checksum).withUnsafeBytes { XXH64.hash($0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, count: $0.count) }
+        runs.map(\.checksum)
+            .withUnsafeBytes { XXH64.hash($0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, count: $0.count) }
     }
 }

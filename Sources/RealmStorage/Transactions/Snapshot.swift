@@ -1,21 +1,24 @@
-/// One pinned, immutable version of a file. Readable from any thread; its pages are not reused while it lives.
+/// One pinned, immutable version of a file.
+///
+/// Readable from any thread; its pages are not reused while it lives.
 package final class Snapshot: Sendable {
     package let file: StorageFile
     package let version: UInt64
     package let view: PageView
     package let catalog: ByteTree
-    let record: PageReference
-    let pageCount: UInt32
+    let header: FileHeader
 
-    init(
-        file: StorageFile, version: UInt64, view: PageView, catalog: ByteTree, record: PageReference, pageCount: UInt32
-    ) {
+    init(file: StorageFile, header: FileHeader, view: PageView) {
         self.file = file
-        self.version = version
+        self.header = header
         self.view = view
-        self.catalog = catalog
-        self.record = record
-        self.pageCount = pageCount
+        version = header.version
+        catalog = ByteTree(root: header.catalog)
+    }
+
+    /// The records of the newest versions, which stand in the header.
+    var headerRecords: [CommitRecord] {
+        get throws(StorageError) { try header.commitRecords(path: file.path) }
     }
 
     deinit {

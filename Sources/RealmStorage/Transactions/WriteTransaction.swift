@@ -24,7 +24,11 @@ package final class WriteTransaction {
     private var isOpen = true
 
     init(
-        file: StorageFile, state: WriterState, view: PageView, reservation: Reservation, pinned: [UInt64],
+        file: StorageFile,
+        state: WriterState,
+        view: PageView,
+        reservation: Reservation,
+        pinned: [UInt64],
         epoch: UInt64
     ) {
         self.file = file
@@ -86,8 +90,11 @@ package final class WriteTransaction {
         let birth = (try? view.pointer(to: reference)).map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
         retired.append(
             RetiredExtent(
-                extent: Extent(page: reference.page, pageCount: reference.pageCount), birth: min(birth, version),
-                death: version))
+                extent: Extent(page: reference.page, pageCount: reference.pageCount),
+                birth: min(birth, version),
+                death: version
+            )
+        )
     }
 
     /// Computes a dirty run's checksum and returns the sealed reference; a sealed reference is returned as it is.
@@ -96,18 +103,20 @@ package final class WriteTransaction {
         let bytes = view.buffers + Int(reference.page) * pageByteCount
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         sealed.append(
-            PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum))
+            PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
+        )
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
-    /// Seals everything and builds the commit record: pure memory, no I/O. Afterwards the transaction is over, and the
-    /// next one may begin on top of it.
+    /// Seals everything and builds the commit record: pure memory, no I/O.
+    ///
+    /// Afterwards the transaction is over, and the next one may begin on top of it.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(epoch: epoch)
         if catalog.root.isDirty { try catalog.seal(in: self) }
         let changeSet = changes.changeSet
-        let record = try writeRecord(changeSet)
+        try writeRecord(changeSet)
         let runs = liveRuns()
         isOpen = false
         giveSpareBack()
@@ -116,8 +125,16 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         return PreparedCommit(
-            version: version, catalog: catalog.root, record: record, pageCount: state.space.pageCount, runs: runs,
-            changes: changeSet)
+            version: version,
+            catalog: catalog.root,
+            log: state.segments.last?.reference ?? .none,
+            records: state.recordBytes,
+            oldestLogVersion: state.oldestLogVersion,
+            pageCount: state.space.pageCount,
+            runs: runs,
+            retired: retired,
+            changes: changeSet
+        )
     }
 
     /// Forgets everything this transaction did.
@@ -159,12 +176,15 @@ package final class WriteTransaction {
         guard Int(page) + pageCount <= reservation.pageCapacity else {
             throw StorageError(
                 .addressSpaceExhausted,
-                "The realm file outgrew the address space reserved for it; close it and open it again", path: file.path)
+                "The realm file outgrew the address space reserved for it; close it and open it again",
+                path: file.path
+            )
         }
         reservation.setBuffered(Int(page), count: pageCount)
         return MutablePage(
             reference: PageReference(page: page, pageCount: count, checksum: 0),
-            bytes: view.buffers + Int(page) * pageByteCount)
+            bytes: view.buffers + Int(page) * pageByteCount
+        )
     }
 
     /// The runs that stand at the end, each with its last checksum, ascending.
@@ -212,80 +232,119 @@ package final class WriteTransaction {
 
     // MARK: The commit record
 
-    private func writeRecord(_ changeSet: ChangeSet) throws(StorageError) -> PageReference {
-        let own = CommitRecord.VersionChanges(version: version, changes: changeSet)
-        let pictureCount = state.space.free.count + state.space.retired.count
-        let isCheckpoint =
-            state.records.isEmpty || state.records.count >= 64 && state.differenceCount >= pictureCount / 2
-        if isCheckpoint { return try writeCheckpoint(own) }
-        let previous = state.records[state.records.count - 1]
-        var pageCount = 1
-        while true {
-            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
-            let allocated = keptExtents()
-            let record = CommitRecord(
-                version: version, previous: previous.reference, previousVersion: previous.version,
-                oldestLogVersion: state.oldestLogVersion, pageCount: state.space.pageCount,
-                space: .difference(allocated: allocated, retired: retired), changes: [own])
-            if let reference = store(record, in: page) {
-                state.records.append(WriterState.Record(version: version, reference: reference))
-                state.recentChanges.append(own)
-                state.differenceCount += allocated.count + retired.count
-                return reference
-            }
-            pageCount = neededPageCount(record)
-            free(page.reference)
-        }
+    private func record(_ changeSet: ChangeSet) -> CommitRecord {
+        CommitRecord(
+            version: version,
+            pageCount: state.space.pageCount,
+            allocated: keptExtents(),
+            retired: retired,
+            changes: changeSet
+        )
     }
 
-    /// Replaces the plain records since the last checkpoint, and lets go of those that nobody can ask for.
-    private func writeCheckpoint(_ own: CommitRecord.VersionChanges) throws(StorageError) -> PageReference {
-        let needed = min(pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
-        for (index, record) in state.records.enumerated() where index > 0 || record.version <= needed {
-            free(record.reference)
+    /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
+    private func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
+        let own = record(changeSet)
+        var writer = ByteWriter()
+        own.encode(into: &writer)
+        if state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount {
+            state.recordBytes += writer.bytes
+            note(own)
+            state.records.append(own)
+            return
         }
+        let pictureCount = state.space.free.count + state.space.retired.count
+        if state.segments.count >= 8, state.differenceCount >= pictureCount / 2 {
+            try writeCheckpoint(changeSet)
+        } else {
+            try writeSegment(changeSet)
+        }
+        state.records = []
+        state.recordBytes = []
+    }
+
+    private func note(_ record: CommitRecord) {
+        state.recentChanges.append(LogSegment.VersionChanges(version: version, changes: record.changes))
+        state.differenceCount += record.allocated.count + record.retired.count
+    }
+
+    private func writeSegment(_ changeSet: ChangeSet) throws(StorageError) {
+        let previous = state.segments.last
+        let (reference, own) = try store { () -> (LogSegment, CommitRecord) in
+            let own = record(changeSet)
+            let segment = LogSegment(
+                version: version,
+                previous: previous?.reference ?? .none,
+                previousVersion: previous?.version ?? 0,
+                content: .records(state.records + [own])
+            )
+            return (segment, own)
+        }
+        state.segments.append(WriterState.Segment(version: version, reference: reference))
+        note(own)
+    }
+
+    /// Replaces the segments since the last checkpoint, and lets go of those that nobody can ask for.
+    private func writeCheckpoint(_ changeSet: ChangeSet) throws(StorageError) {
+        let needed = min(pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
         var checkpoints = state.checkpoints
-        if let first = state.records.first, first.version > needed { checkpoints.append(first) }
+        for (index, segment) in state.segments.enumerated() {
+            if index == 0, segment.version > needed, try LogSegment.read(segment.reference, in: view).isCheckpoint {
+                checkpoints.append(segment)
+            } else {
+                free(segment.reference)
+            }
+        }
         while let first = checkpoints.first, first.version <= needed {
             free(first.reference)
             checkpoints.removeFirst()
         }
-        let kept = state.recentChanges.filter { $0.version > needed }
-        let oldestLogVersion = max(state.oldestLogVersion, needed)
+        let changes =
+            state.recentChanges.filter { $0.version > needed }
+            + [LogSegment.VersionChanges(version: version, changes: changeSet)]
         let previous = checkpoints.last
-        var pageCount = 1
-        while true {
-            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+        let (reference, _) = try store { () -> (LogSegment, Void) in
             var space = state.space
             space.endChunk()
             space.release(spare)
-            let record = CommitRecord(
-                version: version, previous: previous?.reference ?? .none, previousVersion: previous?.version ?? 0,
-                oldestLogVersion: oldestLogVersion, pageCount: space.pageCount,
-                space: .picture(free: space.free, retired: space.retired + retired), changes: kept + [own])
-            if let reference = store(record, in: page) {
-                state.records = [WriterState.Record(version: version, reference: reference)]
-                state.checkpoints = checkpoints
-                state.oldestLogVersion = oldestLogVersion
-                state.recentChanges = []
-                state.differenceCount = 0
-                return reference
-            }
-            pageCount = neededPageCount(record)
-            free(page.reference)
+            let picture = LogSegment.Picture(
+                pageCount: space.pageCount,
+                free: space.free,
+                retired: space.retired + retired,
+                changes: changes
+            )
+            let segment = LogSegment(
+                version: version,
+                previous: previous?.reference ?? .none,
+                previousVersion: previous?.version ?? 0,
+                content: .checkpoint(picture)
+            )
+            return (segment, ())
         }
+        state.segments = [WriterState.Segment(version: version, reference: reference)]
+        state.checkpoints = checkpoints
+        state.oldestLogVersion = max(state.oldestLogVersion, needed)
+        state.recentChanges = []
+        state.differenceCount = 0
     }
 
-    private func neededPageCount(_ record: CommitRecord) -> Int {
-        // Room for the few entries that allocating the larger run itself may add.
-        (record.encoded().count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
-    }
-
-    private func store(_ record: CommitRecord, in page: MutablePage) -> PageReference? {
-        let bytes = record.encoded()
-        guard bytes.count <= page.byteCount - PageHeader.byteCount else { return nil }
-        bytes.withUnsafeBytes { (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-        page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
-        return seal(page.reference)
+    /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.
+    private func store<T>(_ make: () -> (LogSegment, T)) throws(StorageError) -> (PageReference, T) {
+        var pageCount = 1
+        while true {
+            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+            let (segment, value) = make()
+            let bytes = segment.encoded()
+            if bytes.count <= page.byteCount - PageHeader.byteCount {
+                bytes.withUnsafeBytes {
+                    (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+                }
+                page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
+                return (seal(page.reference), value)
+            }
+            free(page.reference)
+            // Room for the few entries that taking the larger run itself may add.
+            pageCount = (bytes.count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
+        }
     }
 }

@@ -1,7 +1,7 @@
 /// What only the holder of the write lock uses: the newest prepared version, free space, and the records kept.
 final class WriterState: @unchecked Sendable {
     // Guarded by the write lock: only the open write transaction and `StorageFile.beginWrite` touch it.
-    struct Record {
+    struct Segment {
         var version: UInt64
         var reference: PageReference
     }
@@ -10,80 +10,89 @@ final class WriterState: @unchecked Sendable {
     var version: UInt64
     var catalog: PageReference
     var space: SpaceMap
-    /// The newest checkpoint and the plain records since, oldest first.
-    var records: [Record] = []
+    /// The newest checkpoint, when there is one, and the plain segments since, oldest first.
+    var segments: [Segment] = []
     /// The checkpoints before that one which somebody may still ask for, oldest first.
-    var checkpoints: [Record] = []
+    var checkpoints: [Segment] = []
+    /// The records that stand in the header.
+    var records: [CommitRecord] = []
+    var recordBytes: [UInt8] = []
     /// The changes since the newest checkpoint, which the next checkpoint takes over.
-    var recentChanges: [CommitRecord.VersionChanges] = []
+    var recentChanges: [LogSegment.VersionChanges] = []
     var oldestLogVersion: UInt64
     /// Entries in the differences since the newest checkpoint.
     var differenceCount = 0
 
-    init(version: UInt64, catalog: PageReference, space: SpaceMap, oldestLogVersion: UInt64) {
-        self.version = version
-        self.catalog = catalog
+    init(header: FileHeader, space: SpaceMap) {
+        version = header.version
+        catalog = header.catalog
+        oldestLogVersion = header.oldestLogVersion
+        recordBytes = header.records
         self.space = space
-        self.oldestLogVersion = oldestLogVersion
     }
 
-    /// Reads the state of a durable version by following the chain of its records back to the newest checkpoint.
-    static func load(from header: FileHeader, in view: PageView) throws(StorageError) -> WriterState {
-        guard !header.record.isNone else {
-            return WriterState(
-                version: header.version, catalog: header.catalog, space: SpaceMap(pageCount: UInt32(header.pageCount)),
-                oldestLogVersion: header.version)
-        }
-        var chain: [(CommitRecord, PageReference)] = []
-        var next = header.record
-        while true {
-            let record = try CommitRecord.read(next, in: view)
-            chain.append((record, next))
-            if record.isCheckpoint || record.previous.isNone { break }
-            guard chain.count < 1 << 20, record.previousVersion < record.version else {
-                throw .corrupt("The chain of commit records does not end", page: next.page)
+    /// Reads the state of a durable version: the records in its header, and the chain of segments back to the newest
+    /// checkpoint.
+    static func load(from header: FileHeader, in view: PageView, path: String) throws(StorageError) -> WriterState {
+        var chain: [(LogSegment, PageReference)] = []
+        var next = header.log
+        while !next.isNone {
+            let segment = try LogSegment.read(next, in: view)
+            guard segment.version <= chain.last.map({ $0.0.previousVersion }) ?? header.version else {
+                throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
             }
-            next = record.previous
+            chain.append((segment, next))
+            if segment.isCheckpoint { break }
+            next = segment.previous
         }
         chain.reverse()
         var tags = TaggedSpace()
-        if case .picture(let free, let retired) = chain[0].0.space {
-            tags.add(free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + retired)
+        var end = UInt32(FileHeader.slotPageCount)
+        var replay: [CommitRecord] = []
+        for (segment, _) in chain {
+            switch segment.content {
+            case .checkpoint(let picture):
+                end = picture.pageCount
+                tags.add(picture.free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + picture.retired)
+            case .records(let records):
+                replay += records
+            }
         }
-        var end = chain[0].0.pageCount
-        for (record, _) in chain {
-            guard case .difference(let allocated, let retired) = record.space else { continue }
+        let headerRecords = try header.commitRecords(path: path)
+        replay += headerRecords
+        for record in replay {
             if record.pageCount > end {
                 let growth = Extent(page: end, pageCount: record.pageCount - end)
                 tags.add([RetiredExtent(extent: growth, birth: 0, death: 0)])
             }
             end = record.pageCount
-            for extent in allocated { tags.remove(extent) }
-            tags.add(retired)
+            for extent in record.allocated { tags.remove(extent) }
+            tags.add(record.retired)
         }
-        let newest = chain[chain.count - 1].0
         let state = WriterState(
-            version: header.version, catalog: header.catalog,
+            header: header,
             space: SpaceMap(
-                pageCount: newest.pageCount, free: tags.extents.filter { $0.death == 0 }.map(\.extent),
-                waiting: tags.extents.filter { $0.death != 0 }),
-            oldestLogVersion: newest.oldestLogVersion)
-        state.records = chain.map { Record(version: $0.0.version, reference: $0.1) }
-        for (record, _) in chain.dropFirst(chain[0].0.isCheckpoint ? 1 : 0) {
-            state.recentChanges += record.changes
-            if case .difference(let allocated, let retired) = record.space {
-                state.differenceCount += allocated.count + retired.count
-            }
+                pageCount: end,
+                free: tags.extents.filter { $0.death == 0 }.map(\.extent),
+                waiting: tags.extents.filter { $0.death != 0 }
+            )
+        )
+        state.records = headerRecords
+        state.segments = chain.map { Segment(version: $0.0.version, reference: $0.1) }
+        for record in replay {
+            state.recentChanges.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
+            state.differenceCount += record.allocated.count + record.retired.count
         }
-        var checkpoint = chain[0].0
-        while checkpoint.isCheckpoint, !checkpoint.previous.isNone, checkpoint.previousVersion > state.oldestLogVersion {
-            let reference = checkpoint.previous
-            let before = try CommitRecord.read(reference, in: view)
-            guard before.version < checkpoint.version else {
-                throw .corrupt("The chain of commit records does not end", page: reference.page)
+        if var oldest = chain.first?.0, oldest.isCheckpoint {
+            while !oldest.previous.isNone, oldest.previousVersion > state.oldestLogVersion {
+                let reference = oldest.previous
+                let before = try LogSegment.read(reference, in: view)
+                guard before.version < oldest.version, before.isCheckpoint else {
+                    throw .corrupt("The chain of log segments does not end", page: reference.page, path: path)
+                }
+                state.checkpoints.insert(Segment(version: before.version, reference: reference), at: 0)
+                oldest = before
             }
-            state.checkpoints.insert(Record(version: before.version, reference: reference), at: 0)
-            checkpoint = before
         }
         return state
     }

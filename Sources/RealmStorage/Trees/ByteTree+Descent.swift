@@ -31,7 +31,8 @@ extension ByteTree {
     /// Walks down to the leaf of a key, taking every page on the way over into the open transaction.
     @inline(__always)
     mutating func descend(
-        for key: KeyBytes, in transaction: WriteTransaction
+        for key: KeyBytes,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> (path: Path, leaf: MutableKeyedPage) {
         let view = transaction.view
         var level = try KeyedPage.root(root, in: view).level
@@ -43,8 +44,10 @@ extension ByteTree {
             let child = parent.page.childIndex(for: key)
             _ = try parent.page.child(at: child, level: level, in: view)
             page = try Self.writable(
-                parent.page.childReference(at: child), in: transaction,
-                storing: { parent.setChildReference($0, at: child) })
+                parent.page.childReference(at: child),
+                in: transaction,
+                storing: { parent.setChildReference($0, at: child) }
+            )
             path.append(parent, child: child)
         }
         return (path, page)
@@ -53,7 +56,9 @@ extension ByteTree {
     /// A page as the open transaction's own; when that is a copy, its reference replaces the old one.
     @inline(__always)
     static func writable(
-        _ reference: PageReference, in transaction: WriteTransaction, storing: (PageReference) -> Void
+        _ reference: PageReference,
+        in transaction: WriteTransaction,
+        storing: (PageReference) -> Void
     ) throws(StorageError) -> MutableKeyedPage {
         if reference.checksum == 0 {
             return MutableKeyedPage(transaction.view.buffers + Int(reference.page) &* pageByteCount)

@@ -1,11 +1,13 @@
 extension ByteTree {
-    /// Stores a value under a key, replacing what is there. Neither may lie in a page of the tree itself.
+    /// Stores a value under a key, replacing what is there.
     ///
-    /// After an error the transaction can only be rolled back.
+    /// Neither may lie in a page of the tree itself. After an error the transaction can only be rolled back.
     /// - Returns: true when the key is new.
     @discardableResult
     package mutating func insert(
-        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, in transaction: WriteTransaction
+        _ key: UnsafeRawBufferPointer,
+        value: UnsafeRawBufferPointer,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> Bool {
         try ByteTree.checkLength(of: key)
         let key = KeyBytes(key)
@@ -30,7 +32,10 @@ extension ByteTree {
         let prefix = leaf.page.prefix
         if key.starts(with: prefix),
             let target = leaf.reserve(
-                at: index, suffix: key.dropFirst(prefix.count), payloadByteCount: payload.byteCount)
+                at: index,
+                suffix: key.dropFirst(prefix.count),
+                payloadByteCount: payload.byteCount
+            )
         {
             payload.store(to: target)
             ByteTree.count(added, above: path, from: path.depth)
@@ -54,14 +59,25 @@ extension ByteTree {
 
     @inline(never)
     private mutating func insertRewriting(
-        _ key: KeyBytes, _ payload: LeafPayload, at index: Int, in leaf: MutableKeyedPage, path: Path, added: Int,
+        _ key: KeyBytes,
+        _ payload: LeafPayload,
+        at index: Int,
+        in leaf: MutableKeyedPage,
+        path: Path,
+        added: Int,
         in transaction: WriteTransaction
     ) throws(StorageError) {
         let separator = UnsafeMutableRawPointer.allocate(byteCount: ByteTree.maximumKeyByteCount, alignment: 16)
         defer { separator.deallocate() }
         var room = try KeyedPage.makeRoom(
-            in: leaf, at: index, for: key, payloadByteCount: payload.byteCount, isLast: path.isLast,
-            separator: separator, transaction: transaction)
+            in: leaf,
+            at: index,
+            for: key,
+            payloadByteCount: payload.byteCount,
+            isLast: path.isLast,
+            separator: separator,
+            transaction: transaction
+        )
         payload.store(to: room.payload)
         var child = leaf
         var depth = path.depth
@@ -76,9 +92,14 @@ extension ByteTree {
             let step = path[depth]
             step.page.setChildCount(child.page.subtreeCount, at: step.child)
             room = try KeyedPage.makeRoom(
-                in: step.page, at: step.child + 1, for: separatorKey,
-                payloadByteCount: KeyedPage.childPayloadByteCount, isLast: path.isLast, separator: separator,
-                transaction: transaction)
+                in: step.page,
+                at: step.child + 1,
+                for: separatorKey,
+                payloadByteCount: KeyedPage.childPayloadByteCount,
+                isLast: path.isLast,
+                separator: separator,
+                transaction: transaction
+            )
             right.storeChild(to: room.payload)
             child = step.page
         }
@@ -87,7 +108,10 @@ extension ByteTree {
 
     /// A new root above the two halves of the old one.
     static func newRoot(
-        _ left: MutablePage, separator: KeyBytes, right: MutablePage, in transaction: WriteTransaction
+        _ left: MutablePage,
+        separator: KeyBytes,
+        right: MutablePage,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> MutablePage {
         let level = KeyedPage(left.bytes).level + 1
         guard level <= KeyedPage.maximumLevel else {

@@ -10,7 +10,8 @@ extension ByteTree {
     /// - Returns: true when the key was there.
     @discardableResult
     package mutating func remove(
-        _ key: UnsafeRawBufferPointer, in transaction: WriteTransaction
+        _ key: UnsafeRawBufferPointer,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> Bool {
         guard try contains(key, in: transaction.view) else { return false }
         let key = KeyBytes(key)
@@ -28,7 +29,9 @@ extension ByteTree {
 
     /// Merges sparse pages with a neighbour, from a leaf upwards, and takes empty ones out of the tree.
     private mutating func rebalance(
-        _ leaf: MutableKeyedPage, path: Path, in transaction: WriteTransaction
+        _ leaf: MutableKeyedPage,
+        path: Path,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         var page = leaf
         var depth = path.depth
@@ -54,7 +57,9 @@ extension ByteTree {
 
     /// Merges a child of an inner page with the one to its right, if they fit one page.
     private func merge(
-        _ left: Int, in parent: MutableKeyedPage, transaction: WriteTransaction
+        _ left: Int,
+        in parent: MutableKeyedPage,
+        transaction: WriteTransaction
     ) throws(StorageError) -> Bool {
         let level = parent.page.level - 1
         let view = transaction.view
@@ -73,8 +78,10 @@ extension ByteTree {
         }
         guard list.byteCount(of: 0..<list.count) <= ByteTree.mergedByteCount else { return false }
         let target = try ByteTree.writable(
-            parent.page.childReference(at: left), in: transaction,
-            storing: { parent.setChildReference($0, at: left) })
+            parent.page.childReference(at: left),
+            in: transaction,
+            storing: { parent.setChildReference($0, at: left) }
+        )
         list.write(0..<list.count, to: target)
         transaction.free(parent.page.childReference(at: left + 1))
         parent.setChildCount(target.page.subtreeCount, at: left)

@@ -7,7 +7,8 @@ extension ByteTree {
     }
 
     private static func sealed(
-        _ reference: PageReference, in transaction: WriteTransaction
+        _ reference: PageReference,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
         let page = MutableKeyedPage(try transaction.writable(reference).bytes)
         let level = page.page.level
@@ -24,14 +25,17 @@ extension ByteTree {
 
     /// Visits every run of pages of the tree, the overflow runs included, children first: a visitor may free them.
     package func forEachPage(
-        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
+        in view: PageView,
+        _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard !root.isNone else { return }
         try ByteTree.visit(KeyedPage.root(root, in: view), root, in: view, body)
     }
 
     private static func visit(
-        _ page: KeyedPage, _ reference: PageReference, in view: PageView,
+        _ page: KeyedPage,
+        _ reference: PageReference,
+        in view: PageView,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         let level = page.level
@@ -48,14 +52,18 @@ extension ByteTree {
 
     // MARK: Counting
 
-    /// The number of entries. O(1): the pages above the leaves count what is below them.
+    /// The number of entries.
+    ///
+    /// - Complexity: O(1): the pages above the leaves count what is below them.
     package func count(in view: PageView) throws(StorageError) -> Int {
         root.isNone ? 0 : try KeyedPage.root(root, in: view).subtreeCount
     }
 
     /// The number of keys in `lower ..< upper` (nil: unbounded), exact, in the time of two look-ups.
     package func count(
-        from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?, in view: PageView
+        from lower: UnsafeRawBufferPointer?,
+        to upper: UnsafeRawBufferPointer?,
+        in view: PageView
     ) throws(StorageError) -> Int {
         let first = if let lower { try rank(of: KeyBytes(lower), in: view) } else { 0 }
         let last = if let upper { try rank(of: KeyBytes(upper), in: view) } else { try count(in: view) }

@@ -5,12 +5,21 @@ extension ByteTree {
     package func verify(in view: PageView) throws(StorageError) {
         guard !root.isNone else { return }
         _ = try ByteTree.verify(
-            KeyedPage.root(root, in: view), root, lower: nil, upper: nil, in: view)
+            KeyedPage.root(root, in: view),
+            root,
+            lower: nil,
+            upper: nil,
+            in: view
+        )
     }
 
     /// Checks a page and everything below it: keys in `lower ..< upper`; returns the number of entries.
     private static func verify(
-        _ page: KeyedPage, _ reference: PageReference, lower: [UInt8]?, upper: [UInt8]?, in view: PageView
+        _ page: KeyedPage,
+        _ reference: PageReference,
+        lower: [UInt8]?,
+        upper: [UInt8]?,
+        in view: PageView
     ) throws(StorageError) -> Int {
         let bytes = UnsafeRawBufferPointer(start: page.base, count: pageByteCount)
         // A sealed page was validated on its first touch; a dirty one changes all the time.
@@ -36,8 +45,12 @@ extension ByteTree {
         for index in 0..<page.count {
             let child = try page.child(at: index, level: page.level - 1, in: view)
             let count = try verify(
-                child, page.childReference(at: index), lower: index == 0 ? lower : key(at: index, of: page),
-                upper: index + 1 < page.count ? key(at: index + 1, of: page) : upper, in: view)
+                child,
+                page.childReference(at: index),
+                lower: index == 0 ? lower : key(at: index, of: page),
+                upper: index + 1 < page.count ? key(at: index + 1, of: page) : upper,
+                in: view
+            )
             try check(count == page.childCount(at: index), "it counts wrongly below child \(index)")
             sum += count
         }

@@ -1,7 +1,8 @@
 /// An ordered, copy-on-write map of byte strings to byte values.
 ///
 /// Keys are at most `ByteTree.maximumKeyByteCount` bytes long and ordered as unsigned bytes, a prefix before what it is
-/// a prefix of. Values have any size; those beyond `ByteTree.maximumInlineValueByteCount` bytes take pages of their own.
+/// a prefix of. Values have any size; those beyond `ByteTree.maximumInlineValueByteCount` bytes take pages of their
+/// own.
 package struct ByteTree: Sendable, Equatable {
     /// The longest key, in bytes.
     package static var maximumKeyByteCount: Int { 1024 }
@@ -22,7 +23,8 @@ package struct ByteTree: Sendable, Equatable {
     ///
     /// It is valid as long as the version; in a write transaction until the next change of the tree.
     package func value(
-        for key: UnsafeRawBufferPointer, in view: PageView
+        for key: UnsafeRawBufferPointer,
+        in view: PageView
     ) throws(StorageError) -> UnsafeRawBufferPointer? {
         guard !root.isNone else { return nil }
         let key = KeyBytes(key)

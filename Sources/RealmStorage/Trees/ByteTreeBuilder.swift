@@ -22,7 +22,8 @@ package struct ByteTreeBuilder: ~Copyable {
     ///
     /// - Throws: `StorageError` with code `invalidArgument` when the key is not above the one before.
     package mutating func append(
-        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+        _ key: UnsafeRawBufferPointer,
+        value: UnsafeRawBufferPointer
     ) throws(StorageError) {
         try ByteTree.checkLength(of: key)
         let key = KeyBytes(key)
@@ -39,7 +40,10 @@ package struct ByteTreeBuilder: ~Copyable {
         let prefix = leaf.page.prefix
         if key.starts(with: prefix),
             let target = leaf.reserve(
-                at: leaf.page.count, suffix: key.dropFirst(prefix.count), payloadByteCount: payload.byteCount)
+                at: leaf.page.count,
+                suffix: key.dropFirst(prefix.count),
+                payloadByteCount: payload.byteCount
+            )
         {
             payload.store(to: target)
         } else {
@@ -50,8 +54,14 @@ package struct ByteTreeBuilder: ~Copyable {
     private mutating func appendRewriting(_ key: KeyBytes, _ payload: LeafPayload) throws(StorageError) {
         let leaf = MutableKeyedPage(open[0].bytes)
         var room = try KeyedPage.makeRoom(
-            in: leaf, at: leaf.page.count, for: key, payloadByteCount: payload.byteCount, isLast: true,
-            separator: separator, transaction: transaction)
+            in: leaf,
+            at: leaf.page.count,
+            for: key,
+            payloadByteCount: payload.byteCount,
+            isLast: true,
+            separator: separator,
+            transaction: transaction
+        )
         payload.store(to: room.payload)
         var level = 0
         while let right = room.right {
@@ -67,8 +77,14 @@ package struct ByteTreeBuilder: ~Copyable {
             let last = parent.page.count
             parent.setChildCount(KeyedPage(left.bytes).subtreeCount, at: last - 1)
             room = try KeyedPage.makeRoom(
-                in: parent, at: last, for: separatorKey, payloadByteCount: KeyedPage.childPayloadByteCount,
-                isLast: true, separator: separator, transaction: transaction)
+                in: parent,
+                at: last,
+                for: separatorKey,
+                payloadByteCount: KeyedPage.childPayloadByteCount,
+                isLast: true,
+                separator: separator,
+                transaction: transaction
+            )
             right.storeChild(to: room.payload)
         }
     }
@@ -87,7 +103,8 @@ package struct ByteTreeBuilder: ~Copyable {
 extension ByteTree {
     /// Builds a tree from entries that ascend by key.
     package static func build<Entries: Sequence>(
-        sorted entries: Entries, in transaction: WriteTransaction
+        sorted entries: Entries,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> ByteTree where Entries.Element == (key: [UInt8], value: [UInt8]) {
         var builder = ByteTreeBuilder(in: transaction)
         for (key, value) in entries {

@@ -1,8 +1,9 @@
 import Glibc
 
-/// A position in a `ByteTree`. Its tree must not change while the cursor is in use.
+/// A position in a `ByteTree`.
 ///
-/// The way from the root to the leaf stands inside the value: moving a cursor allocates nothing.
+/// The tree must not change while the cursor is in use. The way from the root to the leaf stands inside the value:
+/// moving a cursor allocates nothing.
 package struct ByteTreeCursor {
     private struct Step {
         var page: KeyedPage
@@ -149,8 +150,8 @@ package struct ByteTreeCursor {
 
     /// The key, valid until the cursor moves or goes away.
     ///
-    /// Prefer `hasPrefix`, `isBelow` and `lastEightBytes` in loops: they need not put the key together from the prefix of
-    /// its page and its own part.
+    /// Prefer `hasPrefix`, `isBelow` and `lastEightBytes` in loops: they need not put the key together from the prefix
+    /// of its page and its own part.
     package var key: UnsafeRawBufferPointer {
         mutating get {
             precondition(isValid, "The cursor stands on no entry: ask for a key only after a move returned true")

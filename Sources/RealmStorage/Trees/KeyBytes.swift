@@ -51,8 +51,25 @@ struct KeyBytes {
     /// Negative, zero or positive as this string is below, equal to or above another one.
     @inline(__always)
     func compare(to other: KeyBytes) -> Int {
-        let order = memcmp(start, other.start, min(count, other.count))
-        return order != 0 ? Int(order) : count &- other.count
+        let order = KeyBytes.order(start, other.start, min(count, other.count))
+        return order != 0 ? order : count &- other.count
+    }
+
+    /// Negative, zero or positive as one run of bytes is below, equal to or above another one of the same length.
+    ///
+    /// Keys are short: words are compared in place before a call of `memcmp` would be under way.
+    @inline(__always)
+    static func order(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, _ count: Int) -> Int {
+        if count < 8 { return count == 0 ? 0 : Int(memcmp(first, second, count)) }
+        if count > 64 { return Int(memcmp(first, second, count)) }
+        var offset = 0
+        while true {
+            let left = UInt64(bigEndian: first.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            let right = UInt64(bigEndian: second.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            if left != right { return left < right ? -1 : 1 }
+            if offset &+ 8 == count { return 0 }
+            offset = min(offset &+ 8, count &- 8)
+        }
     }
 
     /// The number of leading bytes that two strings share.

@@ -46,10 +46,15 @@ struct KeyedEntryList: ~Copyable {
             let suffix = page.suffix(at: index)
             let payload = suffix.start + suffix.count
             let keeps = isLeaf || index > 0
-            (entries + count).initialize(
-                to: Entry(
-                    prefix: keeps ? prefix : prefix.first(0), suffix: suffix, payload: payload,
-                    payloadByteCount: page.payloadByteCount(payload)))
+            (entries + count)
+                .initialize(
+                    to: Entry(
+                        prefix: keeps ? prefix : prefix.first(0),
+                        suffix: suffix,
+                        payload: payload,
+                        payloadByteCount: page.payloadByteCount(payload)
+                    )
+                )
             count += 1
         }
     }
@@ -63,8 +68,10 @@ struct KeyedEntryList: ~Copyable {
     /// Adds an entry whose payload the caller fills in after writing.
     mutating func insert(_ key: KeyBytes, payloadByteCount: Int, at index: Int) {
         memmove(entries + index + 1, entries + index, (count - index) * MemoryLayout<Entry>.stride)
-        (entries + index).initialize(
-            to: Entry(prefix: key, suffix: key.first(0), payload: nil, payloadByteCount: payloadByteCount))
+        (entries + index)
+            .initialize(
+                to: Entry(prefix: key, suffix: key.first(0), payload: nil, payloadByteCount: payloadByteCount)
+            )
         count += 1
     }
 
@@ -91,9 +98,9 @@ struct KeyedEntryList: ~Copyable {
         return sum
     }
 
-    /// Where to divide the entries into two pages: as evenly as possible; nil when no place does, which cannot be.
+    /// Where to divide the entries into two pages: at the preferred place, else as evenly as possible.
     ///
-    /// - Parameter preferred: the place to take if both sides fit there.
+    /// - Returns: nil when no place does, which cannot be with entries of permitted lengths.
     func division(preferring preferred: Int?) -> Int? {
         if let preferred, fits(0..<preferred), fits(preferred..<count) { return preferred }
         var total = 0
@@ -163,11 +170,13 @@ struct KeyedEntryList: ~Copyable {
 
     /// Makes a page hold a range of the entries and nothing else.
     ///
-    /// - Parameter prefixHint: for a page that so far has at most one key: the prefix that further keys will likely have.
+    /// `prefixHint` is for a page with one key: the prefix that further keys will likely have.
     /// - Returns: where the payload of the entry without one goes, if the range contains it.
     @discardableResult
     func write(
-        _ range: Range<Int>, to target: MutableKeyedPage, prefixHint: KeyBytes? = nil
+        _ range: Range<Int>,
+        to target: MutableKeyedPage,
+        prefixHint: KeyBytes? = nil
     ) -> UnsafeMutableRawPointer? {
         let firstKeyed = firstKeyed(range)
         var prefixLength = prefixLength(of: range)
@@ -178,13 +187,13 @@ struct KeyedEntryList: ~Copyable {
         }
         var prefix = KeyBytes(UnsafeRawBufferPointer(start: nil, count: 0))
         if prefixLength > 0 {
-            let start = target.base + (pageByteCount - prefixLength)
+            let start = target.base + KeyedPage.prefixOffset
             copyKey(firstKeyed, byteCount: prefixLength, to: start)
             prefix = KeyBytes(start: start, count: prefixLength)
         }
         target.reset(prefix: prefix)
         var hole: UnsafeMutableRawPointer?
-        var offset = pageByteCount - prefixLength
+        var offset = pageByteCount
         for index in range {
             let entry = entries[index]
             let hasKey = index >= firstKeyed
@@ -195,8 +204,10 @@ struct KeyedEntryList: ~Copyable {
                 let fromPrefix = max(0, entry.prefix.count - prefixLength)
                 memcpy(start, entry.prefix.start + (entry.prefix.count - fromPrefix), fromPrefix)
                 memcpy(
-                    start + fromPrefix, entry.suffix.start + (entry.suffix.count - (suffixCount - fromPrefix)),
-                    suffixCount - fromPrefix)
+                    start + fromPrefix,
+                    entry.suffix.start + (entry.suffix.count - (suffixCount - fromPrefix)),
+                    suffixCount - fromPrefix
+                )
             }
             if let payload = entry.payload {
                 memcpy(start + suffixCount, payload, entry.payloadByteCount)
@@ -205,7 +216,8 @@ struct KeyedEntryList: ~Copyable {
             }
             target.setSlot(
                 KeyedPage.slot(offset: offset, suffix: KeyBytes(start: start, count: suffixCount)),
-                at: index - range.lowerBound)
+                at: index - range.lowerBound
+            )
         }
         PageBytes.store16(offset, target.base, KeyedPage.heapStartOffset)
         target.setCount(range.count)

@@ -10,7 +10,9 @@ extension KeyedPage {
         return page
     }
 
-    /// A child of an inner page, which must be one level lower: so a descent ends however the pages refer to each other.
+    /// A child of an inner page.
+    ///
+    /// It must be one level lower, so that a descent ends however the pages refer to each other.
     @inline(__always)
     func child(at index: Int, level: Int, in view: PageView) throws(StorageError) -> KeyedPage {
         let reference = childReference(at: index)

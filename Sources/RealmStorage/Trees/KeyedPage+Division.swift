@@ -11,17 +11,24 @@ extension KeyedPage {
 
     /// Makes room for an entry in a page of the open transaction, dividing the page when it is full.
     ///
-    /// - Parameters:
-    ///   - isLast: whether no page of the level is to the right, so that further keys are likely to come at its end.
-    ///   - separator: scratch space of `ByteTree.maximumKeyByteCount` bytes; the key may lie in it.
+    /// `isLast` says that no page of the level is to the right, so that further keys are likely to come at the end.
+    /// `separator` is scratch space of `ByteTree.maximumKeyByteCount` bytes, in which the key may lie.
     static func makeRoom(
-        in page: MutableKeyedPage, at index: Int, for key: KeyBytes, payloadByteCount: Int, isLast: Bool,
-        separator: UnsafeMutableRawPointer, transaction: WriteTransaction
+        in page: MutableKeyedPage,
+        at index: Int,
+        for key: KeyBytes,
+        payloadByteCount: Int,
+        isLast: Bool,
+        separator: UnsafeMutableRawPointer,
+        transaction: WriteTransaction
     ) throws(StorageError) -> Room {
         let prefix = page.page.prefix
         if key.starts(with: prefix),
             let payload = page.reserve(
-                at: index, suffix: key.dropFirst(prefix.count), payloadByteCount: payloadByteCount)
+                at: index,
+                suffix: key.dropFirst(prefix.count),
+                payloadByteCount: payloadByteCount
+            )
         {
             return Room(payload: payload)
         }
@@ -50,7 +57,10 @@ extension KeyedPage {
             throw .corrupt("The entries of a byte tree page do not fit two pages", page: original.number)
         }
         let right = try transaction.allocate(
-            pageCount: 1, kind: level == 0 ? .byteTreeLeaf : .byteTreeInner, level: level)
+            pageCount: 1,
+            kind: level == 0 ? .byteTreeLeaf : .byteTreeInner,
+            level: level
+        )
         let rightPayload = list.write(division..<count, to: MutableKeyedPage(right.bytes), prefixHint: prefix)
         // The list holds copies of everything but the new key, which may lie in the scratch space for the separator:
         // the separator comes last.

@@ -20,13 +20,12 @@ extension KeyedPage {
         let prefixLength = page.prefixLength
         guard prefixLength <= ByteTree.maximumKeyByteCount else { return "its prefix is \(prefixLength) bytes long" }
         guard page.count >= 1 else { return "it is empty" }
-        let slotsEnd = slotsOffset + page.count * slotByteCount
-        let heapEnd = pageByteCount - prefixLength
-        guard page.heapStart >= slotsEnd, page.heapStart <= heapEnd else { return "its heap overlaps its slots" }
-        return page.validateEntries(heapEnd: heapEnd, allowsDirtyReferences: allowsDirtyReferences)
+        let slotsEnd = page.slotsOffset + page.count * slotByteCount
+        guard page.heapStart >= slotsEnd, page.heapStart <= pageByteCount else { return "its heap overlaps its slots" }
+        return page.validateEntries(allowsDirtyReferences: allowsDirtyReferences)
     }
 
-    private func validateEntries(heapEnd: Int, allowsDirtyReferences: Bool) -> String? {
+    private func validateEntries(allowsDirtyReferences: Bool) -> String? {
         let isLeaf = isLeaf
         let minimumPayload = isLeaf ? 2 : KeyedPage.childPayloadByteCount
         var heapByteCount = 0
@@ -35,7 +34,7 @@ extension KeyedPage {
             let offset = KeyedPage.offset(slot)
             let length = KeyedPage.suffixLength(slot)
             guard offset >= heapStart, length <= ByteTree.maximumKeyByteCount - prefixLength,
-                offset + length + minimumPayload <= heapEnd
+                offset + length + minimumPayload <= pageByteCount
             else { return "entry \(index) lies outside the heap" }
             let payload = base + offset + length
             var payloadByteCount = minimumPayload
@@ -44,7 +43,7 @@ extension KeyedPage {
                 guard valueLength <= ByteTree.maximumInlineValueByteCount || valueLength == KeyedPage.overflowTag
                 else { return "the value of entry \(index) is \(valueLength) bytes long" }
                 payloadByteCount = KeyedPage.leafPayloadByteCount(payload)
-                guard offset + length + payloadByteCount <= heapEnd else {
+                guard offset + length + payloadByteCount <= pageByteCount else {
                     return "entry \(index) lies outside the heap"
                 }
             }
@@ -61,7 +60,7 @@ extension KeyedPage {
                 }
             }
         }
-        guard heapByteCount + garbage == heapEnd - heapStart else { return "its entries do not fill its heap" }
+        guard heapByteCount + garbage == pageByteCount - heapStart else { return "its entries do not fill its heap" }
         return nil
     }
 

@@ -1,4 +1,6 @@
-/// A page of a `ByteTree`: a slotted page of entries that ascend by key. All numbers are little-endian.
+/// A page of a `ByteTree`: a slotted page of entries that ascend by key.
+///
+/// All numbers are little-endian.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -7,10 +9,10 @@
 /// | 26 | 2 | heap start `H`: the lowest offset that the heap uses |
 /// | 28 | 2 | garbage: bytes of the heap that no entry uses any more |
 /// | 30 | 2 | insertion hint: low 12 bits the place of the last insertion, high 4 bits how many in a row ascended |
-/// | 32 | 8 `n` | slots, ascending by key |
-/// | 32 + 8 `n` | | free |
-/// | `H` | 4096 - `P` - `H` | heap of entries, in no particular order |
-/// | 4096 - `P` | `P` | the prefix |
+/// | 32 | `P` | the prefix |
+/// | 32 + `P` | 8 `n` | slots, ascending by key |
+/// | 32 + `P` + 8 `n` | | free |
+/// | `H` | 4096 - `H` | heap of entries, in no particular order |
 ///
 /// | slot bits | field |
 /// |---|---|
@@ -36,7 +38,7 @@ struct KeyedPage {
     static let heapStartOffset = 26
     static let garbageOffset = 28
     static let hintOffset = 30
-    static let slotsOffset = 32
+    static let prefixOffset = 32
     static let slotByteCount = 8
     static let overflowTag = 0xFFFF
     static let childPayloadByteCount = PageReference.byteCount + 8
@@ -62,12 +64,14 @@ struct KeyedPage {
     }
 
     @inline(__always) var prefix: KeyBytes {
-        let length = prefixLength
-        return KeyBytes(start: base + (pageByteCount &- length), count: length)
+        KeyBytes(start: base + KeyedPage.prefixOffset, count: prefixLength)
     }
 
+    /// Where the slots begin.
+    @inline(__always) var slotsOffset: Int { KeyedPage.prefixOffset &+ prefixLength }
+
     @inline(__always) func slot(_ index: Int) -> UInt64 {
-        PageBytes.load64(base, KeyedPage.slotsOffset &+ index &* KeyedPage.slotByteCount)
+        PageBytes.load64(base, slotsOffset &+ index &* KeyedPage.slotByteCount)
     }
 
     @inline(__always) static func offset(_ slot: UInt64) -> Int { Int(truncatingIfNeeded: slot & 0xFFFF) }
@@ -107,7 +111,7 @@ struct KeyedPage {
     }
 
     /// The bytes between slots and heap.
-    @inline(__always) var gap: Int { heapStart &- KeyedPage.slotsOffset &- count &* KeyedPage.slotByteCount }
+    @inline(__always) var gap: Int { heapStart &- slotsOffset &- count &* KeyedPage.slotByteCount }
 
     /// The bytes in use, header and prefix included.
     var usedByteCount: Int { pageByteCount &- gap &- garbage }

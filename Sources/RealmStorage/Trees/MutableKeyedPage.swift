@@ -15,16 +15,16 @@ struct MutableKeyedPage {
     func reset(prefix: KeyBytes) {
         setCount(0)
         PageBytes.store16(prefix.count, base, KeyedPage.prefixLengthOffset)
-        PageBytes.store16(pageByteCount &- prefix.count, base, KeyedPage.heapStartOffset)
+        PageBytes.store16(pageByteCount, base, KeyedPage.heapStartOffset)
         PageBytes.store16(0, base, KeyedPage.garbageOffset)
         PageBytes.store16(0, base, KeyedPage.hintOffset)
-        memmove(base + (pageByteCount &- prefix.count), prefix.start, prefix.count)
+        memmove(base + KeyedPage.prefixOffset, prefix.start, prefix.count)
     }
 
     @inline(__always) func setCount(_ count: Int) { PageBytes.store16(count, base, PageHeader.entryCountOffset) }
 
     @inline(__always) func setSlot(_ slot: UInt64, at index: Int) {
-        PageBytes.store64(slot, base, KeyedPage.slotsOffset &+ index &* KeyedPage.slotByteCount)
+        PageBytes.store64(slot, base, page.slotsOffset &+ index &* KeyedPage.slotByteCount)
     }
 
     /// Where the payload of an entry begins.
@@ -34,7 +34,7 @@ struct MutableKeyedPage {
 
     /// Adds an entry whose payload the caller fills in.
     ///
-    /// - Parameter suffix: the key without the page's prefix.
+    /// `suffix` is the key without the page's prefix.
     /// - Returns: where the payload goes; nil when the page has no room in one piece.
     @inline(__always)
     func reserve(at index: Int, suffix: KeyBytes, payloadByteCount: Int) -> UnsafeMutableRawPointer? {
@@ -43,10 +43,12 @@ struct MutableKeyedPage {
         guard page.gap >= byteCount &+ KeyedPage.slotByteCount else { return nil }
         let count = page.count
         let offset = page.heapStart &- byteCount
-        let slots = base + KeyedPage.slotsOffset
+        let slots = base + page.slotsOffset
         memmove(
-            slots + (index &+ 1) &* KeyedPage.slotByteCount, slots + index &* KeyedPage.slotByteCount,
-            (count &- index) &* KeyedPage.slotByteCount)
+            slots + (index &+ 1) &* KeyedPage.slotByteCount,
+            slots + index &* KeyedPage.slotByteCount,
+            (count &- index) &* KeyedPage.slotByteCount
+        )
         setSlot(KeyedPage.slot(offset: offset, suffix: suffix), at: index)
         memcpy(base + offset, suffix.start, suffix.count)
         PageBytes.store16(offset, base, KeyedPage.heapStartOffset)
@@ -60,13 +62,15 @@ struct MutableKeyedPage {
         let page = page
         let count = page.count
         discard(offset: KeyedPage.offset(page.slot(index)), byteCount: page.entryByteCount(at: index))
-        let slots = base + KeyedPage.slotsOffset
+        let slots = base + page.slotsOffset
         memmove(
-            slots + index &* KeyedPage.slotByteCount, slots + (index &+ 1) &* KeyedPage.slotByteCount,
-            (count &- index &- 1) &* KeyedPage.slotByteCount)
+            slots + index &* KeyedPage.slotByteCount,
+            slots + (index &+ 1) &* KeyedPage.slotByteCount,
+            (count &- index &- 1) &* KeyedPage.slotByteCount
+        )
         setCount(count &- 1)
         if count == 1 {
-            PageBytes.store16(pageByteCount &- page.prefixLength, base, KeyedPage.heapStartOffset)
+            PageBytes.store16(pageByteCount, base, KeyedPage.heapStartOffset)
             PageBytes.store16(0, base, KeyedPage.garbageOffset)
         } else if index == 0, !page.isLeaf {
             // The new first child stands for everything below the second one: its separator goes.

@@ -16,7 +16,10 @@ struct MutableSequenceInner {
 
     private func setEnd(_ end: Int, of child: Int) {
         PageBytes.store64(
-            UInt64(truncatingIfNeeded: end), base, SequenceInner.offset(child) &+ PageReference.byteCount)
+            UInt64(truncatingIfNeeded: end),
+            base,
+            SequenceInner.offset(child) &+ PageReference.byteCount
+        )
     }
 
     /// Adds to the ends of the children from one on.
@@ -76,8 +79,10 @@ struct MutableSequenceInner {
         let added = other.count &- child
         let difference = page.start(of: count) &- other.start(of: child)
         memcpy(
-            base + SequenceInner.offset(count), other.base + SequenceInner.offset(child),
-            added &* SequenceInner.childByteCount)
+            base + SequenceInner.offset(count),
+            other.base + SequenceInner.offset(child),
+            added &* SequenceInner.childByteCount
+        )
         PageBytes.store16(count &+ added, base, PageHeader.entryCountOffset)
         shiftEnds(from: count, by: difference)
     }

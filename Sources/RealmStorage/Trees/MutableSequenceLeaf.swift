@@ -28,12 +28,19 @@ struct MutableSequenceLeaf {
         let offset = page.heapStart &- element.byteCount
         let slot = base + SequenceLeaf.slotOffset(index)
         memmove(slot + SequenceLeaf.slotByteCount, slot, (count &- index) &* SequenceLeaf.slotByteCount)
-        PageBytes.store16(offset, slot, 0)
+        PageBytes.store16(Self.slotOffset(offset, byteCount: element.byteCount), slot, 0)
         PageBytes.store16(element.tag, slot, 2)
         element.store(to: base + offset)
         PageBytes.store16(offset, base, KeyedPage.heapStartOffset)
         PageBytes.store16(count &+ 1, base, PageHeader.entryCountOffset)
         return true
+    }
+
+    /// The offset for an element's slot.
+    ///
+    /// An empty element stands at the end of the page, where the heap can never be given back below it.
+    private static func slotOffset(_ offset: Int, byteCount: Int) -> Int {
+        byteCount == 0 ? pageByteCount : offset
     }
 
     /// Writes over an element of the same stored length; false when the lengths differ.
@@ -68,7 +75,7 @@ struct MutableSequenceLeaf {
             let byteCount = other.storedByteCount(at: index)
             heapStart &-= byteCount
             memcpy(base + heapStart, other.base + other.offset(at: index), byteCount)
-            PageBytes.store16(heapStart, slot, 0)
+            PageBytes.store16(Self.slotOffset(heapStart, byteCount: byteCount), slot, 0)
             PageBytes.store16(other.tag(at: index), slot, 2)
             slot += SequenceLeaf.slotByteCount
         }

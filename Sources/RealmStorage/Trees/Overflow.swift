@@ -13,11 +13,14 @@ package enum Overflow {
     ///
     /// - Returns: the sealed reference of the run; it may be stored in a parent page as it is.
     package static func write(
-        _ bytes: UnsafeRawBufferPointer, in transaction: WriteTransaction
+        _ bytes: UnsafeRawBufferPointer,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
         guard bytes.count <= maximumByteCount else {
             throw StorageError(
-                .limit, "A value of \(bytes.count) bytes is longer than \(maximumByteCount) bytes")
+                .limit,
+                "A value of \(bytes.count) bytes is longer than \(maximumByteCount) bytes"
+            )
         }
         let run = try transaction.allocate(pageCount: pageCount(forByteCount: bytes.count), kind: .overflow)
         PageBytes.store64(UInt64(bytes.count), run.bytes, PageHeader.auxiliaryOffset)
@@ -29,7 +32,8 @@ package enum Overflow {
 
     /// The bytes of a run, in place.
     package static func read(
-        _ reference: PageReference, in view: PageView
+        _ reference: PageReference,
+        in view: PageView
     ) throws(StorageError) -> UnsafeRawBufferPointer {
         let run = try view.pointer(to: reference)
         let byteCount = PageBytes.load64(run, PageHeader.auxiliaryOffset)
@@ -53,7 +57,8 @@ package enum Overflow {
     static func validate(_ run: UnsafeRawBufferPointer) -> String? {
         guard run.count >= pageByteCount, let base = run.baseAddress else { return "it is shorter than a page" }
         let byteCount = PageBytes.load64(base, PageHeader.auxiliaryOffset)
-        guard byteCount <= UInt64(maximumByteCount), pageCount(forByteCount: Int(byteCount)) * pageByteCount == run.count
+        guard byteCount <= UInt64(maximumByteCount),
+            pageCount(forByteCount: Int(byteCount)) * pageByteCount == run.count
         else { return "it holds \(byteCount) bytes in \(run.count / pageByteCount) pages" }
         return nil
     }

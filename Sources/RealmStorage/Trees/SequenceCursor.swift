@@ -1,4 +1,6 @@
-/// Walks a `SequenceTree` upwards. The tree must not change while the cursor is in use.
+/// Walks a `SequenceTree` upwards.
+///
+/// The tree must not change while the cursor is in use.
 package struct SequenceCursor {
     private let tree: SequenceTree
     private let view: PageView

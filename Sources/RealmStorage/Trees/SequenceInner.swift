@@ -1,4 +1,6 @@
-/// An inner page of a `SequenceTree`. All numbers are little-endian.
+/// An inner page of a `SequenceTree`.
+///
+/// All numbers are little-endian.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -72,7 +74,9 @@ struct SequenceInner {
             // Only pages of the open transaction refer to dirty pages: validation refuses others.
             ? UnsafeRawPointer(view.buffers + Int(reference.page) &* pageByteCount)
             : try view.pointer(to: reference)
-        guard page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self) == SequencePage.kind(level: level).rawValue,
+        guard
+            page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self)
+                == SequencePage.kind(level: level).rawValue,
             Int(page.load(fromByteOffset: PageHeader.levelOffset, as: UInt8.self)) == level,
             SequencePage.elementCount(page, level: level) == end(of: child) &- start(of: child)
         else {

@@ -1,4 +1,6 @@
-/// A leaf of a `SequenceTree`. All numbers are little-endian.
+/// A leaf of a `SequenceTree`.
+///
+/// All numbers are little-endian.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -13,8 +15,8 @@
 ///
 /// | offset in a slot | size | field |
 /// |---|---|---|
-/// | 0 | 2 | offset of the element |
-/// | 2 | 2 | length of the element, at most 1,024, or 0xFFFF for one in an overflow run, whose 16-byte `PageReference` stands here |
+/// | 0 | 2 | offset of the element; 4096 for an empty one |
+/// | 2 | 2 | length of the element, at most 1,024, or 0xFFFF for the `PageReference` of an overflow run |
 struct SequenceLeaf {
     static let slotByteCount = 4
     static let overflowTag = 0xFFFF

@@ -24,7 +24,8 @@ enum SequencePage {
 
     /// The level of the root page of a sequence, and the page.
     static func root(
-        _ reference: PageReference, in view: PageView
+        _ reference: PageReference,
+        in view: PageView
     ) throws(StorageError) -> (page: UnsafeRawPointer, level: Int) {
         let page = try view.pointer(to: reference)
         let level = Int(page.load(fromByteOffset: PageHeader.levelOffset, as: UInt8.self))

@@ -27,7 +27,8 @@ extension SequenceTree {
 
     /// Walks down to the leaf of a position, taking every page on the way over into the open transaction.
     mutating func descend(
-        to index: Int, in transaction: WriteTransaction
+        to index: Int,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> (path: Path, leaf: MutableSequenceLeaf, index: Int) {
         let view = transaction.view
         var level = try SequencePage.root(root, in: view).level
@@ -50,7 +51,9 @@ extension SequenceTree {
 
     /// A child as the open transaction's own; when that is a copy, its reference replaces the old one.
     static func writableChild(
-        at child: Int, of inner: MutableSequenceInner, in transaction: WriteTransaction
+        at child: Int,
+        of inner: MutableSequenceInner,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> UnsafeMutableRawPointer {
         let reference = inner.page.reference(at: child)
         if reference.checksum == 0 { return transaction.view.buffers + Int(reference.page) &* pageByteCount }
@@ -59,9 +62,13 @@ extension SequenceTree {
         return page.bytes
     }
 
-    /// Replaces the element at a position. It may not lie in a page of the sequence itself.
+    /// Replaces the element at a position.
+    ///
+    /// The new one may not lie in a page of the sequence itself.
     package mutating func replace(
-        at index: Int, with element: UnsafeRawBufferPointer, in transaction: WriteTransaction
+        at index: Int,
+        with element: UnsafeRawBufferPointer,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         try checkPosition(index, below: count(in: transaction.view))
         let payload = try SequencePayload(element, in: transaction)
@@ -72,9 +79,13 @@ extension SequenceTree {
         try store(payload, at: position, in: leaf, path: path, added: 0, in: transaction)
     }
 
-    /// Inserts an element before a position; at `count` it is appended. It may not lie in a page of the sequence itself.
+    /// Inserts an element before a position; at `count` it is appended.
+    ///
+    /// It may not lie in a page of the sequence itself.
     package mutating func insert(
-        _ element: UnsafeRawBufferPointer, at index: Int, in transaction: WriteTransaction
+        _ element: UnsafeRawBufferPointer,
+        at index: Int,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         try checkPosition(index, below: count(in: transaction.view) &+ 1)
         let payload = try SequencePayload(element, in: transaction)
@@ -87,21 +98,30 @@ extension SequenceTree {
         try store(payload, at: position, in: leaf, path: path, added: 1, in: transaction)
     }
 
-    /// Appends an element. It may not lie in a page of the sequence itself.
+    /// Appends an element.
+    ///
+    /// It may not lie in a page of the sequence itself.
     package mutating func append(
-        _ element: UnsafeRawBufferPointer, in transaction: WriteTransaction
+        _ element: UnsafeRawBufferPointer,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         try insert(element, at: count(in: transaction.view), in: transaction)
     }
 
     func checkPosition(_ index: Int, below limit: Int) {
         precondition(
-            index >= 0 && index < limit, "A sequence has no position \(index): compare with its count first")
+            index >= 0 && index < limit,
+            "A sequence has no position \(index): compare with its count first"
+        )
     }
 
     /// Puts an element into a leaf, dividing pages where there is no room.
     private mutating func store(
-        _ payload: SequencePayload, at position: Int, in leaf: MutableSequenceLeaf, path: Path, added: Int,
+        _ payload: SequencePayload,
+        at position: Int,
+        in leaf: MutableSequenceLeaf,
+        path: Path,
+        added: Int,
         in transaction: WriteTransaction
     ) throws(StorageError) {
         var right: PageReference?
@@ -122,8 +142,13 @@ extension SequenceTree {
                 continue
             }
             right = try divide(
-                step.page, at: step.child, leftCount: leftCount, newChild: newChild, isLast: path.isLast,
-                in: transaction)
+                step.page,
+                at: step.child,
+                leftCount: leftCount,
+                newChild: newChild,
+                isLast: path.isLast,
+                in: transaction
+            )
             leftCount = step.page.page.elementCount
         }
         if let right { try grow(leftCount: leftCount, right: right, in: transaction) }
@@ -131,7 +156,10 @@ extension SequenceTree {
 
     /// Moves part of a leaf to a new one and puts an element into the half that it belongs to.
     private func divide(
-        _ leaf: MutableSequenceLeaf, for payload: SequencePayload, at position: Int, isLast: Bool,
+        _ leaf: MutableSequenceLeaf,
+        for payload: SequencePayload,
+        at position: Int,
+        isLast: Bool,
         in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
         let right = try transaction.allocate(pageCount: 1, kind: .sequenceLeaf)
@@ -155,7 +183,11 @@ extension SequenceTree {
 
     /// Moves part of a full inner page to a new one and divides a child in the half that it belongs to.
     private func divide(
-        _ inner: MutableSequenceInner, at child: Int, leftCount: Int, newChild: PageReference, isLast: Bool,
+        _ inner: MutableSequenceInner,
+        at child: Int,
+        leftCount: Int,
+        newChild: PageReference,
+        isLast: Bool,
         in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
         let right = try transaction.allocate(pageCount: 1, kind: .sequenceInner, level: inner.page.level)
@@ -177,7 +209,9 @@ extension SequenceTree {
     }
 
     private mutating func grow(
-        leftCount: Int, right: PageReference, in transaction: WriteTransaction
+        leftCount: Int,
+        right: PageReference,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         let view = transaction.view
         let (page, level) = try SequencePage.root(right, in: view)

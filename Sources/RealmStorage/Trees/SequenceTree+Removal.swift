@@ -15,7 +15,9 @@ extension SequenceTree {
 
     /// Merges sparse pages with a neighbour, from a leaf upwards, and takes empty ones out of the tree.
     private mutating func rebalance(
-        _ leaf: MutableSequenceLeaf, path: Path, in transaction: WriteTransaction
+        _ leaf: MutableSequenceLeaf,
+        path: Path,
+        in transaction: WriteTransaction
     ) throws(StorageError) {
         var isSparse = leaf.page.usedByteCount < pageByteCount / 3
         var isEmpty = leaf.page.count == 0
@@ -41,7 +43,9 @@ extension SequenceTree {
 
     /// Merges a child of an inner page with the one behind it, if they fit one page with some room left.
     private func merge(
-        _ left: Int, in parent: MutableSequenceInner, transaction: WriteTransaction
+        _ left: Int,
+        in parent: MutableSequenceInner,
+        transaction: WriteTransaction
     ) throws(StorageError) -> Bool {
         let leftPage = try parent.page.childPage(at: left, in: transaction.view)
         let rightPage = try parent.page.childPage(at: left + 1, in: transaction.view)
@@ -49,13 +53,15 @@ extension SequenceTree {
             let sum = SequenceLeaf(leftPage).usedByteCount + SequenceLeaf(rightPage).usedByteCount
             guard sum - PageHeader.byteCount <= pageByteCount - pageByteCount / 8 else { return false }
             let target = MutableSequenceLeaf(
-                try SequenceTree.writableChild(at: left, of: parent, in: transaction))
+                try SequenceTree.writableChild(at: left, of: parent, in: transaction)
+            )
             target.appendAll(of: SequenceLeaf(rightPage))
         } else {
             let sum = SequenceInner(leftPage).count + SequenceInner(rightPage).count
             guard sum <= SequenceInner.capacity - SequenceInner.capacity / 8 else { return false }
             let target = MutableSequenceInner(
-                try SequenceTree.writableChild(at: left, of: parent, in: transaction))
+                try SequenceTree.writableChild(at: left, of: parent, in: transaction)
+            )
             target.append(from: 0, of: SequenceInner(rightPage))
         }
         transaction.free(parent.page.reference(at: left + 1))

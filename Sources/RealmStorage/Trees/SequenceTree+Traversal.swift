@@ -7,7 +7,8 @@ extension SequenceTree {
     }
 
     private static func sealed(
-        _ reference: PageReference, in transaction: WriteTransaction
+        _ reference: PageReference,
+        in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
         let bytes = try transaction.writable(reference).bytes
         if bytes.load(fromByteOffset: PageHeader.levelOffset, as: UInt8.self) > 0 {
@@ -22,7 +23,8 @@ extension SequenceTree {
 
     /// Visits every run of pages of the tree, the overflow runs included, children first: a visitor may free them.
     package func forEachPage(
-        in view: PageView, _ body: (PageReference) throws(StorageError) -> Void
+        in view: PageView,
+        _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard !root.isNone else { return }
         let (page, level) = try SequencePage.root(root, in: view)
@@ -30,7 +32,10 @@ extension SequenceTree {
     }
 
     private static func visit(
-        _ page: UnsafeRawPointer, _ reference: PageReference, level: Int, in view: PageView,
+        _ page: UnsafeRawPointer,
+        _ reference: PageReference,
+        level: Int,
+        in view: PageView,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         if level == 0 {
@@ -58,7 +63,10 @@ extension SequenceTree {
     }
 
     private static func verify(
-        _ page: UnsafeRawPointer, _ reference: PageReference, level: Int, in view: PageView
+        _ page: UnsafeRawPointer,
+        _ reference: PageReference,
+        level: Int,
+        in view: PageView
     ) throws(StorageError) {
         let bytes = UnsafeRawBufferPointer(start: page, count: pageByteCount)
         // A sealed page was validated on its first touch; a dirty one changes all the time.

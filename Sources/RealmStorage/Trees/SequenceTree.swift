@@ -16,7 +16,9 @@ package struct SequenceTree: Sendable, Equatable {
     /// Whether the sequence holds no element.
     package var isEmpty: Bool { root.isNone }
 
-    /// The number of elements. O(1).
+    /// The number of elements.
+    ///
+    /// - Complexity: O(1).
     package func count(in view: PageView) throws(StorageError) -> Int {
         guard !root.isNone else { return 0 }
         let (page, level) = try SequencePage.root(root, in: view)
@@ -37,7 +39,8 @@ package struct SequenceTree: Sendable, Equatable {
         var (page, level) = try SequencePage.root(root, in: view)
         precondition(
             index < SequencePage.elementCount(page, level: level),
-            "A sequence has no element at \(index): compare with its count first")
+            "A sequence has no element at \(index): compare with its count first"
+        )
         var position = index
         while level > 0 {
             let inner = SequenceInner(page)
@@ -51,13 +54,15 @@ package struct SequenceTree: Sendable, Equatable {
 
     /// Calls a function with each position of a range and its element, ascending.
     package func forEach(
-        in range: Range<Int>, view: PageView,
+        in range: Range<Int>,
+        view: PageView,
         _ body: (Int, UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         let count = try count(in: view)
         precondition(
             range.lowerBound >= 0 && range.upperBound <= count,
-            "A sequence of \(count) elements has none at \(range): compare with its count first")
+            "A sequence of \(count) elements has none at \(range): compare with its count first"
+        )
         var cursor = cursor(from: range.lowerBound, in: view)
         for index in range {
             guard let element = try cursor.next() else { return }

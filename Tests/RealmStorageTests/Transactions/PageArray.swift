@@ -30,9 +30,10 @@ enum PageArray {
 
     static func values(of root: PageReference, in view: PageView) throws -> [UInt64] {
         let page = try view.pointer(to: root)
-        return try (0..<count).map { index in
-            try view.pointer(to: PageReference(load: page + 64 + index * 16)).little(UInt64.self, at: 32)
-        }
+        return try (0..<count)
+            .map { index in
+                try view.pointer(to: PageReference(load: page + 64 + index * 16)).little(UInt64.self, at: 32)
+            }
     }
 
     static func audit(_ snapshot: Snapshot) throws {

@@ -16,7 +16,9 @@ import Testing
         let sorted = model.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         let snapshot = try store.write { transaction in
             transaction.catalog = try ByteTree.build(
-                sorted: sorted.map { (key: $0.key, value: $0.value) }, in: transaction)
+                sorted: sorted.map { (key: $0.key, value: $0.value) },
+                in: transaction
+            )
             try transaction.catalog.verify(in: transaction.view)
         }
         try snapshot.catalog.verify(in: snapshot.view)

@@ -62,7 +62,8 @@ import Testing
         let store = try TreeFile()
         let snapshot = try store.write { transaction in
             for number in 0..<600 as Range<UInt64> {
-                let key = [UInt8](repeating: 5, count: Int(number % 3) * 6) + (number / 3).key.suffix(Int(number % 8) + 1)
+                let key =
+                    [UInt8](repeating: 5, count: Int(number % 3) * 6) + (number / 3).key.suffix(Int(number % 8) + 1)
                 try transaction.catalog.set(key, [], in: transaction)
             }
         }
@@ -76,13 +77,18 @@ import Testing
             #expect(cursor.lastEightBytes == key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
             for length in 0...key.count {
                 #expect(key.prefix(length).withUnsafeBytes { cursor.hasPrefix($0) })
-                #expect(!(key.prefix(length) + [key.count > length ? key[length] ^ 1 : 0])
-                    .withUnsafeBytes { cursor.hasPrefix($0) })
+                #expect(
+                    !(key.prefix(length) + [key.count > length ? key[length] ^ 1 : 0])
+                        .withUnsafeBytes { cursor.hasPrefix($0) }
+                )
             }
             for _ in 0..<3 {
-                let bound = [[], key, key + [0], random.bytes(3), Array(key.dropLast())].randomElement(using: &random) ?? []
+                let bound =
+                    [[], key, key + [0], random.bytes(3), Array(key.dropLast())].randomElement(using: &random) ?? []
                 #expect(
-                    bound.withUnsafeBytes { cursor.isBelow($0) } == key.lexicographicallyPrecedes(bound), "seed \(seed)")
+                    bound.withUnsafeBytes { cursor.isBelow($0) } == key.lexicographicallyPrecedes(bound),
+                    "seed \(seed)"
+                )
             }
             isValid = try cursor.next()
         }

@@ -40,7 +40,7 @@ import Testing
         let store = try TreeFile()
         var model: [[UInt8]: [UInt8]] = [:]
         var kept: [(snapshot: Snapshot, model: [[UInt8]: [UInt8]])] = []
-        for round in 0..<16 {
+        for round in 0..<12 {
             let removalShare = [1, 3, 8][round % 3]
             let snapshot = try store.write { transaction in
                 for _ in 0..<150 {
@@ -182,7 +182,8 @@ import Testing
         for _ in 0..<100 {
             let bounds = [
                 UInt64.random(in: 0..<100_000, using: &random), UInt64.random(in: 0..<100_000, using: &random),
-            ].sorted()
+            ]
+            .sorted()
             let (lower, upper) = (bounds[0].key, bounds[1].key)
             let view = snapshot.view
             let tree = snapshot.catalog

@@ -1,16 +1,38 @@
 import RealmStorage
 import RealmTestSupport
+import Testing
 
 /// A realm file whose catalog is the byte tree under test.
 final class TreeFile {
     let directory = TemporaryDirectory()
-    let file: StorageFile
+    private var open: StorageFile?
+    /// The open file.
+    var file: StorageFile {
+        get throws { try #require(open) }
+    }
 
     init() throws {
+        open = try Self.open(directory)
+        try file.lockForWriting()
+    }
+
+    private static func open(_ directory: TemporaryDirectory) throws -> StorageFile {
         var options = StorageOptions()
         options.durability = .none
-        file = try StorageFile.open(path: directory.path("tree.realm"), options: options)
+        return try StorageFile.open(path: directory.path("tree.realm"), options: options)
+    }
+
+    /// Closes the file and opens it again, as another process would: every page is checked anew on its first touch.
+    ///
+    /// No snapshot may be alive.
+    func reopen() throws -> Snapshot {
+        try file.unlockForWriting()
+        weak let closing = open
+        open = nil
+        try #require(closing == nil, "something keeps the file open")
+        open = try Self.open(directory)
         try file.lockForWriting()
+        return try file.beginRead()
     }
 
     /// Runs a write transaction, commits it and returns the version that it made.

@@ -1,0 +1,121 @@
+import RealmModel
+
+/// What `@Persisted(originProperty:)` accepts.
+public protocol LinkingObjectsProtocol {
+    /// The objects that link through the property of that name.
+    init(originProperty: String)
+}
+
+/// The objects of a class that link to an object through one of their properties. It follows the forward links by itself.
+///
+/// ```swift
+/// class Dog: Object {
+///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
+/// }
+/// ```
+public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection, LinkingObjectsProtocol {
+    let backing: _CollectionBacking?
+    let originProperty: String
+
+    /// The objects that link through the property of that name; empty until the object is managed.
+    public init(originProperty: String) {
+        backing = nil
+        self.originProperty = originProperty
+    }
+
+    /// The objects of a class that link through the property of that name.
+    public init(fromType type: Element.Type, property: String) { self.init(originProperty: property) }
+
+    init(_ backing: _CollectionBacking, originProperty: String) {
+        self.backing = backing
+        self.originProperty = originProperty
+    }
+
+    public var _backing: _CollectionBacking? { backing }
+
+    /// The number of objects.
+    public var count: Int { backing?.count ?? 0 }
+    /// The first object; nil when there is none.
+    public var first: Element? { isEmpty ? nil : self[0] }
+
+    /// The object at a position.
+    public subscript(position: Int) -> Element {
+        guard let backing else {
+            if originProperty == PathRecorder.marker, let element = Element._recordingElement() { return element }
+            indexOutOfBounds(position, count: 0)
+        }
+        return Element._element(backing.stored(at: position), in: backing)
+    }
+
+    /// Iterates over the objects as they are now, in spite of writes made in the loop.
+    public func makeIterator() -> RealmIterator<Element> { backing.map { RealmIterator($0) } ?? RealmIterator([]) }
+
+    /// The realm that the objects belong to; nil while the object is unmanaged.
+    public var realm: Realm? { backing?.core.realm() }
+    /// Whether the object that is linked to was deleted.
+    public var isInvalidated: Bool { backing.map { $0.core.isInvalidated || $0.isOwnerDeleted } ?? false }
+    /// Whether the objects stand on one version for good.
+    public var isFrozen: Bool { backing?.core.isFrozen ?? false }
+    /// The objects as of the version that the realm stands on.
+    public func freeze() -> LinkingObjects { frozenThroughReference("LinkingObjects") }
+    /// The live objects of frozen ones.
+    public func thaw() -> LinkingObjects? { thawedThroughReference("LinkingObjects") }
+
+    public var _reference: _ConfinedReference {
+        _ConfinedReference(backing.map { .collection($0.descriptor) } ?? .unmanaged)
+    }
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> LinkingObjects? {
+        guard case .collection(let descriptor) = reference.content,
+            case .backlinks(_, _, let property) = descriptor.source
+        else { return nil }
+        return attempt { try _CollectionBacking(descriptor, in: realm.core) }
+            .map { LinkingObjects($0, originProperty: property) }
+    }
+
+    /// Whether both are the links to the same object.
+    public static func == (left: LinkingObjects, right: LinkingObjects) -> Bool {
+        left.originProperty == right.originProperty && left.backing?.core === right.backing?.core
+            && left.backing?.descriptor == right.backing?.descriptor
+    }
+}
+
+@available(
+    *, unavailable,
+    message: "Linking objects belong to their realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+)
+extension LinkingObjects: Sendable {}
+
+extension LinkingObjects: _Persistable {
+    public static var _shape: _PropertyShape { _PropertyShape(.linkingObjects, target: Element.self) }
+    public static func _defaultValue() -> LinkingObjects { LinkingObjects(originProperty: "") }
+    public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> LinkingObjects {
+        if key & PersistedKey.recording == PersistedKey.recording {
+            PathRecorder.record(object, key, next: PathRecorder.instance(of: Element.self))
+            return LinkingObjects(originProperty: PathRecorder.marker)
+        }
+        return _defaultValue()
+    }
+    @inlinable @inline(__always)
+    public static var _isCollection: Bool { true }
+
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> LinkingObjects {
+        let accessor = object.checkedAccessor()
+        let property = accessor.info.properties[Int(key) - 1]
+        let origin = accessor.target(of: property.ordinal)
+        let name = property.originProperty ?? ""
+        let backing = attempt {
+            try _CollectionBacking(backlinksTo: accessor, key: object.rowKey, origin: origin, property: name)
+        }
+        return LinkingObjects(backing, originProperty: name)
+    }
+
+    public static func _store(_ value: LinkingObjects, _ writer: _RowWriter) {}
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {}
+    public static func _wrapperOrigin(at wrapper: UnsafeMutableRawPointer) -> String? {
+        wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self).pointee.value?.originProperty
+    }
+    public static func _assignWrapper(
+        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+    ) -> Bool { false }
+    public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool { true }
+}

@@ -1,0 +1,304 @@
+import RealmModel
+
+extension List {
+    /// Traps unless an element can stand or be put at a position.
+    private func check(_ index: Int, in count: Int) {
+        if index < 0 || index >= count { indexOutOfBounds(index, count: count) }
+    }
+
+    private func encode(_ element: Element, _ writer: _RowWriter) -> StoredValue {
+        guard let stored = Element._encodeElement(element, writer) else {
+            trap(writer.context?.failure ?? AddFailure())
+        }
+        return stored.value
+    }
+
+    /// Adds an element at the end.
+    public func append(_ object: Element) {
+        guard let place else {
+            unmanaged.append(object)
+            return
+        }
+        let writer = place.writer()
+        let stored = encode(object, writer)
+        attempt { try place.accessor.table.listAppend(place.property, key: place.key, stored) }
+        writer.finish()
+    }
+
+    /// Adds elements at the end.
+    public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
+        guard place != nil else {
+            unmanaged.append(contentsOf: objects)
+            return
+        }
+        // The sequence may be this list.
+        for object in Array(objects) { append(object) }
+    }
+
+    /// Inserts an element before a position.
+    public func insert(_ object: Element, at index: Int) {
+        let count = count
+        if index < 0 || index > count { indexOutOfBounds(index, count: count + 1) }
+        guard let place else {
+            unmanaged.insert(object, at: index)
+            return
+        }
+        let writer = place.writer()
+        let stored = encode(object, writer)
+        attempt { try place.accessor.table.listInsert(place.property, key: place.key, at: index, stored) }
+        writer.finish()
+    }
+
+    /// Inserts elements before a position.
+    public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
+    where Elements.Element == Element {
+        var position = index
+        for element in Array(newElements) {
+            insert(element, at: position)
+            position += 1
+        }
+    }
+
+    /// Removes the element at a position. The object itself stays in the realm, unless it is embedded.
+    public func remove(at index: Int) {
+        guard let place else {
+            check(index, in: unmanaged.count)
+            unmanaged.remove(at: index)
+            return
+        }
+        let writer = place.writer()
+        check(index, in: count)
+        attempt { try place.accessor.table.listRemove(place.property, key: place.key, at: index) }
+        writer.finish()
+    }
+
+    /// Removes all elements.
+    public func removeAll() {
+        guard let place else {
+            unmanaged.removeAll()
+            return
+        }
+        let writer = place.writer()
+        attempt { try place.accessor.table.listRemoveAll(place.property, key: place.key) }
+        writer.finish()
+    }
+
+    /// Removes elements from the start.
+    public func removeFirst(_ number: Int = 1) {
+        let count = count
+        if number < 0 || number > count { indexOutOfBounds(number, count: count + 1) }
+        removeSubrange(0..<number)
+    }
+
+    /// Removes elements from the end.
+    public func removeLast(_ number: Int = 1) {
+        let count = count
+        if number < 0 || number > count { indexOutOfBounds(number, count: count + 1) }
+        removeSubrange(count - number..<count)
+    }
+
+    /// Removes the elements of a range of positions.
+    public func removeSubrange<Positions: RangeExpression>(_ bounds: Positions) where Positions.Bound == Int {
+        let range = bounds.relative(to: self)
+        if range.lowerBound < 0 { indexOutOfBounds(range.lowerBound, count: count) }
+        if range.upperBound > count { indexOutOfBounds(range.upperBound, count: count + 1) }
+        guard let place else {
+            unmanaged.removeSubrange(range)
+            return
+        }
+        let writer = place.writer()
+        attempt { try place.accessor.table.listRemove(place.property, key: place.key, in: range) }
+        writer.finish()
+    }
+
+    /// Replaces the element at a position.
+    public func replace(index: Int, object: Element) {
+        guard let place else {
+            check(index, in: unmanaged.count)
+            unmanaged[index] = object
+            return
+        }
+        let writer = place.writer()
+        check(index, in: count)
+        let stored = encode(object, writer)
+        attempt { try place.accessor.table.listReplace(place.property, key: place.key, at: index, with: stored) }
+        writer.finish()
+    }
+
+    /// Replaces the elements of a range of positions by others, of any number.
+    public func replaceSubrange<Elements: Collection, Positions: RangeExpression>(
+        _ subrange: Positions, with newElements: Elements
+    ) where Elements.Element == Element, Positions.Bound == Int {
+        let range = subrange.relative(to: self)
+        let elements = Array(newElements)
+        removeSubrange(range)
+        insert(contentsOf: elements, at: range.lowerBound)
+    }
+
+    /// Moves an element so that it ends at a position.
+    public func move(from: Int, to: Int) {
+        let count = count
+        check(from, in: count)
+        check(to, in: count)
+        guard let place else {
+            let element = unmanaged.remove(at: from)
+            unmanaged.insert(element, at: to)
+            return
+        }
+        let writer = place.writer()
+        attempt { try place.accessor.table.listMove(place.property, key: place.key, from: from, to: to) }
+        writer.finish()
+    }
+
+    /// Exchanges two elements.
+    public func swapAt(_ index1: Int, _ index2: Int) {
+        let count = count
+        check(index1, in: count)
+        check(index2, in: count)
+        guard let place else {
+            unmanaged.swapAt(index1, index2)
+            return
+        }
+        let writer = place.writer()
+        attempt { try place.accessor.table.listSwap(place.property, key: place.key, index1, index2) }
+        writer.finish()
+    }
+
+    /// Makes the list hold exactly the elements of another, which may be itself.
+    func assign(_ other: List) {
+        if other === self || other == self { return }
+        let elements = Array(other)
+        guard let place else {
+            unmanaged = elements
+            return
+        }
+        assign(elements, place.writer())
+    }
+
+    /// Makes the row's list hold exactly these elements.
+    fileprivate func assign(_ elements: [Element], _ writer: _RowWriter) {
+        Self.store(elements, writer)
+        writer.finish()
+    }
+
+    static func store(_ elements: [Element], _ writer: _RowWriter) {
+        var stored: [StoredValue] = []
+        stored.reserveCapacity(elements.count)
+        for element in elements {
+            guard let value = Element._encodeElement(element, writer) else { return }
+            stored.append(value.value)
+        }
+        writer.setList(stored)
+    }
+}
+
+/// An element could not be added; the context has the reason.
+struct AddFailure: Error, CustomStringConvertible {
+    var description: String { "The object could not be added to the list." }
+}
+
+extension List: _Persistable {
+    public static var _shape: _PropertyShape {
+        let element = Element._elementShape
+        return _PropertyShape(
+            element.kind, collection: .list, isOptional: element.isOptional, target: element.target)
+    }
+    public static func _defaultValue() -> List { List() }
+    public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> List {
+        guard key & PersistedKey.recording == PersistedKey.recording else { return List() }
+        PathRecorder.record(object, key, next: Element._elementShape.target.map { PathRecorder.instance(of: $0) })
+        return List(recording: true)
+    }
+    @inlinable @inline(__always)
+    public static var _isCollection: Bool { true }
+
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> List {
+        let accessor = object.checkedAccessor()
+        return List(ListPlace(accessor: accessor, key: object.rowKey, declared: Int(key) - 1))
+    }
+
+    public static func _assignContents(of value: List, to own: List) { own.assign(value) }
+    public static func _store(_ value: List, _ writer: _RowWriter) { store(Array(value), writer) }
+
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        let value = wrapper.assumingMemoryBound(to: Persisted<List>.self).pointee.value
+        // A new row's list is empty already.
+        if let value, !(value.unmanaged.isEmpty && writer.isNewRow) {
+            store(value.unmanaged, writer)
+        } else if !writer.isNewRow {
+            writer.setList([])
+        }
+    }
+
+    public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<List>.self)
+        // The list that the program may hold becomes the managed one.
+        if let value = pointer.pointee.value, let accessor = object.tableAccessor {
+            value.manage(ListPlace(accessor: accessor, key: object.rowKey, declared: Int(key) - 1))
+        }
+        pointer.pointee.key = key
+    }
+
+    public static func _unboxed(_ value: Any?) -> List? {
+        guard let value = ValueReader.unwrap(value) else { return List() }
+        if let list = value as? List { return list }
+        guard let values = ValueReader.elements(of: value) else { return nil }
+        let list = List()
+        for value in values {
+            guard let element = Element._unboxedElement(value) else { return nil }
+            list.unmanaged.append(element)
+        }
+        return list
+    }
+
+    public static func _assignWrapper(
+        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+    ) -> Bool {
+        guard let other = _unboxed(value) else { return false }
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<List>.self)
+        if let own = pointer.pointee.value {
+            own.assign(other)
+        } else if Int32(bitPattern: pointer.pointee.key) > 0 {
+            _get(object, pointer.pointee.key).assign(other)
+        } else {
+            let own = List()
+            pointer.pointee.value = own
+            own.assign(other)
+        }
+        return true
+    }
+
+    public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
+        guard let value = ValueReader.unwrap(value) else {
+            writer.setList([])
+            return true
+        }
+        guard let values = ValueReader.elements(of: value) else { return false }
+        var stored: [StoredValue] = []
+        for value in values {
+            guard let element = Element._encodeBoxedElement(value, writer) else {
+                return writer.context?.failure != nil
+            }
+            stored.append(element.value)
+        }
+        writer.setList(stored)
+        return true
+    }
+}
+
+extension List: Decodable where Element: Decodable {
+    /// Decodes an unmanaged list from an array.
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { unmanaged.append(try container.decode(Element.self)) }
+    }
+}
+
+extension List: Encodable where Element: Encodable {
+    /// Encodes the elements as an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}

@@ -1,0 +1,275 @@
+import RealmModel
+import RealmQuery
+
+/// A collection that can belong to a realm: `Results`, `List`, `LinkingObjects`.
+///
+/// It is a random-access collection whose transformations are lazy. A managed one is live: it always shows the version
+/// that its realm stands on.
+public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol, ThreadConfined, Equatable,
+    CustomStringConvertible
+where Element: RealmCollectionValue, Index == Int, Indices == Range<Int> {
+    /// What stands behind a managed collection; nil for an unmanaged one.
+    var _backing: _CollectionBacking? { get }
+}
+
+extension RealmCollection {
+    /// The managed contents, for operations that an unmanaged collection cannot offer.
+    func managed(_ operation: String) -> _CollectionBacking {
+        guard let backing = _backing else {
+            preconditionFailure(
+                "\(operation) is only supported on managed collections. Add the object to a Realm first.")
+        }
+        return backing
+    }
+
+    /// The position of the first element.
+    public var startIndex: Int { 0 }
+    /// The position after the last element.
+    public var endIndex: Int { count }
+    /// The position after another.
+    public func index(after index: Int) -> Int { index + 1 }
+    /// The position before another.
+    public func index(before index: Int) -> Int { index - 1 }
+    /// A position at a distance from another.
+    public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+    /// A position at a distance from another, unless that lies beyond a limit.
+    public func index(_ index: Int, offsetBy distance: Int, limitedBy limit: Int) -> Int? {
+        let result = index + distance
+        if distance >= 0 ? limit >= index && result > limit : limit <= index && result < limit { return nil }
+        return result
+    }
+    /// The number of positions between two.
+    public func distance(from start: Int, to end: Int) -> Int { end - start }
+
+    /// Whether the collection has no elements.
+    public var isEmpty: Bool { count == 0 }
+    /// The last element; nil when there is none.
+    public var last: Element? {
+        let count = count
+        return count == 0 ? nil : self[count - 1]
+    }
+
+    /// The position of an element; nil when the collection does not hold it.
+    public func index(of element: Element) -> Int? {
+        guard let backing = _backing else { return firstIndex { $0 == element } }
+        if let (object, key) = Element._elementKey(element) {
+            guard object.core === backing.core, object.tableAccessor === backing.elements else { return nil }
+            return backing.index(of: key)
+        }
+        return backing.values().firstIndex { Element._element(_Stored($0), in: backing) == element }
+    }
+
+    /// The position of the first object for which a condition holds.
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
+        let backing = managed("index(matching:)")
+        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded)) }).firstKey() else { return nil }
+        return backing.index(of: key)
+    }
+
+    /// The position of the first object for which a predicate holds.
+    public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? where Element: ObjectBase {
+        let backing = managed("index(matching:)")
+        let predicate = PredicateFormat.predicate(predicateFormat, arguments)
+        guard let key = attempt({ try backing.filtered(predicate) }).firstKey() else { return nil }
+        return backing.index(of: key)
+    }
+
+    /// The objects for which a condition holds.
+    ///
+    /// ```swift
+    /// let adults = people.where { $0.age >= 18 && $0.name.starts(with: "A") }
+    /// ```
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
+        let backing = managed("where")
+        return Results(attempt { try backing.filtered(Query.predicate(isIncluded)) })
+    }
+
+    /// The objects for which a predicate in the string language holds.
+    ///
+    /// - Parameters:
+    ///   - predicateFormat: The predicate; `%@` stands for the next argument, `%K` for a property name.
+    ///   - arguments: The values.
+    /// - Precondition: The predicate parses and fits the class. For text from outside use
+    ///   ``filter(_:)-(RealmPredicate)``, which throws.
+    public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
+        let backing = managed("filter")
+        let predicate = PredicateFormat.predicate(predicateFormat, arguments)
+        return Results(attempt { try backing.filtered(predicate) })
+    }
+
+    /// The objects for which a parsed predicate holds.
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class.
+    public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
+        do {
+            return Results(try managed("filter").filtered(predicate.predicate))
+        } catch let error as QueryError {
+            throw Realm.Error(.invalidInput, error.message)
+        }
+    }
+
+    /// The objects in the order of a property.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    /// The objects in the order of a property.
+    public func sorted<Value: _Persistable>(
+        by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+    ) -> Results<Element> where Element: ObjectBase {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    /// The objects in the order of several properties, the first one deciding.
+    public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Element>
+    where Descriptors.Element == SortDescriptor {
+        let backing = managed("sorted")
+        return Results(attempt { try backing.sorted(Array(sortDescriptors)) })
+    }
+
+    /// The values in order.
+    public func sorted(ascending: Bool = true) -> Results<Element> {
+        sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)])
+    }
+
+    /// The first object of each group of objects that are equal in some properties.
+    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
+    where KeyPaths.Element == String {
+        let backing = managed("distinct")
+        return Results(attempt { try backing.distinct(Array(keyPaths)) })
+    }
+
+    /// The first object of each group of objects that are equal in some properties.
+    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> where Element: ObjectBase {
+        distinct(by: keyPaths.map { PathRecorder.name(of: $0) })
+    }
+
+    /// The values, each once.
+    public func distinct() -> Results<Element> { distinct(by: ["self"]) }
+
+    /// A listing of the first hundred elements.
+    public var description: String { ObjectDescription.describe(collection: self) }
+}
+
+/// A type whose values have a smallest and a largest.
+public protocol MinMaxType: SendableMetatype {
+    static func _fromAggregate(_ stored: _Stored) -> Self?
+}
+
+/// A type whose values can be added up.
+public protocol AddableType: SendableMetatype {
+    static func _fromAggregate(_ stored: _Stored) -> Self?
+    static func _zero() -> Self
+}
+
+extension _Scalar {
+    public static func _fromAggregate(_ stored: _Stored) -> Self? { _fromStored(stored) }
+}
+extension _PersistableInteger {
+    public static func _zero() -> Self { 0 }
+    public static func _fromAggregate(_ stored: _Stored) -> Self? {
+        switch stored.value {
+        case .int(let value): Self(truncatingIfNeeded: value)
+        case .double(let value): Self(exactly: value.rounded(.towardZero))
+        case .float(let value): Self(exactly: value.rounded(.towardZero))
+        default: nil
+        }
+    }
+}
+extension Double {
+    public static func _zero() -> Double { 0 }
+    public static func _fromAggregate(_ stored: _Stored) -> Double? { stored.value.number }
+}
+extension Float {
+    public static func _zero() -> Float { 0 }
+    public static func _fromAggregate(_ stored: _Stored) -> Float? { stored.value.number.map { Float($0) } }
+}
+
+extension RealmCollection {
+    private func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
+        if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
+        // An unmanaged list of values.
+        guard property == nil else {
+            preconditionFailure("Aggregates over a property are only supported on managed collections.")
+        }
+        let values = map { Element._boxedElement($0) }.map { ValueReader.unwrap($0) }
+        return attempt {
+            _Stored(
+                try StoredValue.aggregate(
+                    operation, values.map { StoredValue(plain: $0) }, kind: Element._elementShape.kind))
+        }
+    }
+
+    /// The smallest value of a property; nil when there is none.
+    public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
+        Value._fromAggregate(aggregate(.minimum, property))
+    }
+    /// The largest value of a property; nil when there is none.
+    public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
+        Value._fromAggregate(aggregate(.maximum, property))
+    }
+    /// The sum of a property; 0 when there are no values. Integers wrap around at 64 bits.
+    public func sum<Value: AddableType>(ofProperty property: String) -> Value {
+        Value._fromAggregate(aggregate(.sum, property)) ?? Value._zero()
+    }
+    /// The mean of a property; nil when there are no values.
+    public func average<Value: AddableType>(ofProperty property: String) -> Value? {
+        Value._fromAggregate(aggregate(.average, property))
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// The smallest value of a property; nil when there is none.
+    public func min<Value: MinMaxType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value? {
+        min(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The smallest value of an optional property; nil when there is none.
+    public func min<Value: MinMaxType & _PersistableInsideOptional>(of keyPath: KeyPath<Element, Value?>) -> Value? {
+        min(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The largest value of a property; nil when there is none.
+    public func max<Value: MinMaxType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value? {
+        max(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The largest value of an optional property; nil when there is none.
+    public func max<Value: MinMaxType & _PersistableInsideOptional>(of keyPath: KeyPath<Element, Value?>) -> Value? {
+        max(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The sum of a property; 0 when there are no values. Integers wrap around at 64 bits.
+    public func sum<Value: AddableType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value {
+        sum(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The sum of an optional property, leaving nil out; 0 when there are no values.
+    public func sum<Value: AddableType & _PersistableInsideOptional>(of keyPath: KeyPath<Element, Value?>) -> Value {
+        sum(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The mean of a property; nil when there are no values.
+    public func average<Value: AddableType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value? {
+        average(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The mean of an optional property, leaving nil out; nil when there are no values.
+    public func average<Value: AddableType & _PersistableInsideOptional>(
+        of keyPath: KeyPath<Element, Value?>
+    ) -> Value? {
+        average(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The mean of a property of any type as a `Double`; nil when there are no values.
+    @_disfavoredOverload
+    public func average<Value: AddableType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Double? {
+        average(ofProperty: PathRecorder.name(of: keyPath))
+    }
+}
+
+extension RealmCollection where Element: MinMaxType {
+    /// The smallest value; nil when there is none.
+    public func min() -> Element? { Element._fromAggregate(aggregate(.minimum, nil)) }
+    /// The largest value; nil when there is none.
+    public func max() -> Element? { Element._fromAggregate(aggregate(.maximum, nil)) }
+}
+
+extension RealmCollection where Element: AddableType {
+    /// The sum; 0 when there are no values.
+    public func sum() -> Element { Element._fromAggregate(aggregate(.sum, nil)) ?? Element._zero() }
+    /// The mean; nil when there are no values.
+    public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
+}

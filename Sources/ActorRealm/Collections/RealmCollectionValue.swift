@@ -1,0 +1,119 @@
+import RealmModel
+
+/// What a collection can hold: numbers, strings, dates, identifiers, enums, optionals of these, and objects.
+public protocol RealmCollectionValue: Hashable, SendableMetatype {
+    static var _elementShape: _PropertyShape { get }
+    /// Makes an element from its stored form.
+    static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self
+    /// The stored form of an element; an unmanaged object is added. Nil after a failure of the writer's operation.
+    static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored?
+    static func _unboxedElement(_ value: Any?) -> Self?
+    static func _boxedElement(_ value: Self) -> Any?
+    /// The stored form of a dynamically typed element; nil when it does not fit.
+    static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored?
+    /// The next element of an iteration.
+    static func _next(_ cursor: _CollectionCursor) -> Self?
+    /// The element of a recording instance's collection.
+    static func _recordingElement() -> Self?
+    /// The key that the element has in its collection's keys; nil for values.
+    static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)?
+}
+
+extension RealmCollectionValue {
+    public static func _boxedElement(_ value: Self) -> Any? { value }
+    public static func _recordingElement() -> Self? { nil }
+    public static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)? { nil }
+    public static func _next(_ cursor: _CollectionCursor) -> Self? {
+        guard let stored = cursor.nextValue() else { return nil }
+        return _element(stored, in: cursor.backing)
+    }
+    public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
+        guard let typed = _unboxedElement(value) else { return nil }
+        return _encodeElement(typed, writer)
+    }
+}
+
+extension _Scalar {
+    public static var _elementShape: _PropertyShape { _shape }
+    public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
+        _fromStored(stored) ?? _defaultValue()
+    }
+    public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? { _stored(value) }
+    public static func _unboxedElement(_ value: Any?) -> Self? { _unboxed(value) }
+}
+
+/// A value type whose optional form can be an element of a collection.
+public protocol _RealmCollectionValueInsideOptional: _Scalar {}
+
+extension Int: _RealmCollectionValueInsideOptional {}
+extension Int8: _RealmCollectionValueInsideOptional {}
+extension Int16: _RealmCollectionValueInsideOptional {}
+extension Int32: _RealmCollectionValueInsideOptional {}
+extension Int64: _RealmCollectionValueInsideOptional {}
+extension Bool: _RealmCollectionValueInsideOptional {}
+extension Float: _RealmCollectionValueInsideOptional {}
+extension Double: _RealmCollectionValueInsideOptional {}
+extension String: _RealmCollectionValueInsideOptional {}
+extension ObjectId: _RealmCollectionValueInsideOptional {}
+
+extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
+    public static var _elementShape: _PropertyShape { Wrapped._shapeInsideOptional }
+    public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
+        Wrapped._fromStored(stored)
+    }
+    public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
+        if let value { Wrapped._stored(value) } else { _Stored(.null) }
+    }
+    public static func _unboxedElement(_ value: Any?) -> Self? {
+        guard let value, !ValueReader.isNull(value) else { return .some(nil) }
+        return Wrapped._unboxed(value).map { .some($0) }
+    }
+}
+
+extension ObjectBase: RealmCollectionValue {}
+
+extension RealmCollectionValue where Self: ObjectBase {
+    public static var _elementShape: _PropertyShape { _PropertyShape(.object, target: Self.self) }
+
+    public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
+        guard case .link(let key) = stored.value else { preconditionFailure("An object is stored as a link.") }
+        return unsafeDowncast(backing.object(forKey: key), to: Self.self)
+    }
+
+    public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
+        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
+        if value is EmbeddedObject, value.core != nil {
+            preconditionFailure("Cannot add an existing managed embedded object to a List. Add a copy of it.")
+        }
+        guard let target = context.linkKey(to: value, writer: writer) else { return nil }
+        if writer.context == nil { attempt { try context.drain() } }
+        return _Stored(.link(target))
+    }
+
+    public static func _unboxedElement(_ value: Any?) -> Self? { value.flatMap { Self._unboxedOptional($0) } }
+
+    public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
+        guard let value else { return nil }
+        if let context = writer.context as? CreateContext {
+            return context.linkKey(forValue: value, of: Self.self, writer: writer).map { _Stored(.link($0)) }
+        }
+        guard let typed = _unboxedOptional(value) else { return nil }
+        return _encodeElement(typed, writer)
+    }
+
+    @inlinable
+    public static func _next(_ cursor: _CollectionCursor) -> Self? {
+        guard let object = cursor.nextObject() else { return nil }
+        return unsafeDowncast(object, to: Self.self)
+    }
+
+    public static func _recordingElement() -> Self? {
+        unsafeDowncast(PathRecorder.instance(of: Self.self), to: Self.self)
+    }
+
+    public static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)? { (value, value.rowKey) }
+}
+
+/// What `Realm.objects(_:)` returns results of.
+public protocol RealmFetchable: RealmCollectionValue {}
+extension ObjectBase: RealmFetchable {}

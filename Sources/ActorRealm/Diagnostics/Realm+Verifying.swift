@@ -1,0 +1,31 @@
+import RealmModel
+import RealmStorage
+
+extension Realm {
+    /// The version that the realm's objects are read from: it grows with every commit to the file, by any process.
+    public var version: UInt64 {
+        core.checkAccess()
+        return core.version
+    }
+
+    /// Reads and checks the whole file at its newest version.
+    ///
+    /// Every page in use is read and its checksum and structure are checked; every other page must be known as free, once;
+    /// rows, indexes and links are compared with each other in both directions.
+    ///
+    /// ```swift
+    /// do { try realm.verify() } catch let error as Realm.Error { print(error) }     // names the page, or the property
+    /// ```
+    ///
+    /// - Parameter progress: Called now and then with the pages checked so far and the pages of the file.
+    /// - Throws: `Realm.Error` with the code `.invalidDatabase` that says what is damaged and where.
+    /// - Complexity: O(the size of the file). It blocks its caller and disturbs nobody else.
+    public func verify(progress: (_ checkedPages: Int, _ pages: Int) -> Void = { _, _ in }) throws {
+        core.checkAccess()
+        do {
+            try FileVerifier.verify(core.coordinator.file.beginRead(), progress: progress)
+        } catch {
+            throw Realm.Error.wrap(error, path: core.coordinator.path)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import RealmModel
+import RealmStorage
+import Synchronization
+
+/// A variable that holds an object or a collection and may be read in any isolation.
+///
+/// Wherever it is read, it gives the value of the realm that is open there, or of one that is opened for the call; nil
+/// when the object has been deleted. Unlike a ``ThreadSafeReference`` it may be read any number of times.
+///
+/// ```swift
+/// final class Job: Sendable {
+///     @ThreadSafe var person: Person?
+/// }
+///
+/// func rename(@ThreadSafe _ person: Person?) async { … }
+/// await rename($person)
+/// ```
+@propertyWrapper
+public final class ThreadSafe<T: ThreadConfined>: Sendable {
+    private struct Target {
+        let reference: _ConfinedReference
+        let coordinator: RealmCoordinator
+        let configuration: Realm.Configuration
+        let version: UInt64
+    }
+
+    private let target: Mutex<Target?>
+
+    /// Wraps a value, in its isolation.
+    ///
+    /// - Precondition: The value is managed.
+    public init(wrappedValue: T?) {
+        target = Mutex(ThreadSafe.target(wrappedValue))
+    }
+
+    /// Shares what another wrapper refers to: this is how a `@ThreadSafe` parameter receives its argument.
+    public convenience init(projectedValue: ThreadSafe<T>) {
+        self.init(target: projectedValue.target.withLock { $0 })
+    }
+
+    private init(target: Target?) {
+        self.target = Mutex(target)
+    }
+
+    /// The value in the isolation of the caller.
+    ///
+    /// - Precondition: A value that is set is managed.
+    public var wrappedValue: T? {
+        get {
+            guard let target = target.withLock({ $0 }) else { return nil }
+            do {
+                let core =
+                    try target.coordinator.coreForCurrentContext()
+                    ?? target.coordinator.core(for: .currentThread, configuration: target.configuration)
+                core.catchUp(with: target.version)
+                return T._resolve(target.reference, in: core.realm())
+            } catch {
+                preconditionFailure("The realm of a @ThreadSafe value could not be opened: \(error)")
+            }
+        }
+        set {
+            let new = ThreadSafe.target(newValue)
+            target.withLock { $0 = new }
+        }
+    }
+
+    /// The wrapper itself, to be captured by closures of other isolations.
+    public var projectedValue: ThreadSafe<T> { self }
+
+    private static func target(_ value: T?) -> Target? {
+        guard let value else { return nil }
+        guard let realm = value.realm else {
+            preconditionFailure("Only managed objects may be wrapped as thread safe. Add the object to a Realm first.")
+        }
+        realm.core.checkAccess()
+        if value.isInvalidated { preconditionFailure("Cannot construct reference to invalidated object.") }
+        return Target(
+            reference: value._reference,
+            coordinator: realm.core.coordinator,
+            configuration: realm.core.configuration,
+            version: realm.core.model.snapshot.version
+        )
+    }
+}

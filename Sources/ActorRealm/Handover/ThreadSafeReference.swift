@@ -1,0 +1,120 @@
+import Logging
+import RealmModel
+import RealmStorage
+import Synchronization
+
+/// An object or a collection on its way to another isolation.
+///
+/// Make it where the value may be used, send it, and resolve it once with the realm of the other isolation, best inside a
+/// write transaction, where it gives the latest data:
+///
+/// ```swift
+/// let reference = ThreadSafeReference(to: todo)
+/// try await worker.finish(reference)
+///
+/// actor Worker {
+///     func finish(_ reference: ThreadSafeReference<Todo>) async throws {
+///         try await realm.asyncWrite { realm.resolve(reference)?.isDone = true }
+///     }
+/// }
+/// ```
+///
+/// The version that the value stands on stays in the file until the reference is resolved or released. For references
+/// that live longer there is ``ObjectReference``, which pins nothing.
+public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
+    private let content: ReferenceContent
+
+    /// Makes a reference, in the isolation of the value.
+    ///
+    /// - Precondition: The value is managed and has not been deleted or invalidated.
+    public init(to threadConfined: Confined) {
+        content = ReferenceContent(to: threadConfined)
+    }
+
+    /// Whether the reference has been resolved already.
+    public var isInvalidated: Bool { content.isTaken }
+
+    fileprivate func take() -> ReferenceContent.Target? { content.take() }
+}
+
+/// What the copies of one thread-safe reference share.
+final class ReferenceContent: Sendable {
+    struct Target: Sendable {
+        let reference: _ConfinedReference
+        let coordinator: RealmCoordinator
+        /// The version that the value stood on, pinned.
+        let snapshot: Snapshot
+    }
+
+    private let target: Mutex<Target?>
+
+    init(to value: some ThreadConfined) {
+        target = Mutex(Target(value))
+    }
+
+    var isTaken: Bool { target.withLock { $0 == nil } }
+
+    func take() -> Target? {
+        target.withLock { target in
+            defer { target = nil }
+            return target
+        }
+    }
+}
+
+extension ReferenceContent.Target {
+    init(_ value: some ThreadConfined) {
+        guard let realm = value.realm else {
+            preconditionFailure(
+                "Cannot construct reference to unmanaged object, which can be passed across threads directly: it belongs "
+                    + "to no realm yet."
+            )
+        }
+        realm.core.checkAccess()
+        if value.isInvalidated { preconditionFailure("Cannot construct reference to invalidated object.") }
+        reference = value._reference
+        coordinator = realm.core.coordinator
+        snapshot = realm.core.model.snapshot
+    }
+}
+
+extension Realm {
+    /// The value that a reference leads to, in this realm.
+    ///
+    /// A realm that stands on an older version than the value did moves on to the newest one. Results are those of the
+    /// query here and now.
+    ///
+    /// - Returns: nil when the object, or the owner of the list, has been deleted.
+    /// - Precondition: The reference comes from a realm of the same file and has not been resolved before.
+    public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
+        core.checkAccess()
+        guard let target = reference.take() else {
+            preconditionFailure(
+                "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference.")
+        }
+        core.requireSameFile(as: target.coordinator)
+        core.catchUp(with: target.snapshot.version)
+        return Confined._resolve(target.reference, in: self)
+    }
+}
+
+extension RealmCore {
+    /// Traps for what comes from another file.
+    func requireSameFile(as other: RealmCoordinator) {
+        precondition(
+            coordinator === other,
+            "Cannot resolve a reference in a Realm with a different configuration than the source Realm: open the file "
+                + "it comes from."
+        )
+    }
+
+    /// Moves to the newest version if the realm stands before the given one and can move.
+    func catchUp(with version: UInt64) {
+        guard !isFrozen, !isInWriteTransaction, model.snapshot.version < version else { return }
+        do {
+            try advanceToNewest()
+        } catch {
+            report(error, "A realm could not move to the newest version.")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import RealmModel
+import Synchronization
+
+/// The table accessors of one realm, made when they are first asked for.
+final class AccessorRegistry {
+    private unowned(unsafe) let core: RealmCore
+    /// The classes of the realm's configuration.
+    let schema: ModelSchema
+    /// Counts the writes made through the objects of this realm: collections compare it to know that they are stale.
+    let writeCount: UnsafeMutablePointer<UInt64>
+    private var byType: [ObjectIdentifier: TableAccessor] = [:]
+    private var last: TableAccessor?
+    /// Guards the accessors of a frozen realm, which several threads may ask for.
+    private let lock = Mutex(())
+
+    init(core: RealmCore) {
+        self.core = core
+        schema = attempt { try ModelSchema.cached(objectTypes: core.configuration.objectTypes) }
+        writeCount = .allocate(capacity: 1)
+        writeCount.initialize(to: 0)
+    }
+
+    deinit { writeCount.deallocate() }
+
+    func accessor(for type: ObjectBase.Type) -> TableAccessor? {
+        if core.isFrozen { return lock.withLock { _ in Unchecked(find(type)) }.value }
+        if let last, last.type == type { return last }
+        last = find(type)
+        return last
+    }
+
+    func accessor(className: String) -> TableAccessor? {
+        schema[className].flatMap { accessor(for: $0.type) }
+    }
+
+    private func find(_ type: ObjectBase.Type) -> TableAccessor? {
+        if let known = byType[ObjectIdentifier(type)] { return known }
+        let info = ModelClass.of(type)
+        if let other = schema[info.name], other.type != type { return nil }
+        guard let table = attempt({ try core.model.table(named: info.name) }) else { return nil }
+        let accessor = TableAccessor(core: core, table: table, info: info)
+        byType[ObjectIdentifier(type)] = accessor
+        return accessor
+    }
+
+    private struct Unchecked: @unchecked Sendable {
+        let value: TableAccessor?
+        init(_ value: TableAccessor?) { self.value = value }
+    }
+}
+
+extension RealmCore {
+    /// The accessors of the tables. A frozen core makes its registry when it is made, others when first asked.
+    var registry: AccessorRegistry {
+        if let known = accessorStorage { return unsafeDowncast(known, to: AccessorRegistry.self) }
+        let registry = AccessorRegistry(core: self)
+        accessorStorage = registry
+        return registry
+    }
+
+    /// Tells the realm's collections that something was written.
+    func noteWrite() { registry.writeCount.pointee &+= 1 }
+
+    /// Where objects of a class are read and made; nil when the realm's schema does not have it.
+    func accessor(for type: ObjectBase.Type) -> TableAccessor? { registry.accessor(for: type) }
+
+    /// Where objects of a class are read and made; nil when the realm's schema does not have it.
+    func accessor(className: String) -> TableAccessor? { registry.accessor(className: className) }
+
+    /// The accessor of a class that must be in the schema.
+    func requiredAccessor(for type: ObjectBase.Type) -> TableAccessor {
+        guard let accessor = registry.accessor(for: type) else {
+            preconditionFailure(
+                "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectTypes` array, "
+                    + "add `\(type.className())` to it.")
+        }
+        return accessor
+    }
+}

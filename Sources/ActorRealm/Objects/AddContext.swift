@@ -1,0 +1,118 @@
+import RealmModel
+
+/// Brings a graph of unmanaged objects into a realm.
+///
+/// Objects are given their rows when they are first met and filled from a work list, so that neither long chains nor
+/// cycles of links recurse.
+class AddContext {
+    final let core: RealmCore
+    final let policy: Realm.UpdatePolicy
+    /// Why the graph cannot be added; the first failure ends the work.
+    final var failure: (any Error)?
+    private final var pending: [Pending] = []
+
+    private struct Pending {
+        let object: ObjectBase
+        let accessor: TableAccessor
+        let isNew: Bool
+    }
+
+    init(core: RealmCore, policy: Realm.UpdatePolicy) {
+        self.core = core
+        self.policy = policy
+    }
+
+    /// Adds an object and all unmanaged objects it links to.
+    final func add(_ object: ObjectBase) throws {
+        register(object)
+        try drain()
+    }
+
+    /// The row that a link to the object must hold; the object is added when it is unmanaged.
+    ///
+    /// - Returns: nil after a failure.
+    final func linkKey(to object: ObjectBase, writer: _RowWriter) -> Int64? {
+        guard let other = object.core else {
+            let key = register(object)
+            return failure == nil ? key : nil
+        }
+        if other !== core {
+            preconditionFailure(
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+        }
+        if object is EmbeddedObject {
+            if writer.isLinked(to: object.rowKey) { return object.rowKey }
+            preconditionFailure(
+                "Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it.")
+        }
+        if object.isInvalidated { preconditionFailure("Object has been deleted or invalidated: it cannot be linked to.") }
+        return object.rowKey
+    }
+
+    /// Gives the object a row and queues it to be filled.
+    @discardableResult
+    private final func register(_ object: ObjectBase) -> Int64 {
+        guard failure == nil else { return -1 }
+        let accessor = core.requiredAccessor(for: type(of: object))
+        do {
+            let (key, isNew) = try row(for: object, accessor)
+            object.core = core
+            object.tableAccessor = accessor
+            object.tableState = accessor.state
+            object.rowKey = key
+            object.rowGeneration = 0
+            pending.append(Pending(object: object, accessor: accessor, isNew: isNew))
+            return key
+        } catch {
+            failure = error
+            return -1
+        }
+    }
+
+    private final func row(for object: ObjectBase, _ accessor: TableAccessor) throws -> (key: Int64, isNew: Bool) {
+        guard let property = accessor.info.primaryKeyProperty else {
+            return (try accessor.table.insert(), true)
+        }
+        let value = property.storedValue(in: object).value
+        if policy != .error, let existing = try accessor.table.find(primaryKey: value) { return (existing, false) }
+        if case .int(let integer) = value { return (try accessor.table.insert(intPrimaryKey: integer), true) }
+        return (try accessor.table.insert(primaryKey: value), true)
+    }
+
+    /// Fills the rows of all objects met so far.
+    final func drain() throws {
+        var next = 0
+        while next < pending.count, failure == nil {
+            let item = pending[next]
+            next += 1
+            let skipsEqual = !item.isNew && policy == .modified
+            for property in item.accessor.info.properties where !property.isComputed && !property.isPrimaryKey {
+                property.store(
+                    from: item.object,
+                    to: _RowWriter(
+                        accessor: item.accessor, rowKey: item.object.rowKey, declared: property.ordinal, context: self,
+                        skipsEqual: skipsEqual, isNewRow: item.isNew))
+            }
+            if failure != nil { break }
+            for property in item.accessor.info.properties { property.manage(in: item.object) }
+        }
+        core.noteWrite()
+        guard let failure else {
+            pending.removeAll(keepingCapacity: true)
+            return
+        }
+        for item in pending[max(0, next - 1)...] { item.object.detach() }
+        throw failure
+    }
+}
+
+nonisolated extension ObjectBase {
+    /// Makes the object unmanaged again; its wrappers must not have been managed yet.
+    final func detach() {
+        core = nil
+        tableAccessor = nil
+        tableState = TableAccessor.unmanagedState
+        rowKey = -1
+        rowGeneration = 0
+    }
+}

@@ -1,0 +1,81 @@
+/// Where a column of one leaf lies: what the property getters need to read a value without a call.
+///
+/// A slot holds for the leaf and the generation it was filled under; a getter compares both with those of its object
+/// and fills the slot again on a mismatch, so that live objects of one leaf share the work.
+@usableFromInline
+struct ColumnSlot {
+    /// The leaf that the slot describes.
+    @usableFromInline var leaf: UnsafeRawPointer?
+    /// The model's generation at which the slot was filled.
+    @usableFromInline var generation: UInt64
+    /// The packed values.
+    @usableFromInline var data: UnsafeRawPointer
+    /// One bit per row, set where the value is null.
+    @usableFromInline var nulls: UnsafePointer<UInt8>?
+    /// What packed integers count from.
+    @usableFromInline var minimum: Int64
+    /// Bytes per value; 0 when every row holds `minimum`. For width 8 `minimum` is 0.
+    @usableFromInline var width: Int
+
+    @inlinable
+    init(
+        leaf: UnsafeRawPointer?, generation: UInt64, data: UnsafeRawPointer, nulls: UnsafePointer<UInt8>?,
+        minimum: Int64, width: Int
+    ) {
+        self.leaf = leaf
+        self.generation = generation
+        self.data = data
+        self.nulls = nulls
+        self.minimum = minimum
+        self.width = width
+    }
+
+    @inlinable @inline(__always)
+    func isNull(_ row: Int) -> Bool {
+        guard let nulls else { return false }
+        return nulls[row &>> 3] & (1 &<< UInt8(truncatingIfNeeded: row & 7)) != 0
+    }
+
+    @inlinable @inline(__always)
+    func integer(_ row: Int) -> Int64 {
+        switch width {
+        case 8: data.loadUnaligned(fromByteOffset: row &* 8, as: Int64.self)
+        case 1: minimum &+ Int64(data.load(fromByteOffset: row, as: UInt8.self))
+        case 2: minimum &+ Int64(data.loadUnaligned(fromByteOffset: row &* 2, as: UInt16.self))
+        case 4: minimum &+ Int64(data.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
+        default: minimum
+        }
+    }
+
+    @inlinable @inline(__always)
+    func double(_ row: Int) -> Double {
+        if _fastPath(width == 8) { return data.loadUnaligned(fromByteOffset: row &* 8, as: Double.self) }
+        return Double(integer(row))
+    }
+
+    @inlinable @inline(__always)
+    func float(_ row: Int) -> Float {
+        data.loadUnaligned(fromByteOffset: row &* width, as: Float.self)
+    }
+}
+
+/// The part of a table's accessor that getters inlined into other modules read: plain memory at a fixed address.
+@usableFromInline
+struct TableState {
+    /// Changes whenever a leaf pointer read before may be stale.
+    @usableFromInline var generation: UnsafeMutablePointer<UInt64>
+    /// The thread on which the realm's isolation last proved to run.
+    @usableFromInline var access: UnsafeMutablePointer<RealmAccessState>
+    /// One slot per property; slot 0 is unused because keys start at 1.
+    @usableFromInline var slots: UnsafeMutablePointer<ColumnSlot>
+
+    @inlinable
+    init(
+        generation: UnsafeMutablePointer<UInt64>, access: UnsafeMutablePointer<RealmAccessState>,
+        slots: UnsafeMutablePointer<ColumnSlot>
+    ) {
+        self.generation = generation
+        self.access = access
+        self.slots = slots
+    }
+}

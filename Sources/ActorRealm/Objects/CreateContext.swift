@@ -1,0 +1,84 @@
+import RealmModel
+
+/// Makes managed objects from dynamically typed values: dictionaries, arrays and objects, nested to any depth.
+///
+/// Nesting is limited only by what the value itself nests.
+final class CreateContext: AddContext {
+    /// Creates an object, or updates the one with its primary key.
+    func create(_ value: Any, _ accessor: TableAccessor) throws -> Int64 {
+        let info = accessor.info
+        guard let values = ValueReader.values(of: value, for: info) else {
+            preconditionFailure(
+                "Invalid value '\(value)' of type '\(Swift.type(of: value))' to initialize object of type "
+                    + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object.")
+        }
+        // Defaults are asked of a fresh instance, when one is needed.
+        var sample: ObjectBase?
+        func defaults() -> ObjectBase {
+            if let sample { return sample }
+            let made = info.type.init()
+            sample = made
+            return made
+        }
+
+        var rowKey: Int64?
+        var isNew = false
+        if let property = info.primaryKeyProperty {
+            let stored: StoredValue
+            if let given = values[property.ordinal] {
+                guard let value = property.valueType._storedKey(given) else {
+                    property.invalidValue(given, className: info.name)
+                }
+                stored = value.value
+            } else {
+                stored = property.storedValue(in: defaults()).value
+            }
+            if policy != .error { rowKey = try accessor.table.find(primaryKey: stored) }
+            if rowKey == nil {
+                rowKey = try accessor.table.insert(primaryKey: stored)
+                isNew = true
+            }
+        } else {
+            if policy != .error {
+                preconditionFailure(
+                    "'\(info.name)' does not have a primary key and can not be updated: create it without an update "
+                        + "policy.")
+            }
+            rowKey = try accessor.table.insert()
+            isNew = true
+        }
+        guard let rowKey else { preconditionFailure("unreachable") }
+        for property in info.properties where !property.isComputed && !property.isPrimaryKey {
+            let writer = _RowWriter(
+                accessor: accessor, rowKey: rowKey, declared: property.ordinal, context: self,
+                skipsEqual: !isNew && policy == .modified, isNewRow: isNew)
+            if let given = values[property.ordinal] {
+                property.storeBoxed(given, to: writer)
+            } else if isNew {
+                property.store(from: defaults(), to: writer)
+            }
+            if let failure { throw failure }
+        }
+        return rowKey
+    }
+
+    /// The row that a link to a dynamically typed value must hold; nil when the value stands for no object.
+    func linkKey(forValue value: Any, of type: ObjectBase.Type, writer: _RowWriter) -> Int64? {
+        let target = core.requiredAccessor(for: type)
+        if let object = value as? ObjectBase {
+            guard Swift.type(of: object) == type else { return nil }
+            // A live object of this realm is linked to; anything else, and every embedded object, is copied.
+            if object.core === core, !target.info.isEmbedded { return linkKey(to: object, writer: writer) }
+        } else if !(value is [String: Any?] || value is [Any?]) {
+            // As in RealmSwift, a bare primary key stands for an array of one.
+            return nil
+        }
+        let nested = target.info.primaryKey == nil && policy != .error ? CreateContext(core: core, policy: .error) : self
+        do {
+            return try nested.create(value, target)
+        } catch {
+            failure = error
+            return nil
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import CRealmShims
+import RealmModel
+@_spi(Reflection) import Swift
+import Synchronization
+
+/// What the library knows of a model class: found once per process by walking the stored properties of the type.
+final class ModelClass: Sendable {
+    let type: ObjectBase.Type
+    let name: String
+    /// In declaration order, those of superclasses first.
+    let properties: [ModelProperty]
+    let primaryKey: Int?
+    let isEmbedded: Bool
+    /// Whether every stored property is persisted, so that instances may be copied bytewise from a template and an
+    /// iterator may point one at the next row.
+    let isClonable: Bool
+    /// The ordinals of properties whose wrappers keep collection objects.
+    let collections: [Int]
+    let instanceSize: Int
+    let alignmentMask: Int
+    private let ordinals: [String: Int]
+
+    private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
+
+    /// The description of a class.
+    static func of(_ type: ObjectBase.Type) -> ModelClass {
+        let identifier = ObjectIdentifier(type)
+        if let found = known.withLock({ $0[identifier] }) { return found }
+        let made = ModelClass(type)
+        return known.withLock { classes in
+            if let found = classes[identifier] { return found }
+            classes[identifier] = made
+            return made
+        }
+    }
+
+    private init(_ type: ObjectBase.Type) {
+        self.type = type
+        name = type._realmObjectName() ?? Self.simpleName(of: type)
+        isEmbedded = type.isEmbeddedClass
+        let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+        instanceSize = Int(crealm_instance_size(metadata))
+        alignmentMask = Int(crealm_instance_align_mask(metadata))
+        let ownSize = Int(crealm_instance_size(unsafeBitCast(ObjectBase.self, to: UnsafeRawPointer.self)))
+
+        let mapping = type.propertiesMapping()
+        let primaryKeyName = (type as? Object.Type)?.primaryKey()
+        let indexedNames = Set((type as? Object.Type)?.indexedProperties() ?? [])
+        let ignoredNames = Set((type as? Object.Type)?.ignoredProperties() ?? [])
+        var properties: [ModelProperty] = []
+        var others = 0
+        var instance: ObjectBase?
+        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { field, offset, fieldType, _ in
+            if offset < ownSize { return true }
+            guard let wrapperType = fieldType as? any PersistedWrapper.Type else {
+                others += 1
+                return true
+            }
+            var name = String(cString: field)
+            if name.hasPrefix("_") { name.removeFirst() }
+            if ignoredNames.contains(name) {
+                others += 1
+                return true
+            }
+            let sample = instance ?? type.init()
+            instance = sample
+            let valueType = wrapperType.persistableType
+            let wrapper = Unmanaged.passUnretained(sample).toOpaque() + offset
+            let flags = valueType._wrapperFlags(at: wrapper)
+            properties.append(
+                ModelProperty(
+                    name: name, columnName: mapping[name] ?? name, ordinal: properties.count, offset: offset,
+                    valueType: valueType, shape: valueType._shape,
+                    isPrimaryKey: flags == PersistedKey.primaryKey || name == primaryKeyName,
+                    isIndexed: flags == PersistedKey.indexed || indexedNames.contains(name),
+                    originProperty: valueType._wrapperOrigin(at: wrapper)))
+            return true
+        }
+        self.properties = properties
+        primaryKey = properties.firstIndex { $0.isPrimaryKey }
+        isClonable = others == 0
+        collections = properties.filter { $0.isCollection }.map(\.ordinal)
+        ordinals = Dictionary(
+            properties.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The type's own name, without its module and the types around it.
+    private static func simpleName(of type: ObjectBase.Type) -> String {
+        let name = _typeName(type, qualified: false)
+        guard let dot = name.lastIndex(of: ".") else { return name }
+        return String(name[name.index(after: dot)...])
+    }
+
+    /// The property of a name.
+    func property(_ name: String) -> ModelProperty? { ordinals[name].map { properties[$0] } }
+
+    /// The property of a name that must exist.
+    func requiredProperty(_ name: String) -> ModelProperty {
+        guard let property = property(name) else {
+            preconditionFailure(
+                "Invalid property name '\(name)': property '\(name)' not found in object of type '\(self.name)'.")
+        }
+        return property
+    }
+
+    var primaryKeyProperty: ModelProperty? { primaryKey.map { properties[$0] } }
+
+    /// The class as the model layer declares it.
+    var schema: ClassSchema {
+        ClassSchema(name: name, properties: properties.map(\.schema), isEmbedded: isEmbedded)
+    }
+}
+
+/// Any `Persisted`, for discovery.
+protocol PersistedWrapper {
+    static var persistableType: any _Persistable.Type { get }
+}
+
+extension Persisted: PersistedWrapper {
+    static var persistableType: any _Persistable.Type { Value.self }
+}

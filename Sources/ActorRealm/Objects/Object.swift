@@ -1,0 +1,28 @@
+/// The base class of models that stand on their own.
+///
+/// ```swift
+/// class Person: Object {
+///     @Persisted(primaryKey: true) var id: ObjectId
+///     @Persisted var name = ""
+///     @Persisted var dogs: List<Dog>
+/// }
+/// ```
+nonisolated open class Object: ObjectBase {
+    /// Creates an unmanaged instance with every property at its default.
+    public required init() { super.init() }
+
+    /// Creates an unmanaged instance from another object, a dictionary by property name or an array in property order.
+    public convenience init(value: Any) {
+        self.init()
+        ValueReader.assign(value, to: self)
+    }
+
+    /// The name of the primary key property of classes that do not mark one with `@Persisted(primaryKey:)`.
+    open class func primaryKey() -> String? { nil }
+
+    /// The names of properties to index, beside those marked with `@Persisted(indexed:)`.
+    open class func indexedProperties() -> [String] { [] }
+
+    /// The names of properties that are not stored. Properties without `@Persisted` never are.
+    open class func ignoredProperties() -> [String] { [] }
+}

@@ -1,0 +1,120 @@
+import RealmModel
+import RealmStorage
+
+nonisolated extension ObjectBase {
+    /// Points the accessor at a row that was just looked up.
+    @inline(__always)
+    final func point(to location: RowLocation, generation: UInt64) {
+        rowLeaf = location.leaf.base
+        rowIndex = location.row
+        rowGeneration = generation
+    }
+
+    /// Whether collections of the object may be kept in its wrappers: not while several threads may read it.
+    @usableFromInline final var cachesCollections: Bool { !(core?.isFrozen ?? true) }
+
+    /// Traps unless the object is managed, and checks the isolation.
+    @discardableResult
+    final func checkedAccessor() -> TableAccessor {
+        guard let core, let tableAccessor else {
+            preconditionFailure("The object is not managed by a Realm. Add it to one first.")
+        }
+        core.checkAccess()
+        return tableAccessor
+    }
+
+    /// Looks the row up again when the version or the leaf changed.
+    final func refreshLocation(_ accessor: TableAccessor) {
+        let generation = accessor.state.pointee.generation.pointee
+        if rowGeneration == generation { return }
+        guard let location = attempt({ try accessor.table.locate(rowKey) }) else {
+            preconditionFailure("Object has been deleted or invalidated.")
+        }
+        point(to: location, generation: generation)
+    }
+
+    /// The part of `column(_:)` that runs after a change of version, leaf or thread.
+    @usableFromInline
+    @inline(never)
+    final func locateColumn(_ key: UInt32) -> ColumnSlot {
+        let view = locateView(key)
+        return ColumnSlot(view, leaf: rowLeaf, generation: rowGeneration)
+    }
+
+    /// The column view of a property at the object's row.
+    @inline(never)
+    final func locateView(_ key: UInt32) -> ColumnView {
+        let accessor = checkedAccessor()
+        refreshLocation(accessor)
+        let model = accessor.core.model
+        let leaf = LeafView(base: rowLeaf.unsafelyUnwrapped, view: model.view)
+        let ordinal = accessor.ordinals[Int(key) - 1]
+        let view = attempt { try accessor.table.column(ordinal, in: leaf) }
+        if !model.isInTransaction, !accessor.core.isFrozen {
+            accessor.state.pointee.slots[Int(key)] = ColumnSlot(view, leaf: rowLeaf, generation: rowGeneration)
+            accessor.views[Int(key)] = view
+        }
+        return view
+    }
+
+    /// The column view of a property whose values are not read inline.
+    @inline(__always)
+    final func view(_ key: UInt32) -> ColumnView {
+        let slot = column(key)
+        let accessor = tableAccessor.unsafelyUnwrapped
+        if accessor.state.pointee.slots[Int(key)].leaf == rowLeaf,
+            accessor.state.pointee.slots[Int(key)].generation == rowGeneration
+        {
+            return accessor.views[Int(key)]
+        }
+        _ = slot
+        return locateView(key)
+    }
+
+    @usableFromInline
+    final func readString(_ key: UInt32) -> String? {
+        let view = view(key)
+        let row = rowIndex
+        if view.isNull(row) { return nil }
+        let bytes = attempt { try view.bytes(row) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Describes a property for messages.
+    @usableFromInline
+    final func propertyDescription(_ key: UInt32) -> String {
+        guard let accessor = tableAccessor else { return "\(type(of: self))" }
+        return "\(accessor.info.name).\(accessor.info.properties[Int(key) - 1].name)"
+    }
+
+    /// Where a write to a managed property goes, after the checks that every write makes.
+    @usableFromInline
+    final func writer(for key: UInt32) -> _RowWriter {
+        let accessor = checkedAccessor()
+        if accessor.core.isFrozen {
+            preconditionFailure("Attempting to modify a frozen object - call thaw on the Object instance first.")
+        }
+        if !accessor.core.isInWriteTransaction {
+            preconditionFailure(
+                "Attempting to modify object outside of a write transaction - make the change inside "
+                    + "realm.write { } or realm.asyncWrite { }.")
+        }
+        refreshLocation(accessor)
+        let ordinal = Int(key) - 1
+        if accessor.info.properties[ordinal].isPrimaryKey {
+            preconditionFailure(
+                "Primary key can't be changed after an object is inserted: "
+                    + "'\(accessor.info.name).\(accessor.info.properties[ordinal].name)'.")
+        }
+        return _RowWriter(accessor: accessor, rowKey: rowKey, declared: ordinal, context: nil)
+    }
+}
+
+extension ColumnSlot {
+    /// The slot of a column view.
+    init(_ view: ColumnView, leaf: UnsafeRawPointer?, generation: UInt64) {
+        self.init(
+            leaf: leaf, generation: generation, data: view.data, nulls: view.nulls, minimum: view.minimum,
+            width: view.width)
+    }
+}

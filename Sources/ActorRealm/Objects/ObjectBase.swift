@@ -1,0 +1,91 @@
+public import CRealmShims
+
+/// What every model class descends from, through `Object` or `EmbeddedObject`.
+///
+/// An instance is *unmanaged* until it is added to a realm: then its properties live in its wrappers. A *managed*
+/// instance is an accessor: it holds the key of a row, and its properties read the newest version that its realm stands
+/// on. It belongs to the isolation of its realm and is therefore not `Sendable`.
+nonisolated open class ObjectBase {
+    /// The realm that the object lives in; nil while it is unmanaged.
+    @exclusivity(unchecked) @usableFromInline internal final var core: RealmCore?
+    /// The table in that realm; owned by the core.
+    @exclusivity(unchecked) @usableFromInline internal final unowned(unsafe) var tableAccessor: TableAccessor?
+    /// The state of that table, for inlined getters.
+    @exclusivity(unchecked) @usableFromInline internal final var tableState: UnsafeMutablePointer<TableState>
+    /// The row's key, which never changes and is never reused.
+    @exclusivity(unchecked) @usableFromInline internal final var rowKey: Int64
+    /// The leaf that holds the row, as of `rowGeneration`.
+    @exclusivity(unchecked) @usableFromInline internal final var rowLeaf: UnsafeRawPointer?
+    /// The row's place in the leaf.
+    @exclusivity(unchecked) @usableFromInline internal final var rowIndex: Int
+    /// The model's generation when the leaf was looked up; 0 before the first time.
+    @exclusivity(unchecked) @usableFromInline internal final var rowGeneration: UInt64
+
+    /// Creates an unmanaged instance with every property at its default.
+    public required init() {
+        core = nil
+        tableAccessor = nil
+        tableState = TableAccessor.unmanagedState
+        rowKey = -1
+        rowLeaf = nil
+        rowIndex = 0
+        rowGeneration = 0
+    }
+
+    /// The name of the class in the schema: the type's own name without its module.
+    ///
+    /// Override it to give a class another name in the file.
+    open class func _realmObjectName() -> String? { nil }
+
+    /// Property names mapped to the names that stand in the file, for those that differ.
+    open class func propertiesMapping() -> [String: String] { [:] }
+
+    /// Whether the class takes part in schemas that name no object types.
+    open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+    /// The name of the class in the schema.
+    public final class func className() -> String { ModelClass.of(self).name }
+
+    /// Whether instances exist only as part of an owner.
+    class var isEmbeddedClass: Bool { false }
+
+    /// The value of the property of that name, for code that does not know the class.
+    ///
+    /// - Precondition: The class has such a property.
+    open subscript(key: String) -> Any? {
+        get { ModelClass.of(type(of: self)).requiredProperty(key).value(in: self) }
+        set { ModelClass.of(type(of: self)).requiredProperty(key).assign(newValue, to: self) }
+    }
+
+    /// A listing of the object's properties and their values.
+    open var description: String { ObjectDescription.describe(self) }
+}
+
+@available(
+    *, unavailable,
+    message:
+        "A live object belongs to its realm's isolation. Send a ThreadSafeReference, an ObjectReference or a frozen copy instead."
+)
+nonisolated extension ObjectBase: Sendable {}
+
+nonisolated extension ObjectBase: CustomStringConvertible {}
+
+nonisolated extension ObjectBase {
+    /// Where the column of a property lies, after the checks that every read makes: the isolation, the version, the leaf.
+    @inlinable @inline(__always)
+    final func column(_ key: UInt32) -> ColumnSlot {
+        let state = tableState
+        let slot = state.pointee.slots + Int(key)
+        let generation = rowGeneration
+        if _fastPath(
+            ((state.pointee.generation.pointee ^ generation) | (slot.pointee.generation ^ generation)
+                | UInt64(
+                    (crealm_thread_word() ^ state.pointee.access.pointee.ownerThread)
+                        & state.pointee.access.pointee.threadMask)) == 0
+                && slot.pointee.leaf == rowLeaf
+        ) {
+            return slot.pointee
+        }
+        return locateColumn(key)
+    }
+}

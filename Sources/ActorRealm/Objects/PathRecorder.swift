@@ -1,0 +1,75 @@
+import CRealmShims
+import Synchronization
+
+/// Turns a key path into property names by evaluating it on an instance whose getters record.
+///
+/// A recording instance never changes, so that one per class serves all threads; what is recorded belongs to the
+/// evaluation that runs on the thread.
+final class PathRecorder {
+    /// The origin of linking objects that record, instead of reading.
+    static let marker = "\u{0}recording"
+
+    private var names: [String] = []
+    private var expected: ObjectIdentifier
+    private var isBroken = false
+
+    private init(root: ObjectBase) { expected = ObjectIdentifier(root) }
+
+    /// The names that a key path goes through, joined by dots.
+    static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
+        names(of: keyPath, in: Root.self).joined(separator: ".")
+    }
+
+    /// The names that a key path goes through.
+    static func names<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [String] {
+        let root = instance(of: type)
+        let recorder = PathRecorder(root: root)
+        let outer = crealm_recorder_get()
+        crealm_recorder_set(Unmanaged.passUnretained(recorder).toOpaque())
+        defer { crealm_recorder_set(outer) }
+        _ = unsafeDowncast(root, to: Root.self)[keyPath: keyPath]
+        if recorder.isBroken || recorder.names.isEmpty {
+            preconditionFailure(
+                "The key path \(keyPath) does not name a property marked @Persisted, or links from one to the next. "
+                    + "Only stored properties can be searched, sorted and observed.")
+        }
+        return recorder.names
+    }
+
+    /// Notes that a recording instance was asked for a property.
+    static func record(_ object: ObjectBase, _ key: UInt32, next: ObjectBase? = nil) {
+        guard let word = crealm_recorder_get() else { return }
+        let recorder = Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue()
+        if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
+        recorder.names.append(
+            ModelClass.of(type(of: object)).properties[Int(key & ~PersistedKey.recording) - 1].columnName)
+        if let next { recorder.expected = ObjectIdentifier(next) }
+    }
+
+    private struct Instances: @unchecked Sendable {
+        // Recording instances are never changed after they were made.
+        var byType: [ObjectIdentifier: ObjectBase] = [:]
+    }
+
+    private static let instances = Mutex(Instances())
+
+    /// The recording instance of a class.
+    static func instance(of type: ObjectBase.Type) -> ObjectBase {
+        let identifier = ObjectIdentifier(type)
+        if let known = instances.withLock({ Shared(object: $0.byType[identifier]) }).object { return known }
+        let object = type.init()
+        for property in ModelClass.of(type).properties {
+            property.reset(in: object, key: property.key | PersistedKey.recording)
+        }
+        let shared = Shared(object: object)
+        return instances.withLock { known in
+            if let other = known.byType[identifier] { return Shared(object: other) }
+            known.byType[identifier] = shared.object
+            return shared
+        }.object!
+    }
+
+    private struct Shared: @unchecked Sendable {
+        let object: ObjectBase?
+    }
+}

@@ -1,0 +1,58 @@
+import RealmModel
+
+extension ObjectBase: _PersistableInsideOptional {}
+
+/// A to-one link is an optional property of a model class.
+extension _PersistableInsideOptional where Self: ObjectBase {
+    public static var _shapeInsideOptional: _PropertyShape { _PropertyShape(.object, isOptional: true, target: Self.self) }
+
+    public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
+        guard let target = object.readLink(key) else { return nil }
+        return unsafeDowncast(target, to: Self.self)
+    }
+
+    public static func _storeOptional(_ value: Self?, _ writer: _RowWriter) {
+        guard let value else {
+            writer.setLink(nil)
+            return
+        }
+        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
+        guard let target = context.linkKey(to: value, writer: writer) else { return }
+        writer.setLink(target)
+        if writer.context == nil { attempt { try context.drain() } }
+    }
+
+    public static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
+        guard key & PersistedKey.recording == PersistedKey.recording else { return nil }
+        let next = PathRecorder.instance(of: Self.self)
+        PathRecorder.record(object, key, next: next)
+        return unsafeDowncast(next, to: Self.self)
+    }
+
+    public static func _unboxedOptional(_ value: Any) -> Self? {
+        if let object = value as? Self { return object }
+        return ValueReader.makeObject(value, of: Self.self).map { unsafeDowncast($0, to: Self.self) }
+    }
+
+    public static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool {
+        guard let context = writer.context as? CreateContext else {
+            guard let typed = _unboxedOptional(value) else { return false }
+            _storeOptional(typed, writer)
+            return true
+        }
+        guard let target = context.linkKey(forValue: value, of: Self.self, writer: writer) else { return false }
+        writer.setLink(target)
+        return true
+    }
+}
+
+nonisolated extension ObjectBase {
+    /// The object that a link holds.
+    final func readLink(_ key: UInt32) -> ObjectBase? {
+        let slot = column(key)
+        let row = rowIndex
+        if slot.isNull(row) { return nil }
+        let target = slot.integer(row)
+        return tableAccessor.unsafelyUnwrapped.target(of: Int(key) - 1).makeObject(key: target)
+    }
+}

@@ -1,0 +1,251 @@
+import RealmModel
+
+/// What a persistable type looks like in the schema.
+public struct _PropertyShape: Sendable {
+    var kind: PropertyKind
+    var collection: CollectionKind
+    var isOptional: Bool
+    var target: ObjectBase.Type?
+
+    init(
+        _ kind: PropertyKind, collection: CollectionKind = .none, isOptional: Bool = false,
+        target: ObjectBase.Type? = nil
+    ) {
+        self.kind = kind
+        self.collection = collection
+        self.isOptional = isOptional
+        self.target = target
+    }
+}
+
+/// A value on its way between the typed API and the row.
+public struct _Stored {
+    var value: StoredValue
+
+    init(_ value: StoredValue) { self.value = value }
+}
+
+/// What a property marked `@Persisted` can hold. Conform to `PersistableEnum` to add types of your own.
+public protocol _Persistable: SendableMetatype {
+    static var _shape: _PropertyShape { get }
+    /// The value that a property without a default of its own starts with.
+    static func _defaultValue() -> Self
+    /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
+    static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self
+    static var _isCollection: Bool { get }
+    /// Reads the property of a managed object.
+    static func _get(_ object: ObjectBase, _ key: UInt32) -> Self
+    /// Writes the property of a managed object.
+    static func _set(_ object: ObjectBase, _ key: UInt32, _ value: Self)
+    /// Writes a value into a row.
+    static func _store(_ value: Self, _ writer: _RowWriter)
+    /// Replaces the contents of a collection.
+    static func _assignContents(of value: Self, to own: Self)
+    /// The value of a dynamically typed read or description.
+    static func _boxed(_ value: Self) -> Any?
+    /// Converts a dynamically typed value; nil when it does not fit.
+    static func _unboxed(_ value: Any?) -> Self?
+
+    // The wrapper in an object's memory; witnesses are specialised for each type, so that adding an object makes one
+    // call per property and boxes nothing.
+    static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
+    static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
+    static func _storedKey(_ value: Any?) -> _Stored?
+    static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32)
+    static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32)
+    static func _wrapperFlags(at wrapper: UnsafeMutableRawPointer) -> UInt32
+    static func _wrapperOrigin(at wrapper: UnsafeMutableRawPointer) -> String?
+    static func _boxedWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase) -> Any?
+    static func _assignWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?) -> Bool
+    /// Writes a dynamically typed value into a row; false when it does not fit.
+    static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool
+}
+
+extension _Persistable {
+    @inlinable @inline(__always)
+    public static var _isCollection: Bool { false }
+
+    public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
+        if key & PersistedKey.recording == PersistedKey.recording { PathRecorder.record(object, key) }
+        return _defaultValue()
+    }
+
+    public static func _set(_ object: ObjectBase, _ key: UInt32, _ value: Self) {
+        let writer = object.writer(for: key)
+        _store(value, writer)
+        writer.finish()
+    }
+
+    public static func _assignContents(of value: Self, to own: Self) {}
+    public static func _boxed(_ value: Self) -> Any? { value }
+    public static func _unboxed(_ value: Any?) -> Self? { value as? Self }
+
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+        if let value = pointer.pointee.value {
+            _store(value, writer)
+        } else {
+            _store(_defaultValue(), writer)
+        }
+    }
+
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    public static func _storedKey(_ value: Any?) -> _Stored? { nil }
+
+    public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
+        wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
+    }
+
+    public static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32) {
+        wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
+    }
+
+    public static func _wrapperFlags(at wrapper: UnsafeMutableRawPointer) -> UInt32 {
+        wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee.key
+    }
+
+    public static func _wrapperOrigin(at wrapper: UnsafeMutableRawPointer) -> String? { nil }
+
+    public static func _boxedWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase) -> Any? {
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+        let key = pointer.pointee.key
+        if let value = pointer.pointee.value { return _boxed(value) }
+        if Int32(bitPattern: key) > 0 { return _boxed(_get(object, key)) }
+        let value = _initialValue(object, key)
+        pointer.pointee.value = value
+        return _boxed(value)
+    }
+
+    public static func _assignWrapper(
+        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+    ) -> Bool {
+        guard let typed = _unboxed(value) else { return false }
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+        let key = pointer.pointee.key
+        if Int32(bitPattern: key) > 0 {
+            _set(object, key, typed)
+        } else {
+            pointer.pointee.value = typed
+        }
+        return true
+    }
+
+    public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
+        guard let typed = _unboxed(value) else { return false }
+        _store(typed, writer)
+        return true
+    }
+}
+
+/// A type whose optional form can be persisted.
+public protocol _PersistableInsideOptional: SendableMetatype {
+    static var _shapeInsideOptional: _PropertyShape { get }
+    /// Reads an optional property of a managed object.
+    static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self?
+    static func _storeOptional(_ value: Self?, _ writer: _RowWriter)
+    static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self?
+    static func _unboxedOptional(_ value: Any) -> Self?
+    static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool
+    static func _boxedInsideOptional(_ value: Self) -> Any
+    static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored
+    static func _storedOptionalKey(_ value: Any) -> _Stored?
+    static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
+}
+
+extension _PersistableInsideOptional {
+    public static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
+        if key & PersistedKey.recording == PersistedKey.recording { PathRecorder.record(object, key) }
+        return nil
+    }
+    public static func _boxedInsideOptional(_ value: Self) -> Any { value }
+    public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    public static func _storedOptionalKey(_ value: Any) -> _Stored? { nil }
+    public static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
+        if let value { _storeOptional(value, writer) } else { _storeOptional(nil, writer) }
+    }
+    public static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool {
+        guard let typed = _unboxedOptional(value) else { return false }
+        _storeOptional(typed, writer)
+        return true
+    }
+}
+
+/// A value type that is stored in one column: numbers, strings, dates, identifiers and enums over them.
+public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollectionValue {
+    static func _stored(_ value: Self) -> _Stored
+    /// Converts from the stored form; nil when it is null or no value of the type.
+    static func _fromStored(_ stored: _Stored) -> Self?
+}
+
+extension _Scalar {
+    public static var _shapeInsideOptional: _PropertyShape {
+        var shape = _shape
+        shape.isOptional = true
+        return shape
+    }
+    public static func _storeOptional(_ value: Self?, _ writer: _RowWriter) {
+        if let value { _store(value, writer) } else { writer.setNull() }
+    }
+    public static func _unboxedOptional(_ value: Any) -> Self? { _unboxed(value) }
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        // The default is kept, so that a generated identifier is generated once.
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+        if let value = pointer.pointee.value { return _stored(value) }
+        let value = _defaultValue()
+        pointer.pointee.value = value
+        return _stored(value)
+    }
+    public static func _storedKey(_ value: Any?) -> _Stored? { _unboxed(value).map { _stored($0) } }
+    public static func _storedOptionalKey(_ value: Any) -> _Stored? { _unboxed(value).map { _stored($0) } }
+    public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
+        if let value, let value { return _stored(value) }
+        return _Stored(.null)
+    }
+    @inlinable
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
+        _getOptional(object, key) ?? _defaultValue()
+    }
+}
+
+/// A type that `@Persisted(indexed:)` accepts.
+public protocol _Indexable {}
+/// A type that `@Persisted(primaryKey:)` accepts.
+public protocol _PrimaryKey {}
+
+extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
+    public static var _shape: _PropertyShape { Wrapped._shapeInsideOptional }
+    public static func _defaultValue() -> Self { nil }
+    public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
+        Wrapped._initialOptional(object, key)
+    }
+    @inlinable @inline(__always)
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self { Wrapped._getOptional(object, key) }
+    public static func _store(_ value: Self, _ writer: _RowWriter) { Wrapped._storeOptional(value, writer) }
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        Wrapped._storeOptionalWrapper(at: wrapper, writer)
+    }
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        Wrapped._storedOptional(at: wrapper)
+    }
+    public static func _storedKey(_ value: Any?) -> _Stored? {
+        guard let value, !ValueReader.isNull(value) else { return _Stored(.null) }
+        return Wrapped._storedOptionalKey(value)
+    }
+    public static func _boxed(_ value: Self) -> Any? { value.map { Wrapped._boxedInsideOptional($0) } }
+    public static func _unboxed(_ value: Any?) -> Self? {
+        guard let value, !ValueReader.isNull(value) else { return .some(nil) }
+        return Wrapped._unboxedOptional(value).map { .some($0) }
+    }
+    public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
+        guard let value, !ValueReader.isNull(value) else {
+            Wrapped._storeOptional(nil, writer)
+            return true
+        }
+        return Wrapped._storeBoxedOptional(value, writer)
+    }
+}
+extension Optional: _Indexable where Wrapped: _Indexable {}
+extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}

@@ -1,0 +1,48 @@
+/// An enum with integer, string or floating-point raw values that a property can hold.
+///
+/// ```swift
+/// enum Status: String, PersistableEnum { case open, closed }
+/// ```
+/// A stored raw value that is no case reads as nil where the property is optional, and is an error where it is not.
+public protocol PersistableEnum: _Scalar, _Indexable, _PrimaryKey, _RealmCollectionValueInsideOptional, RawRepresentable,
+    CaseIterable, RealmEnum, MinMaxType, Comparable
+where RawValue: Comparable & _Scalar {}
+
+/// A type whose raw values are stored.
+public protocol RealmEnum: RawRepresentable {}
+
+extension PersistableEnum {
+    public static var _shape: _PropertyShape { RawValue._shape }
+    public static func _defaultValue() -> Self { allCases.first! }
+
+    @inlinable
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
+        let raw = RawValue._get(object, key)
+        guard let value = Self(rawValue: raw) else { _unknownCase(raw, object, key) }
+        return value
+    }
+
+    @inlinable
+    public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
+        RawValue._getOptional(object, key).flatMap { Self(rawValue: $0) }
+    }
+
+    @usableFromInline
+    static func _unknownCase(_ raw: RawValue, _ object: ObjectBase, _ key: UInt32) -> Never {
+        preconditionFailure(
+            "The stored value '\(raw)' of '\(object.propertyDescription(key))' is not a case of \(Self.self). "
+                + "Make the property optional to read unknown values as nil, or add the case.")
+    }
+
+    public static func _store(_ value: Self, _ writer: _RowWriter) { RawValue._store(value.rawValue, writer) }
+    public static func _unboxed(_ value: Any?) -> Self? {
+        value as? Self ?? RawValue._unboxed(value).flatMap { Self(rawValue: $0) }
+    }
+    public static func _stored(_ value: Self) -> _Stored { RawValue._stored(value.rawValue) }
+    public static func _fromStored(_ stored: _Stored) -> Self? {
+        RawValue._fromStored(stored).flatMap { Self(rawValue: $0) }
+    }
+
+    /// Cases are ordered by their raw values.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,154 @@
+/// Declares that a property of a model class is stored in the realm.
+///
+/// ```swift
+/// class Todo: Object {
+///     @Persisted(primaryKey: true) var id: ObjectId
+///     @Persisted(indexed: true) var owner: String
+///     @Persisted var done = false
+///     @Persisted var tags: List<String>
+/// }
+/// ```
+/// While the object is unmanaged the wrapper holds the value; once it is managed the wrapper holds the property's key
+/// and reads and writes go to the row.
+@propertyWrapper
+public struct Persisted<Value: _Persistable> {
+    /// Positive: the managed property's ordinal + 1. 0 or negative: unmanaged, with the declaration's flags.
+    @usableFromInline var key: UInt32
+    /// The unmanaged value, or the collection object of a managed one.
+    @usableFromInline var value: Value?
+
+    @inlinable
+    init(key: UInt32, value: Value?) {
+        self.key = key
+        self.value = value
+    }
+
+    /// Declares a property that starts at its type's default.
+    @inlinable @inline(__always)
+    public init() {
+        key = 0
+        value = nil
+    }
+
+    /// Declares a property with a default value.
+    @inlinable @inline(__always)
+    public init(wrappedValue: @autoclosure () -> Value) {
+        key = 0
+        value = wrappedValue()
+    }
+
+    /// Not available: the value of a wrapper is reached through the object that contains it.
+    @available(*, unavailable, message: "@Persisted can only be used as a property of an Object or EmbeddedObject class")
+    public var wrappedValue: Value {
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
+    }
+
+    /// Reads and writes the property of an object.
+    @inlinable
+    public static subscript<Enclosing: ObjectBase>(
+        _enclosingInstance object: Enclosing,
+        wrapped wrappedKeyPath: ReferenceWritableKeyPath<Enclosing, Value>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Enclosing, Self>
+    ) -> Value {
+        @inline(__always) get {
+            let key = object[keyPath: storageKeyPath].key
+            if _fastPath(Int32(bitPattern: key) > 0) {
+                if !Value._isCollection { return Value._get(object, key) }
+                if let cached = object[keyPath: storageKeyPath].value { return cached }
+                let collection = Value._get(object, key)
+                if object.cachesCollections { object[keyPath: storageKeyPath].value = collection }
+                return collection
+            }
+            if let value = object[keyPath: storageKeyPath].value { return value }
+            let value = Value._initialValue(object, key)
+            if key & PersistedKey.recording != PersistedKey.recording { object[keyPath: storageKeyPath].value = value }
+            return value
+        }
+        @inline(__always) set {
+            let key = object[keyPath: storageKeyPath].key
+            if Value._isCollection {
+                // Assigning a collection copies its elements: the property keeps its own collection object.
+                if let own = object[keyPath: storageKeyPath].value {
+                    Value._assignContents(of: newValue, to: own)
+                } else if Int32(bitPattern: key) > 0 {
+                    Value._assignContents(of: newValue, to: Value._get(object, key))
+                } else {
+                    let own = Value._initialValue(object, key)
+                    object[keyPath: storageKeyPath].value = own
+                    Value._assignContents(of: newValue, to: own)
+                }
+            } else if Int32(bitPattern: key) > 0 {
+                Value._set(object, key, newValue)
+            } else {
+                object[keyPath: storageKeyPath].value = newValue
+            }
+        }
+    }
+}
+
+/// The flags in the key of an unmanaged wrapper.
+@usableFromInline
+enum PersistedKey {
+    /// Marks the property as the primary key.
+    @usableFromInline static var primaryKey: UInt32 { 0x8000_0001 }
+    /// Marks the property as indexed.
+    @usableFromInline static var indexed: UInt32 { 0x8000_0002 }
+    /// The wrapper belongs to a recording instance; the low bits hold the ordinal + 1.
+    @usableFromInline static var recording: UInt32 { 0xC000_0000 }
+}
+
+extension Persisted where Value: _PrimaryKey {
+    /// Declares the primary key, which starts at its type's default.
+    @inlinable @inline(__always)
+    public init(primaryKey: Bool) { self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: nil) }
+
+    /// Declares the primary key with a default value.
+    @inlinable @inline(__always)
+    public init(wrappedValue: @autoclosure () -> Value, primaryKey: Bool) {
+        self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: wrappedValue())
+    }
+}
+
+extension Persisted where Value: _Indexable {
+    /// Declares a property with an index.
+    @inlinable @inline(__always)
+    public init(indexed: Bool) { self.init(key: indexed ? PersistedKey.indexed : 0, value: nil) }
+
+    /// Declares a property with an index and a default value.
+    @inlinable @inline(__always)
+    public init(wrappedValue: @autoclosure () -> Value, indexed: Bool) {
+        self.init(key: indexed ? PersistedKey.indexed : 0, value: wrappedValue())
+    }
+}
+
+extension Persisted where Value: LinkingObjectsProtocol {
+    /// Declares the objects that link to this one through their property of that name.
+    public init(originProperty: String) {
+        self.init(key: 0, value: Value(originProperty: originProperty))
+    }
+}
+
+extension Persisted: Decodable where Value: Decodable {
+    /// Decodes the value of an unmanaged object's property.
+    public init(from decoder: any Decoder) throws {
+        self.init(key: 0, value: try Value(from: decoder))
+    }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+    /// Encodes the value of an unmanaged object's property.
+    public func encode(to encoder: any Encoder) throws {
+        if Int32(bitPattern: key) > 0 {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription:
+                        "Only unmanaged Realm objects can be encoded using automatic Codable synthesis. "
+                        + "You must explicitly define encode(to:) on the model class to encode managed objects."
+                ))
+        }
+        try (value ?? Value._defaultValue()).encode(to: encoder)
+    }
+}

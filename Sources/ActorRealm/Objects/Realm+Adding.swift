@@ -1,0 +1,109 @@
+import RealmModel
+
+extension Realm {
+    /// What to do when an object with the primary key exists already.
+    @frozen
+    public enum UpdatePolicy: Int, Sendable {
+        /// That is an error.
+        case error = 1
+        /// Every property is written, so that observers see them all as modified.
+        case all = 2
+        /// Only properties that differ are written.
+        case modified = 3
+    }
+
+    /// Adds an unmanaged object, and the unmanaged objects that it links to, to the realm. The object itself becomes
+    /// managed. Adding an object of this realm again does nothing.
+    ///
+    /// - Precondition: A write transaction is open; with `.error`, no object has the primary key (use ``insert(_:)`` to
+    ///   have that thrown).
+    public func add(_ object: Object, update: UpdatePolicy = .error) {
+        do {
+            try bring(object, update: update)
+        } catch {
+            trap(error)
+        }
+    }
+
+    /// Adds several objects.
+    public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
+    where Objects.Element: Object {
+        for object in objects { add(object, update: update) }
+    }
+
+    /// Adds an unmanaged object like ``add(_:update:)``, and throws when one with its primary key exists.
+    ///
+    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey`; the transaction may have objects that the object
+    ///   links to, so cancel it or let the error leave the write block.
+    public func insert(_ object: Object) throws {
+        do {
+            try bring(object, update: .error)
+        } catch let error as ModelError {
+            if case .duplicatePrimaryKey = error { throw Realm.Error(.duplicatePrimaryKey, error.description) }
+            throw error
+        }
+    }
+
+    private func bring(_ object: Object, update: UpdatePolicy) throws {
+        requireWrite("add")
+        if let other = object.core {
+            if other === core {
+                if object.isInvalidated {
+                    preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted.")
+                }
+                return
+            }
+            if other.isFrozen {
+                preconditionFailure("Cannot add a frozen object to a Realm. Use create to copy it.")
+            }
+            preconditionFailure(
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+        }
+        let accessor = core.requiredAccessor(for: type(of: object))
+        if update != .error, accessor.info.primaryKey == nil {
+            preconditionFailure(
+                "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
+                    + "policy.")
+        }
+        try AddContext(core: core, policy: update).add(object)
+    }
+
+    func requireWrite(_ operation: String) {
+        core.checkAccess()
+        if core.isInWriteTransaction { return }
+        if core.isFrozen { preconditionFailure("Can't perform transactions on a frozen Realm: thaw() it first.") }
+        preconditionFailure(
+            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
+                + "realm.write { } or realm.asyncWrite { }.")
+    }
+
+    /// Creates an object in the realm from a dictionary by property name, an array in property order or another object.
+    ///
+    /// Nested dictionaries and arrays create the objects that the new one links to. Properties that are not given have
+    /// their defaults; when an existing object is updated, they stay as they are.
+    ///
+    /// - Precondition: A write transaction is open, and the values fit the properties.
+    @discardableResult
+    public func create<T: Object>(
+        _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
+    ) -> T {
+        requireWrite("create")
+        let accessor = core.requiredAccessor(for: type)
+        if update != .error, accessor.info.primaryKey == nil {
+            preconditionFailure(
+                "'\(accessor.info.name)' does not have a primary key and can not be updated: create it without an "
+                    + "update policy.")
+        }
+        if let object = value as? ObjectBase, object.isInvalidated {
+            preconditionFailure("Object has been deleted or invalidated: it cannot be copied.")
+        }
+        let context = CreateContext(core: core, policy: update)
+        do {
+            let key = try context.create(value, accessor)
+            try context.drain()
+            return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
+        } catch {
+            trap(error)
+        }
+    }
+}

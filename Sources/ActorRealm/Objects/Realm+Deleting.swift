@@ -1,0 +1,56 @@
+import RealmModel
+
+extension Realm {
+    /// Deletes an object. Links to it become nil, lists lose it, and embedded objects that it owns go with it.
+    ///
+    /// - Precondition: A write transaction is open and the object belongs to this realm.
+    public func delete(_ object: ObjectBase) {
+        requireWrite("delete")
+        guard object.core === core, let accessor = object.tableAccessor else {
+            preconditionFailure("Can only delete an object from the Realm it belongs to.")
+        }
+        if object.isInvalidated {
+            preconditionFailure("Object has been deleted or invalidated: it cannot be deleted again.")
+        }
+        attempt { try accessor.table.delete(key: object.rowKey) }
+        object.rowGeneration = 0
+        core.noteWrite()
+    }
+
+    /// Deletes several objects.
+    public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
+        for object in Array(objects) where !object.isInvalidated { delete(object) }
+    }
+
+    /// Deletes the objects that a list holds.
+    public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+        delete(managed: objects)
+    }
+
+    /// Deletes the objects that results hold.
+    public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+        delete(managed: objects)
+    }
+
+    private func delete<Elements: RealmCollection>(managed objects: Elements) where Elements.Element: ObjectBase {
+        requireWrite("delete")
+        guard let backing = objects._backing, backing.core === core, let accessor = backing.elements else {
+            preconditionFailure("Can only delete objects from the Realm they belong to.")
+        }
+        if backing.isWholeTable {
+            attempt { try accessor.table.deleteAll() }
+        } else {
+            for key in backing.keys() {
+                attempt { if try accessor.table.contains(key: key) { try accessor.table.delete(key: key) } }
+            }
+        }
+        core.noteWrite()
+    }
+
+    /// Deletes all objects of all classes.
+    public func deleteAll() {
+        requireWrite("deleteAll")
+        attempt { try core.model.deleteAll() }
+        core.noteWrite()
+    }
+}

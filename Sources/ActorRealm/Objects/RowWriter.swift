@@ -1,0 +1,110 @@
+import RealmModel
+
+/// A property of a row that is being written.
+public struct _RowWriter {
+    unowned(unsafe) let accessor: TableAccessor
+    let rowKey: Int64
+    /// The declared ordinal of the property.
+    let declared: Int
+    /// The stored ordinal of the property.
+    let property: Int
+    /// The operation that the write is part of; nil for the assignment of one property.
+    let context: AddContext?
+    /// Whether equal values are left alone, so that observers do not see them as modified.
+    let skipsEqual: Bool
+    /// Whether the row was just made, so that its values are defaults.
+    let isNewRow: Bool
+
+    init(
+        accessor: TableAccessor, rowKey: Int64, declared: Int, context: AddContext?, skipsEqual: Bool = false,
+        isNewRow: Bool = false
+    ) {
+        self.accessor = accessor
+        self.rowKey = rowKey
+        self.declared = declared
+        property = accessor.ordinals[declared]
+        self.context = context
+        self.skipsEqual = skipsEqual
+        self.isNewRow = isNewRow
+    }
+
+    var table: TableView { accessor.table }
+    var isOptional: Bool { accessor.info.properties[declared].shape.isOptional }
+
+    private func isStored(_ value: @autoclosure () -> StoredValue) -> Bool {
+        skipsEqual && attempt { try table.value(property, key: rowKey) } == value()
+    }
+
+    func setInt(_ value: Int64) {
+        if isStored(.int(value)) { return }
+        attempt { try table.setInt(property, key: rowKey, to: value) }
+    }
+
+    func setBool(_ value: Bool) {
+        if isStored(.bool(value)) { return }
+        attempt { try table.setBool(property, key: rowKey, to: value) }
+    }
+
+    func setFloat(_ value: Float) {
+        if isStored(.float(value)) { return }
+        attempt { try table.setFloat(property, key: rowKey, to: value) }
+    }
+
+    func setDouble(_ value: Double) {
+        if isStored(.double(value)) { return }
+        attempt { try table.setDouble(property, key: rowKey, to: value) }
+    }
+
+    func setDate(_ value: Double) {
+        if isStored(.date(value)) { return }
+        attempt { try table.setDate(property, key: rowKey, to: value) }
+    }
+
+    func setString(_ value: String) {
+        if isStored(.string(value)) { return }
+        var value = value
+        attempt {
+            try value.withUTF8 { try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    func setBytes(_ value: UnsafeRawBufferPointer) {
+        if isStored(.data(Array(value))) { return }
+        attempt { try table.setData(property, key: rowKey, to: value) }
+    }
+
+    func setObjectId(_ value: ObjectId) {
+        if isStored(.objectId(value.bytes)) { return }
+        attempt { try table.setObjectID(property, key: rowKey, to: value.bytes) }
+    }
+
+    func setUUID(_ value: UUIDBytes) {
+        if isStored(.uuid(value)) { return }
+        attempt { try table.setUUID(property, key: rowKey, to: value) }
+    }
+
+    func setNull() {
+        if isStored(.null) { return }
+        attempt { try table.setNull(property, key: rowKey) }
+    }
+
+    func setLink(_ target: Int64?) {
+        if isStored(target.map { .link($0) } ?? .null) { return }
+        attempt { try table.setLink(property, key: rowKey, to: target) }
+    }
+
+    /// Whether the to-one link holds that row already.
+    func isLinked(to target: Int64) -> Bool {
+        guard accessor.info.properties[declared].shape.collection == .none else { return false }
+        return attempt { try table.link(property, key: rowKey) } == target
+    }
+
+    /// Makes a list hold these elements.
+    func setList(_ elements: [StoredValue]) {
+        if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements { return }
+        attempt { try table.listAssign(property, key: rowKey, elements) }
+    }
+
+    /// Ends the assignment of one property: collections see that something changed.
+    func finish() { accessor.core.noteWrite() }
+}

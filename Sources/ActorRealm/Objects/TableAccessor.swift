@@ -1,0 +1,136 @@
+import CRealmShims
+import RealmModel
+import RealmStorage
+
+/// One class in one realm: where its rows are read and its accessors are made.
+///
+/// It is owned by its `RealmCore`; whoever keeps an accessor must keep that core.
+@usableFromInline
+final class TableAccessor {
+    unowned(unsafe) let core: RealmCore
+    let table: TableView
+    let info: ModelClass
+    /// The ordinals of the stored class, by declared ordinal.
+    let ordinals: [Int]
+    /// What inlined getters read.
+    let state: UnsafeMutablePointer<TableState>
+    /// The column views that belong to the slots in `state`.
+    let views: UnsafeMutablePointer<ColumnView>
+    /// The accessors of the classes that properties link to, by declared ordinal.
+    private let targets: UnsafeMutablePointer<Unmanaged<TableAccessor>?>
+    private let slotCount: Int
+    private let template: ObjectBase?
+
+    var type: ObjectBase.Type { info.type }
+
+    init(core: RealmCore, table: TableView, info: ModelClass) {
+        self.core = core
+        self.table = table
+        self.info = info
+        ordinals = info.properties.map { property in
+            guard let ordinal = table.schema.ordinal(of: property.columnName) else {
+                preconditionFailure(
+                    "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
+                        + "configuration whose schema contains it.")
+            }
+            return ordinal
+        }
+        slotCount = info.properties.count + 1
+        let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
+        slots.initialize(
+            repeating: ColumnSlot(
+                leaf: nil, generation: 0, data: UnsafeRawPointer(slots), nulls: nil, minimum: 0, width: 0),
+            count: slotCount)
+        views = .allocate(capacity: slotCount)
+        targets = .allocate(capacity: slotCount)
+        targets.initialize(repeating: nil, count: slotCount)
+        state = .allocate(capacity: 1)
+        state.initialize(to: TableState(generation: core.model.generation, access: core.access, slots: slots))
+        if info.isClonable {
+            let instance = info.type.init()
+            for property in info.properties { property.reset(in: instance, key: property.key) }
+            instance.tableState = state
+            template = instance
+        } else {
+            template = nil
+        }
+        template?.tableAccessor = self
+    }
+
+    deinit {
+        state.pointee.slots.deallocate()
+        state.deallocate()
+        views.deallocate()
+        targets.deallocate()
+    }
+
+    /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
+    nonisolated(unsafe) static let unmanagedState: UnsafeMutablePointer<TableState> = {
+        let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        words.initialize(to: 0)
+        let access = UnsafeMutablePointer<RealmAccessState>.allocate(capacity: 1)
+        access.initialize(to: RealmAccessState(ownerThread: 1, threadMask: .max))
+        let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: 1)
+        slots.initialize(
+            to: ColumnSlot(leaf: nil, generation: 1, data: UnsafeRawPointer(words), nulls: nil, minimum: 0, width: 0))
+        let state = UnsafeMutablePointer<TableState>.allocate(capacity: 1)
+        state.initialize(to: TableState(generation: words, access: access, slots: slots))
+        return state
+    }()
+
+    /// Makes an accessor for a row.
+    ///
+    /// - Parameter location: Where the row is, when the caller knows; frozen objects look it up at once, because they
+    ///   may be shared and must not change later.
+    func makeObject(key: Int64, at location: RowLocation? = nil) -> ObjectBase {
+        let object: ObjectBase
+        if let template {
+            let memory = crealm_clone_object(
+                Unmanaged.passUnretained(template).toOpaque(), info.instanceSize, info.alignmentMask)
+            object = Unmanaged<ObjectBase>.fromOpaque(memory.unsafelyUnwrapped).takeRetainedValue()
+        } else {
+            object = info.type.init()
+            for property in info.properties { property.reset(in: object, key: property.key) }
+            object.tableState = state
+            object.tableAccessor = self
+        }
+        object.core = core
+        object.rowKey = key
+        if let location {
+            object.point(to: location, generation: state.pointee.generation.pointee)
+        } else if core.isFrozen, let location = attempt({ try table.locate(key) }) {
+            object.point(to: location, generation: state.pointee.generation.pointee)
+        }
+        return object
+    }
+
+    /// The accessor of the class that a property links to.
+    func target(of property: Int) -> TableAccessor {
+        if let known = targets[property] { return known.takeUnretainedValue() }
+        guard let type = info.properties[property].shape.target, let target = core.accessor(for: type) else {
+            preconditionFailure(
+                "Object type '\(info.properties[property].targetName)' is not managed by the Realm. "
+                    + "Add it to the configuration's objectTypes.")
+        }
+        if !core.isFrozen { targets[property] = Unmanaged.passUnretained(target) }
+        return target
+    }
+}
+
+/// Runs an operation of the layers below from API that cannot throw.
+///
+/// Damage and I/O failures surface here as a trap, because a property getter has no other way to report them.
+@inline(__always)
+func attempt<Result>(_ body: () throws -> Result) -> Result {
+    do {
+        return try body()
+    } catch {
+        trap(error)
+    }
+}
+
+/// Ends the process with the sentence of an error that cannot be thrown.
+@inline(never)
+func trap(_ error: any Error) -> Never {
+    preconditionFailure("\(error)")
+}

@@ -1,0 +1,52 @@
+/// What belongs to the isolation of a realm: objects, collections, results.
+public protocol ThreadConfined: SendableMetatype {
+    /// The realm that manages the value; nil while it is unmanaged.
+    var realm: Realm? { get }
+    /// Whether the object, or the owner of the collection, was deleted or its realm invalidated.
+    var isInvalidated: Bool { get }
+    /// Whether the value stands on one version for good and may be read anywhere.
+    var isFrozen: Bool { get }
+    /// The value as of the version that its realm stands on, immutable.
+    func freeze() -> Self
+    /// The live value in the realm of the current isolation; nil when it does not exist any more.
+    func thaw() -> Self?
+
+    /// The value as a description that does not belong to an isolation.
+    var _reference: _ConfinedReference { get }
+    /// The value that a description stands for in a realm.
+    static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Self?
+}
+
+/// What a confined value is, without its realm: enough to find it again at another version or in another isolation.
+public struct _ConfinedReference: Sendable {
+    enum Content: Sendable {
+        case unmanaged
+        case object(className: String, key: Int64)
+        case collection(CollectionDescriptor)
+    }
+
+    var content: Content
+
+    init(_ content: Content) { self.content = content }
+}
+
+extension ThreadConfined {
+    /// Freezes any confined value through its reference.
+    func frozenThroughReference(_ what: String) -> Self {
+        guard let realm else { preconditionFailure("Unmanaged \(what) cannot be frozen. Add them to a realm first.") }
+        if isFrozen { return self }
+        if isInvalidated { preconditionFailure("Object has been deleted or invalidated: it cannot be frozen.") }
+        guard let frozen = Self._resolve(_reference, in: realm.freeze()) else {
+            preconditionFailure(
+                "Cannot freeze an object in the same write transaction as it was created in. Commit the write first.")
+        }
+        return frozen
+    }
+
+    /// Thaws any confined value through its reference.
+    func thawedThroughReference(_ what: String) -> Self? {
+        guard let realm else { preconditionFailure("Unmanaged \(what) cannot be thawed. Add them to a realm first.") }
+        if !isFrozen { return self }
+        return Self._resolve(_reference, in: realm.thaw())
+    }
+}

@@ -1,0 +1,142 @@
+/// Reads dynamically typed values: the dictionaries, arrays and objects given to `init(value:)` and `create`.
+enum ValueReader {
+    /// Whether a value stands for null: nil at any depth, or Foundation's NSNull, which bridging code may leave behind.
+    static func isNull(_ value: Any) -> Bool {
+        if let optional = value as? any NilTestable { return optional.isNil }
+        return String(describing: type(of: value)) == "NSNull"
+    }
+
+    /// The value without the optional layers that `Any` may have swallowed.
+    static func unwrap(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        guard let optional = value as? any NilTestable else {
+            return String(describing: type(of: value)) == "NSNull" ? nil : value
+        }
+        return unwrap(optional.content)
+    }
+
+    static func integer(_ value: Any?) -> Int64? {
+        guard let value = unwrap(value) else { return nil }
+        switch value {
+        case let value as Int: return Int64(value)
+        case is Bool: return nil
+        case let value as any BinaryInteger: return Int64(exactly: value)
+        case let value as Double: return Int64(exactly: value)
+        case let value as Float: return Int64(exactly: value)
+        default: return nil
+        }
+    }
+
+    static func bool(_ value: Any?) -> Bool? {
+        guard let value = unwrap(value) else { return nil }
+        if let value = value as? Bool { return value }
+        switch integer(value) {
+        case 0: return false
+        case 1: return true
+        default: return nil
+        }
+    }
+
+    static func double(_ value: Any?) -> Double? {
+        guard let value = unwrap(value) else { return nil }
+        switch value {
+        case let value as Double: return value
+        case let value as Float: return Double(value)
+        default: return integer(value).map { Double($0) }
+        }
+    }
+
+    static func float(_ value: Any?) -> Float? {
+        guard let value = unwrap(value) else { return nil }
+        switch value {
+        case let value as Float: return value
+        case let value as Double:
+            let narrow = Float(value)
+            // A value beyond the range of a Float would become infinite.
+            return narrow.isInfinite && !value.isInfinite ? nil : narrow
+        default: return integer(value).map { Float($0) }
+        }
+    }
+
+    /// The values that a dictionary, array or object gives to the properties of a class, by declared ordinal.
+    ///
+    /// - Returns: One entry per property: nil where nothing is given, `.some(nil)` where null is.
+    static func values(of value: Any, for info: ModelClass) -> [Any??]? {
+        var result = [Any??](repeating: nil, count: info.properties.count)
+        if let object = value as? ObjectBase {
+            let source = ModelClass.of(type(of: object))
+            for property in info.properties where !property.isComputed {
+                if let other = source.property(property.name) {
+                    result[property.ordinal] = .some(other.value(in: object))
+                }
+            }
+            return result
+        }
+        if let dictionary = value as? [String: Any?] {
+            for property in info.properties where !property.isComputed {
+                if let given = dictionary[property.name] ?? dictionary[property.columnName] {
+                    result[property.ordinal] = .some(unwrap(given))
+                }
+            }
+            return result
+        }
+        if let array = value as? [Any?] {
+            let stored = info.properties.filter { !$0.isComputed }
+            if array.count > stored.count {
+                preconditionFailure(
+                    "Invalid array input: more values (\(array.count)) than properties (\(stored.count)).")
+            }
+            for (property, given) in zip(stored, array) { result[property.ordinal] = .some(unwrap(given)) }
+            return result
+        }
+        return nil
+    }
+
+    /// The elements of a list or an array.
+    static func elements(of value: Any) -> [Any?]? {
+        if let array = value as? [Any?] { return array.map { unwrap($0) } }
+        guard let collection = value as? any RealmCollection else { return nil }
+        func boxed<Elements: RealmCollection>(_ elements: Elements) -> [Any?] {
+            var result: [Any?] = []
+            for element in elements { result.append(Elements.Element._boxedElement(element)) }
+            return result
+        }
+        return boxed(collection)
+    }
+
+    /// Sets the properties of an object from a dictionary, an array or another object.
+    static func assign(_ value: Any, to object: ObjectBase) {
+        let info = ModelClass.of(type(of: object))
+        guard let values = values(of: value, for: info) else {
+            preconditionFailure(
+                "Invalid value '\(value)' of type '\(type(of: value))' to initialize object of type '\(info.name)'. "
+                    + "Give a dictionary by property name, an array in property order or an object.")
+        }
+        for property in info.properties {
+            if let given = values[property.ordinal] { property.assign(given, to: object) }
+        }
+    }
+
+    /// Makes an unmanaged object of a class from an object, a dictionary or an array; nil for anything else.
+    static func makeObject(_ value: Any, of type: ObjectBase.Type) -> ObjectBase? {
+        if let object = value as? ObjectBase { return Swift.type(of: object) == type ? object : nil }
+        guard value is [String: Any?] || value is [Any?] else { return nil }
+        let object = type.init()
+        assign(value, to: object)
+        return object
+    }
+}
+
+/// Lets an optional be looked into through `Any`.
+private protocol NilTestable {
+    var isNil: Bool { get }
+    var content: Any? { get }
+}
+
+extension Optional: NilTestable {
+    var isNil: Bool {
+        guard case .some(let wrapped) = self else { return true }
+        return (wrapped as? any NilTestable)?.isNil ?? false
+    }
+    var content: Any? { map { $0 as Any } }
+}

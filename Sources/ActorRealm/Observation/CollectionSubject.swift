@@ -1,0 +1,110 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+
+/// A collection that is observed.
+struct CollectionSubject: ChangeSubject {
+    enum State: Sendable {
+        case keys(ObservedKeys)
+        case values(ObservedValues)
+    }
+
+    /// What the collection holds.
+    let descriptor: CollectionDescriptor
+    /// The properties whose writes are modifications; nil for all of them.
+    let keyPaths: [String]?
+
+    var tellsInitialState: Bool { true }
+
+    /// Throws when a key path does not fit the schema.
+    func validate(in model: ModelView) throws {
+        guard let className = descriptor.className, let keyPaths else { return }
+        _ = try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
+    }
+
+    func state(at view: FixedView) throws -> State {
+        guard let className = descriptor.className else {
+            guard case .list(let ownerClass, let ownerKey, let property) = descriptor.source else {
+                throw QueryError("A collection of values is a list of an object.")
+            }
+            var transform: (@Sendable ([StoredValue]) -> [StoredValue])?
+            if !descriptor.steps.isEmpty { transform = { [descriptor] in descriptor.transformed($0) } }
+            return .values(
+                try ObservedValues(
+                    ownerClass: ownerClass,
+                    ownerKey: ownerKey,
+                    property: property,
+                    transform: transform,
+                    in: view.model
+                )
+            )
+        }
+        return .keys(try ObservedKeys(query(className), keyPaths: keyPaths, in: view.model))
+    }
+
+    func advance(
+        _ state: inout State,
+        by changes: ChangeSet,
+        from old: FixedView,
+        to new: FixedView
+    ) throws -> CollectionDelta? {
+        let wasFinal = isFinal(state)
+        let delta: CollectionDelta
+        switch state {
+        case .keys(var keys):
+            delta = try keys.advance(by: changes, from: old.model, to: new.model)
+            state = .keys(keys)
+        case .values(var values):
+            delta = try values.advance(by: changes, from: old.model, to: new.model)
+            state = .values(values)
+        }
+        // The end of a collection's owner is told even when the collection was empty.
+        return delta.isEmpty && isFinal(state) == wasFinal ? nil : delta
+    }
+
+    func isFinal(_ state: State) -> Bool {
+        switch state {
+        case .keys(let keys): keys.isSourceGone
+        case .values(let values): values.isSourceGone
+        }
+    }
+
+    private func query(_ className: String) -> ObservedQuery {
+        let source: ObservedQuery.Source =
+            switch descriptor.source {
+            case .table: .table
+            case .list(let ownerClass, let ownerKey, let property):
+                .list(ownerClass: ownerClass, ownerKey: ownerKey, property: property)
+            case .backlinks(let targetClass, let targetKey, let property):
+                .backlinks(targetClass: targetClass, targetKey: targetKey, property: property)
+            }
+        let steps = descriptor.steps.map { step -> ObservedQuery.Step in
+            switch step {
+            case .sort(let descriptors): .sort(SortOrder(descriptors.map { ($0.keyPath, $0.ascending) }))
+            case .distinct(let keyPaths): .distinct(keyPaths.map { PropertyPath($0) })
+            }
+        }
+        return ObservedQuery(className: className, source: source, predicate: descriptor.predicate, steps: steps)
+    }
+}
+
+extension CollectionDescriptor {
+    /// The values of a list as the steps order and thin them out.
+    fileprivate func transformed(_ values: [StoredValue]) -> [StoredValue] {
+        var values = values
+        for step in steps {
+            switch step {
+            case .sort(let descriptors):
+                let ascending = descriptors.first?.ascending ?? true
+                values = values.enumerated().sorted { first, second in
+                    let order = StoredValue.compare(first.element, second.element)
+                    return order == 0 ? first.offset < second.offset : (order < 0) == ascending
+                }.map(\.element)
+            case .distinct:
+                var seen: Set<StoredValue> = []
+                values = values.filter { seen.insert($0).inserted }
+            }
+        }
+        return values
+    }
+}

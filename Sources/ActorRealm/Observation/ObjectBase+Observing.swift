@@ -1,0 +1,96 @@
+public import Dispatch
+import Foundation
+
+extension ObservableModel where Self: ObjectBase {
+    /// Calls a block after each commit that writes to the object, and when it is deleted.
+    ///
+    /// The block is called in the realm's isolation, or on the queue, with the object of that isolation's realm.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    ///   - queue: A serial queue to be called on; nil for the isolation of the object's own realm.
+    ///   - block: Gets the changes.
+    /// - Returns: a token that keeps the observer; its deallocation ends it.
+    /// - Precondition: The object is managed and live, its realm is not in a write transaction nor read-only, and the
+    ///   caller runs in its isolation.
+    public func observe(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observeAs(Self.self, keyPaths: keyPaths, on: queue, block)
+    }
+
+    /// Calls a block after each commit that writes to the given properties of the object, and when it is deleted.
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>],
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+    }
+
+    /// Calls a block on an actor after each commit that writes to the object, and when it is deleted.
+    ///
+    /// What is committed after the call returned is told. The block gets the actor, to be used synchronously, and the
+    /// object of the actor's own realm. A task that was cancelled gets an inert token.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil,
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
+        let source = observationSource(keyPaths: keyPaths)
+        return source.observe(from: core, on: RealmIsolation(actor)) { [weak actor] result, core in
+            guard let actor else { return }
+            switch result {
+            case .failure(let error): actor.receive(.error(error as NSError), with: block)
+            case .success(let pending): actor.receive(source.change(pending, in: core), with: block)
+            }
+        }
+    }
+
+    /// Calls a block on an actor after each commit that writes to the given properties of the object, and when it is
+    /// deleted.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Self>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(
+            keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
+            on: actor,
+            _isolation: _isolation,
+            block
+        )
+    }
+}
+
+extension ObjectBase {
+    /// Calls a block that names another type for the object than the caller's variable has.
+    @_disfavoredOverload
+    public final func observe<T: ObjectBase>(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<T>) -> Void
+    ) -> NotificationToken {
+        observeAs(T.self, keyPaths: keyPaths, on: queue, block)
+    }
+
+    final func observeAs<T: ObjectBase>(
+        _ type: T.Type,
+        keyPaths: [String]?,
+        on queue: DispatchQueue?,
+        _ block: @escaping (ObjectChange<T>) -> Void
+    ) -> NotificationToken {
+        let source = observationSource(keyPaths: keyPaths)
+        return source.observe(from: core, on: queue.map { RealmIsolation($0) }) { result, core in
+            switch result {
+            case .failure(let error): block(.error(error as NSError))
+            case .success(let pending): block(source.change(pending, in: core))
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import RealmModel
+
+/// The changes of one object, as an asynchronous sequence.
+///
+/// It has no initial element: the first one is the first change committed after the iteration began. Iterated on an
+/// actor, the elements carry the object of that actor's own realm, elsewhere a frozen one. After `.deleted` it ends.
+///
+/// ```swift
+/// for await change in todo.changes() {
+///     guard case .change(let todo, let properties) = change else { break }
+///     log(todo.name, properties.map(\.name))
+/// }
+/// ```
+public struct ObjectChanges<Value: ObjectBase>: AsyncSequence, Sendable {
+    /// One change.
+    public typealias Element = ObjectChange<Value>
+    /// A failure is an element, the last one.
+    public typealias Failure = Never
+
+    let source: ObservationSource<ObjectSubject>
+
+    /// Registers an observer: what is committed from now on is not missed.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(source)
+    }
+
+    /// Goes from change to change. Unregisters when it goes away.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let iteration: ChangeIteration<ObjectSubject>
+        private let source: ObservationSource<ObjectSubject>
+
+        init(_ source: ObservationSource<ObjectSubject>) {
+            self.source = source
+            iteration = source.makeIteration()
+        }
+
+        /// Waits for the next change, on the given actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            switch await iteration.next(isolation: actor) {
+            case .change(let pending, let core): return source.change(pending, in: core)
+            case .failure(let error): return .error(error as NSError)
+            case .end: return nil
+            }
+        }
+
+        /// Waits for the next change, on the caller's actor.
+        public nonisolated(nonsending) mutating func next() async -> Element? {
+            await next(isolation: #isolation)
+        }
+    }
+}
+
+@available(*, unavailable, message: "An iterator belongs to one task: send the sequence instead.")
+extension ObjectChanges.Iterator: Sendable {}
+
+extension ObservationSource where Subject == ObjectSubject {
+    /// The change that a delivery stands for, in the realm that it is delivered with.
+    func change<Value: ObjectBase>(
+        _ pending: ChangeCursor<ObjectSubject>.Pending,
+        in core: RealmCore
+    ) -> ObjectChange<Value> {
+        guard case .changed(let names, let before)? = pending.delta,
+            let object = Value._resolve(reference, in: core.realm())
+        else { return .deleted }
+        let frozen = RealmCore.frozen(at: before, coordinator, configuration)
+        let old = Value._resolve(reference, in: frozen.realm())
+        let schema = core.model.schema[subject.className]
+        return .change(
+            object,
+            names.map { name in
+                guard let property = schema?[name], property.isStored, property.collection == .none else {
+                    return PropertyChange(name: name, oldValue: nil, newValue: nil)
+                }
+                return PropertyChange(name: name, oldValue: old?[name], newValue: object[name])
+            }
+        )
+    }
+}
+
+/// What objects of every model class can be asked for changes with: `Object` and `EmbeddedObject` adopt it.
+public protocol ObservableModel {}
+
+nonisolated extension ObjectBase: ObservableModel {}
+
+extension ObservableModel where Self: ObjectBase {
+    /// The changes of the object.
+    ///
+    /// - Parameter keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    /// - Precondition: The object is managed and live, and a key path names its properties.
+    public func changes(keyPaths: [String]? = nil) -> ObjectChanges<Self> {
+        ObjectChanges(source: observationSource(keyPaths: keyPaths))
+    }
+
+    /// The changes of the object, in the given properties.
+    public func changes(keyPaths: [PartialKeyPath<Self>]) -> ObjectChanges<Self> {
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+    }
+}

@@ -1,0 +1,91 @@
+import RealmModel
+import RealmQuery
+
+/// What a sequence of changes is made of: the file, what is observed in it, and how to find that in any isolation.
+struct ObservationSource<Subject: ChangeSubject>: Sendable {
+    let subject: Subject
+    let reference: _ConfinedReference
+    let coordinator: RealmCoordinator
+    let configuration: Realm.Configuration
+
+    func makeIteration() -> ChangeIteration<Subject> {
+        ChangeIteration(subject, coordinator: coordinator, configuration: configuration)
+    }
+}
+
+extension RealmCore {
+    /// Traps where observing makes no sense, and outside the realm's isolation.
+    func checkObservable() {
+        checkAccess()
+        if isFrozen {
+            preconditionFailure(
+                "Frozen Realms do not change and do not have change notifications: observe the live object or collection."
+            )
+        }
+        if configuration.readOnly {
+            preconditionFailure("Read-only Realms do not change and do not have change notifications.")
+        }
+    }
+
+    /// Traps where a block cannot be registered either.
+    func checkObservable(deliveringTo isolation: RealmIsolation) {
+        checkObservable()
+        if isInWriteTransaction {
+            preconditionFailure(
+                "Observing cannot begin inside a write transaction: call observe() before it or after the commit.")
+        }
+        if !isolation.canPost {
+            preconditionFailure(
+                "Can only add notification blocks from within runloops, queues or actors, and nothing can be delivered to "
+                    + "\(isolation). Pass a queue or an actor to observe(on:), or open the realm on an actor."
+            )
+        }
+    }
+}
+
+extension RealmCollection {
+    /// The collection as something to observe.
+    func observationSource(keyPaths: [String]?) -> ObservationSource<CollectionSubject> {
+        guard let backing = _backing else {
+            preconditionFailure(
+                "Change notifications are only supported on managed collections. Add the owner to a Realm first.")
+        }
+        backing.core.checkObservable()
+        let subject = CollectionSubject(descriptor: backing.descriptor, keyPaths: keyPaths)
+        do {
+            try subject.validate(in: backing.core.model)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        return ObservationSource(
+            subject: subject,
+            reference: _reference,
+            coordinator: backing.core.coordinator,
+            configuration: backing.core.configuration
+        )
+    }
+}
+
+extension ObjectBase {
+    /// The object as something to observe.
+    final func observationSource(keyPaths: [String]?) -> ObservationSource<ObjectSubject> {
+        guard let core, case .object(let className, let key) = _reference.content else {
+            preconditionFailure(
+                "Only objects which are managed by a Realm support change notifications. Add the object to a Realm first."
+            )
+        }
+        core.checkObservable()
+        let subject = ObjectSubject(className: className, key: key, keyPaths: keyPaths)
+        do {
+            try subject.validate(in: core.model)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        return ObservationSource(
+            subject: subject,
+            reference: _reference,
+            coordinator: core.coordinator,
+            configuration: core.configuration
+        )
+    }
+}

@@ -1,0 +1,37 @@
+extension Realm {
+    /// What a realm tells the blocks of ``observe(_:)``.
+    @frozen
+    public enum Notification: String, Sendable {
+        /// The realm moved to a newer version, by its own commit or another's.
+        case didChange = "RLMRealmDidChangeNotification"
+        /// There is a newer version, and the realm follows only when asked because `autorefresh` is off.
+        case refreshRequired = "RLMRealmRefreshRequiredNotification"
+    }
+
+    /// What ``observe(_:)`` calls.
+    public typealias NotificationBlock = (_ notification: Notification, _ realm: Realm) -> Void
+
+    /// Calls a block in the realm's isolation after each commit of anyone that changes something.
+    ///
+    /// - Returns: a token that keeps the observer; its deallocation ends it.
+    /// - Precondition: The realm is live and writable, not in a write transaction, and belongs to an actor, a queue or a
+    ///   scheduler.
+    public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
+        core.checkObservable(deliveringTo: core.isolation)
+        do {
+            let pump = try ChangePump(
+                RealmSubject(),
+                origin: core,
+                isolation: core.isolation,
+                heldBack: { block(.refreshRequired, $0.realm()) },
+                block: { result, core in
+                    if case .success = result { block(.didChange, core.realm()) }
+                }
+            )
+            pump.start()
+            return NotificationToken(pump)
+        } catch {
+            preconditionFailure("Observing could not begin: \(error)")
+        }
+    }
+}

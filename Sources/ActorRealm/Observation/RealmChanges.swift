@@ -1,0 +1,51 @@
+/// The changes of a whole realm, as an asynchronous sequence of keys per class.
+///
+/// It has no initial element. Iterated on an actor that has a realm of the file, that realm stands at the version of the
+/// change while the loop's body runs without suspending.
+public struct RealmChanges: AsyncSequence, Sendable {
+    /// One change, made of one or more commits.
+    public typealias Element = RealmChange
+    /// Reading the record of changes fails only with the file; then the sequence ends.
+    public typealias Failure = Never
+
+    let source: ObservationSource<RealmSubject>
+
+    /// Registers an observer: what is committed from now on is not missed.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(iteration: source.makeIteration())
+    }
+
+    /// Goes from change to change. Unregisters when it goes away.
+    public struct Iterator: AsyncIteratorProtocol {
+        let iteration: ChangeIteration<RealmSubject>
+
+        /// Waits for the next change, on the given actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            if case .change(let pending, _) = await iteration.next(isolation: actor) { return pending.delta }
+            return nil
+        }
+
+        /// Waits for the next change, on the caller's actor.
+        public nonisolated(nonsending) mutating func next() async -> Element? {
+            await next(isolation: #isolation)
+        }
+    }
+}
+
+@available(*, unavailable, message: "An iterator belongs to one task: send the sequence instead.")
+extension RealmChanges.Iterator: Sendable {}
+
+extension Realm {
+    /// What is committed to the realm's file, by anyone, from the beginning of an iteration on.
+    public var changes: RealmChanges {
+        core.checkObservable()
+        return RealmChanges(
+            source: ObservationSource(
+                subject: RealmSubject(),
+                reference: _ConfinedReference(.unmanaged),
+                coordinator: core.coordinator,
+                configuration: core.configuration
+            )
+        )
+    }
+}

@@ -1,0 +1,120 @@
+public import Dispatch
+
+extension RealmCollection {
+    /// Calls a block with the collection as it is, and then after each commit that changes it.
+    ///
+    /// The block is called in the realm's isolation, or on the queue, with the collection of that isolation's realm, which
+    /// stands at exactly the version of the change; never inside a write transaction, and in the order of the commits.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: The properties whose writes are modifications; see ``changes(keyPaths:)-([String]?)``.
+    ///   - queue: A serial queue to be called on; nil for the isolation of the collection's own realm.
+    ///   - block: Gets the changes.
+    /// - Returns: a token that keeps the observer; its deallocation ends it.
+    /// - Precondition: The collection is managed and live, its realm is not in a write transaction nor read-only, and the
+    ///   caller runs in its isolation.
+    public func observe(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        let source = observationSource(keyPaths: keyPaths)
+        var delivered: Self?
+        return source.observe(from: _backing?.core, on: queue.map { RealmIsolation($0) }) { result, core in
+            switch result {
+            case .failure(let error): block(.error(error))
+            case .success(let pending):
+                guard let change = source.change(pending, in: core, after: delivered) as RealmCollectionChange<Self>?
+                else { return }
+                delivered = change.collection
+                block(change)
+            }
+        }
+    }
+
+    /// Calls a block on an actor with the collection as it is, and then after each commit that changes it.
+    ///
+    /// The block gets the actor, to be used synchronously, and the collection of the actor's own realm. A task that was
+    /// cancelled gets an inert token.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil,
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        guard !Task.isCancelled else { return NotificationToken() }
+        let source = observationSource(keyPaths: keyPaths)
+        var delivered: Self?
+        return source.observe(from: _backing?.core, on: RealmIsolation(actor)) { [weak actor] result, core in
+            guard let actor else { return }
+            switch result {
+            case .failure(let error): actor.receive(.error(error), with: block)
+            case .success(let pending):
+                guard let change = source.change(pending, in: core, after: delivered) as RealmCollectionChange<Self>?
+                else { return }
+                delivered = change.collection
+                actor.receive(change, with: block)
+            }
+        }
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// Calls a block with the collection as it is, and then after each commit that changes it or the given properties of
+    /// its elements.
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>],
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+    }
+
+    /// Calls a block on an actor with the collection as it is, and then after each commit that changes it or the given
+    /// properties of its elements.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Element>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(
+            keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
+            on: actor,
+            _isolation: _isolation,
+            block
+        )
+    }
+}
+
+extension ObservationSource {
+    /// Registers a block.
+    ///
+    /// - Parameters:
+    ///   - origin: The realm that is observed, in whose isolation the caller runs.
+    ///   - isolation: Where to deliver; nil for the isolation of `origin`.
+    func observe(
+        from origin: RealmCore?,
+        on isolation: RealmIsolation?,
+        _ block: @escaping ChangePump<Subject>.Block
+    ) -> NotificationToken {
+        guard let origin else { return NotificationToken() }
+        let isolation = isolation ?? origin.isolation
+        origin.checkObservable(deliveringTo: isolation)
+        do {
+            let pump = try ChangePump(subject, origin: origin, isolation: isolation, block: block)
+            pump.start()
+            return NotificationToken(pump)
+        } catch {
+            preconditionFailure("Observing could not begin: \(error)")
+        }
+    }
+}
+
+extension Actor {
+    /// Calls a block with a change, where the caller is known to run on this actor.
+    nonisolated func receive<Change>(_ change: Change, with block: @Sendable (isolated Self, Change) -> Void) {
+        nonisolated(unsafe) let change = change
+        assumeIsolated { block($0, change) }
+    }
+}

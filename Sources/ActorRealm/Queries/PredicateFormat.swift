@@ -1,0 +1,92 @@
+import RealmModel
+import RealmQuery
+
+/// A predicate in the string language, parsed.
+///
+/// It is the form for text that comes from outside: what `filter(_:_:)` would trap on is thrown here.
+///
+/// ```swift
+/// let predicate = try RealmPredicate(parsing: text)
+/// let found = try realm.objects(Person.self).filter(predicate)
+/// ```
+public struct RealmPredicate: Sendable, CustomStringConvertible {
+    let predicate: Predicate
+    /// The text that was parsed.
+    public let format: String
+
+    /// Parses a predicate; `%@` stands for the next argument, `%K` for a property name.
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidInput` that says what is wrong and where.
+    public init(parsing format: String, _ arguments: Any...) throws {
+        self.format = format
+        do {
+            predicate = try Predicate.parse(format, arguments: PredicateFormat.values(arguments))
+        } catch let error as PredicateParseError {
+            throw Realm.Error(.invalidInput, error.description)
+        } catch let error as QueryError {
+            throw Realm.Error(.invalidInput, error.message)
+        }
+    }
+
+    /// The text that was parsed.
+    public var description: String { format }
+}
+
+/// Turns the arguments of the string language into constants.
+enum PredicateFormat {
+    /// Parses for API that cannot throw.
+    static func predicate(_ format: String, _ arguments: [Any]) -> Predicate {
+        do {
+            return try Predicate.parse(format, arguments: try values(arguments))
+        } catch {
+            trap(error)
+        }
+    }
+
+    static func values(_ arguments: [Any]) throws -> [PredicateValue] {
+        // An array as the only argument of several place holders is not spread: it is one list.
+        try arguments.map { try value($0) }
+    }
+
+    static func value(_ argument: Any?) throws -> PredicateValue {
+        guard let argument = ValueReader.unwrap(argument) else { return .null }
+        switch argument {
+        case let object as ObjectBase:
+            guard object.core != nil, let accessor = object.tableAccessor else {
+                throw QueryError("Only managed objects can be compared in a query: add the object to a Realm first.")
+            }
+            return .object(className: accessor.info.name, key: object.rowKey)
+        case let scalar as any _Scalar:
+            func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }
+            return stored(scalar)
+        case let integer as any BinaryInteger: return .int(Int64(clamping: integer))
+        default: break
+        }
+        if let elements = ValueReader.elements(of: argument) { return .list(try elements.map { try value($0) }) }
+        if let sequence = argument as? any Sequence {
+            func list<Elements: Sequence>(_ elements: Elements) throws -> PredicateValue {
+                .list(try elements.map { try value($0) })
+            }
+            return try list(sequence)
+        }
+        throw QueryError("A value of the type '\(type(of: argument))' cannot be used in a query.")
+    }
+}
+
+extension PredicateValue {
+    /// The constant of a stored value other than a link.
+    init(_ value: StoredValue) {
+        switch value {
+        case .null, .link: self = .null
+        case .int(let value): self = .int(value)
+        case .bool(let value): self = .bool(value)
+        case .float(let value): self = .float(value)
+        case .double(let value): self = .double(value)
+        case .string(let value): self = .string(value)
+        case .data(let value): self = .data(value)
+        case .date(let value): self = .date(value)
+        case .objectId(let value): self = .objectId(value)
+        case .uuid(let value): self = .uuid(value)
+        }
+    }
+}

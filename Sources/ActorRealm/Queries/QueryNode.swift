@@ -1,0 +1,122 @@
+import RealmQuery
+
+/// A path as a typed query builds it: it knows which of its steps are collections.
+struct QueryPath {
+    var steps: [PropertyPath.Step] = []
+    /// For each collection on the way, the number of steps that lead to and include it.
+    var collections: [Int] = []
+
+    /// The path with a property appended.
+    func appending(_ names: [String], isCollection: Bool) -> QueryPath {
+        var path = self
+        path.steps += names.map { .property($0) }
+        if isCollection { path.collections.append(path.steps.count) }
+        return path
+    }
+
+    /// The path with an operator over its last collection, which then is one value.
+    func aggregated(_ step: PropertyPath.Step) -> QueryPath {
+        guard let last = collections.last else { return self }
+        var path = self
+        path.steps.insert(step, at: last)
+        path.collections.removeLast()
+        return path
+    }
+
+    func operand(stripping count: Int) -> PredicateOperand {
+        .path(PropertyPath(steps: Array(steps.dropFirst(count))))
+    }
+
+    /// Whether the path has many values for one start.
+    func isMany(stripping count: Int) -> Bool { collections.contains { $0 > count } }
+}
+
+/// What a typed query is made of, before it becomes a predicate.
+indirect enum QueryNode {
+    case value(PredicateValue)
+    case path(QueryPath)
+    case subqueryCount(QueryNode)
+    case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
+    case and(QueryNode, QueryNode)
+    case or(QueryNode, QueryNode)
+    case not(QueryNode)
+
+    /// The path of a node that stands for a property.
+    var path: QueryPath {
+        guard case .path(let path) = self else {
+            preconditionFailure("Cannot apply a keypath to an expression: apply it to a property.")
+        }
+        return path
+    }
+
+    /// The predicate, with the first steps of every path taken as the start.
+    func predicate(stripping count: Int = 0) -> Predicate {
+        switch self {
+        case .and(let left, let right):
+            return .conjunction(left.predicate(stripping: count), right.predicate(stripping: count))
+        case .or(let left, let right):
+            return .disjunction(left.predicate(stripping: count), right.predicate(stripping: count))
+        case .not(let node):
+            return node.predicate(stripping: count).negated
+        case .path:
+            // A bare boolean property is a condition.
+            return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count)
+        case .value(let value):
+            return .constant(value == .bool(true))
+        case .subqueryCount:
+            preconditionFailure("The count of a subquery must be compared with a number.")
+        case .comparison(let left, let operation, let right, let options):
+            var isMany = false
+            if case .path(let path) = left { isMany = path.isMany(stripping: count) }
+            if case .path(let path) = right, path.isMany(stripping: count) {
+                if isMany { preconditionFailure("Comparing two collection columns is not permitted.") }
+                isMany = true
+            }
+            return .compare(
+                left.operand(stripping: count), operation, right.operand(stripping: count), options: options,
+                quantifier: isMany ? .any : nil)
+        }
+    }
+
+    private func operand(stripping count: Int) -> PredicateOperand {
+        switch self {
+        case .value(let value): return .value(value)
+        case .path(let path): return path.operand(stripping: count)
+        case .subqueryCount(let condition):
+            let collection = condition.subqueryCollection
+            let length = collection.collections[0]
+            return .subqueryCount(
+                PredicateSubquery(
+                    collection: PropertyPath(steps: Array(collection.steps[count..<length])),
+                    predicate: condition.predicate(stripping: length)))
+        case .comparison, .and, .or, .not:
+            preconditionFailure("A condition cannot be compared: combine conditions with &&, || and !.")
+        }
+    }
+
+    /// The collection whose elements a subquery counts: the first one of its paths, the same in all of them.
+    private var subqueryCollection: QueryPath {
+        var found: QueryPath?
+        var pending = [self]
+        while let node = pending.popLast() {
+            switch node {
+            case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
+                pending += [left, right]
+            case .not(let inner): pending.append(inner)
+            case .value, .subqueryCount: break
+            case .path(let path):
+                guard let length = path.collections.first else {
+                    preconditionFailure("Subqueries must contain a keypath starting with a collection.")
+                }
+                if let found, found.steps.prefix(found.collections[0]) != path.steps.prefix(length) {
+                    preconditionFailure("A subquery must be about one collection, not two.")
+                }
+                found = path
+            }
+        }
+        guard let found else {
+            preconditionFailure("Subqueries must contain a keypath starting with a collection.")
+        }
+        return found
+    }
+}

@@ -1,0 +1,404 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+import Synchronization
+
+/// The contents of a managed collection: where they come from, what is asked of them, and, once read, their keys.
+///
+/// What was read is kept until the realm moves to another version or something is written.
+public final class _CollectionBacking {
+    let core: RealmCore
+    let descriptor: CollectionDescriptor
+    /// The class of the elements; nil for values.
+    unowned(unsafe) let elements: TableAccessor?
+    /// The shape of the elements.
+    let shape: _PropertyShape
+    private let source: Source
+    private let query: CompiledQuery?
+    private let steps: [Step]
+    private var cache = Cache()
+    /// Guards the cache of a frozen collection, which several threads may read.
+    private let lock = Mutex(())
+
+    /// The source, looked up.
+    enum Source {
+        case table
+        case list(TableAccessor, key: Int64, property: Int)
+        case backlinks(TableAccessor, key: Int64, originTable: UInt32, originProperty: Int)
+    }
+
+    private enum Step {
+        case sort(CompiledSort)
+        case distinct(CompiledDistinct)
+        case sortValues(ascending: Bool)
+        case distinctValues
+    }
+
+    private struct Cache {
+        var generation: UInt64 = 0
+        var writeCount: UInt64 = 0
+        var keys: [Int64]?
+        var values: [StoredValue]?
+        var count: Int?
+    }
+
+    private init(
+        core: RealmCore, descriptor: CollectionDescriptor, elements: TableAccessor?, shape: _PropertyShape,
+        source: Source
+    ) throws {
+        self.core = core
+        self.descriptor = descriptor
+        self.elements = elements
+        self.shape = shape
+        self.source = source
+        if let predicate = descriptor.predicate {
+            guard let elements else {
+                throw QueryError("Only collections of objects can be filtered by a predicate.")
+            }
+            query = try CompiledQuery(predicate, table: elements.table)
+        } else {
+            query = nil
+        }
+        steps = try descriptor.steps.map { step in
+            switch step {
+            case .sort(let descriptors):
+                guard let elements else { return .sortValues(ascending: descriptors.first?.ascending ?? true) }
+                return .sort(
+                    try CompiledSort(
+                        SortOrder(descriptors.map { (path: $0.keyPath, ascending: $0.ascending) }),
+                        table: elements.table))
+            case .distinct(let paths):
+                guard let elements else { return .distinctValues }
+                return .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
+            }
+        }
+    }
+
+    /// All objects of a class.
+    convenience init(table accessor: TableAccessor) throws {
+        try self.init(
+            core: accessor.core, descriptor: CollectionDescriptor(source: .table, className: accessor.info.name),
+            elements: accessor, shape: _PropertyShape(.object, target: accessor.type), source: .table)
+    }
+
+    /// The elements of a list property.
+    convenience init(list accessor: TableAccessor, key: Int64, declared: Int) throws {
+        let property = accessor.info.properties[declared]
+        let target = property.shape.target.map { _ in accessor.target(of: declared) }
+        try self.init(
+            core: accessor.core,
+            descriptor: CollectionDescriptor(
+                source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.name),
+                className: target?.info.name),
+            elements: target, shape: property.shape,
+            source: .list(accessor, key: key, property: accessor.ordinals[declared]))
+    }
+
+    /// The objects of a class that link to a row.
+    convenience init(backlinksTo accessor: TableAccessor, key: Int64, origin: TableAccessor, property: String) throws {
+        guard let declared = origin.info.property(property), declared.shape.target == accessor.type else {
+            throw QueryError(
+                "Property '\(origin.info.name).\(property)' declared as origin of linking objects property of "
+                    + "'\(accessor.info.name)' does not link to it.")
+        }
+        try self.init(
+            core: accessor.core,
+            descriptor: CollectionDescriptor(
+                source: .backlinks(targetClass: accessor.info.name, targetKey: key, property: property),
+                className: origin.info.name),
+            elements: origin, shape: _PropertyShape(.object, target: origin.type),
+            source: .backlinks(
+                accessor, key: key, originTable: origin.table.id, originProperty: origin.ordinals[declared.ordinal]))
+    }
+
+    /// The collection that a descriptor stands for in a realm; nil when the object it belongs to does not exist there.
+    convenience init?(_ descriptor: CollectionDescriptor, in core: RealmCore) throws {
+        var base: _CollectionBacking
+        switch descriptor.source {
+        case .table:
+            guard let name = descriptor.className, let accessor = core.accessor(className: name) else { return nil }
+            base = try _CollectionBacking(table: accessor)
+        case .list(let ownerClass, let key, let property):
+            guard let accessor = core.accessor(className: ownerClass), try accessor.table.contains(key: key),
+                let declared = accessor.info.property(property)
+            else { return nil }
+            base = try _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
+        case .backlinks(let targetClass, let key, let property):
+            guard let accessor = core.accessor(className: targetClass), let name = descriptor.className,
+                let origin = core.accessor(className: name), try accessor.table.contains(key: key)
+            else { return nil }
+            base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: property)
+        }
+        try self.init(
+            core: core, descriptor: descriptor, elements: base.elements, shape: base.shape, source: base.source)
+    }
+
+    /// The same source with another filter or order.
+    private func refined(_ change: (inout CollectionDescriptor) -> Void) throws -> _CollectionBacking {
+        core.checkAccess()
+        var descriptor = descriptor
+        change(&descriptor)
+        return try _CollectionBacking(
+            core: core, descriptor: descriptor, elements: elements, shape: shape, source: source)
+    }
+
+    func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
+        try refined { descriptor in
+            // A filter after a distinct step would have to run after it; it narrows the groups' candidates first, as
+            // RealmSwift does.
+            descriptor.predicate = descriptor.predicate.map { .conjunction($0, predicate) } ?? predicate
+        }
+    }
+
+    func sorted(_ descriptors: [SortDescriptor]) throws -> _CollectionBacking {
+        try refined { $0.steps.append(.sort(descriptors)) }
+    }
+
+    func distinct(_ keyPaths: [String]) throws -> _CollectionBacking {
+        try refined { $0.steps.append(.distinct(keyPaths)) }
+    }
+
+    // MARK: Contents
+
+    /// Whether the elements are exactly the rows of the table, in key order.
+    var isWholeTable: Bool {
+        guard case .table = source else { return false }
+        return query == nil && steps.isEmpty
+    }
+
+    /// Whether the list's owner is gone.
+    var isOwnerDeleted: Bool {
+        switch source {
+        case .table: false
+        case .list(let accessor, let key, _), .backlinks(let accessor, let key, _, _):
+            !attempt { try accessor.table.contains(key: key) }
+        }
+    }
+
+    private func withCache<Result>(_ body: (inout Cache) throws -> Result) rethrows -> Result {
+        if core.isFrozen {
+            return try lock.withLock { _ in Unchecked(value: try body(&cache)) }.value
+        }
+        let generation = core.model.generation.pointee
+        let writeCount = core.registry.writeCount.pointee
+        if cache.generation != generation || cache.writeCount != writeCount {
+            cache = Cache(generation: generation, writeCount: writeCount)
+        }
+        return try body(&cache)
+    }
+
+    private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
+
+    /// The keys of the objects, in order.
+    func keys() -> [Int64] {
+        core.checkAccess()
+        return withCache { cache in
+            if let keys = cache.keys { return keys }
+            let keys = attempt { try computeKeys() }
+            cache.keys = keys
+            return keys
+        }
+    }
+
+    /// Takes keys that were computed elsewhere, for the version that the realm stands on.
+    func adopt(keys: [Int64]) {
+        withCache { cache in
+            cache.keys = keys
+            cache.count = keys.count
+        }
+    }
+
+    private func computeKeys() throws -> [Int64] {
+        guard let elements else { return [] }
+        var keys: [Int64]
+        switch source {
+        case .table:
+            if let query {
+                if case .sort(let sort)? = steps.first {
+                    keys = try query.keys(sortedBy: sort)
+                    return try apply(steps.dropFirst(), to: keys)
+                }
+                keys = try query.keys()
+            } else {
+                keys = try elements.allKeys()
+            }
+        case .list(let accessor, let key, let property):
+            guard let location = try accessor.table.locate(key) else { return [] }
+            keys = try accessor.table.list(property, at: location, key: key).links()
+            if let query { keys = try query.filter(keys) }
+        case .backlinks(let accessor, let key, let originTable, let originProperty):
+            keys = try accessor.table.backlinkKeys(of: key, from: originTable, property: originProperty)
+            if let query { keys = try query.filter(keys) }
+        }
+        return try apply(steps[...], to: keys)
+    }
+
+    private func apply(_ steps: ArraySlice<Step>, to keys: [Int64]) throws -> [Int64] {
+        var keys = keys
+        for step in steps {
+            switch step {
+            case .sort(let sort): keys = try sort.sorted(keys)
+            case .distinct(let distinct): keys = try distinct.distinct(keys)
+            case .sortValues, .distinctValues: break
+            }
+        }
+        return keys
+    }
+
+    /// The values of a collection of values, in order.
+    func values() -> [StoredValue] {
+        core.checkAccess()
+        return withCache { cache in
+            if let values = cache.values { return values }
+            let values = attempt { try computeValues() }
+            cache.values = values
+            return values
+        }
+    }
+
+    private func computeValues() throws -> [StoredValue] {
+        guard case .list(let accessor, let key, let property) = source,
+            let location = try accessor.table.locate(key)
+        else { return [] }
+        var values = try accessor.table.list(property, at: location, key: key).values()
+        for step in steps {
+            switch step {
+            case .sortValues(let ascending):
+                // Equal values keep their order in both directions.
+                values = values.enumerated().sorted { first, second in
+                    let order = StoredValue.compare(first.element, second.element)
+                    return order == 0 ? first.offset < second.offset : (order < 0) == ascending
+                }.map(\.element)
+            case .distinctValues:
+                var seen: Set<StoredValue> = []
+                values = values.filter { seen.insert($0).inserted }
+            case .sort, .distinct: break
+            }
+        }
+        return values
+    }
+
+    /// The number of elements.
+    var count: Int {
+        core.checkAccess()
+        if isWholeTable, let elements { return elements.table.count }
+        return withCache { cache in
+            if let count = cache.count ?? cache.keys?.count ?? cache.values?.count { return count }
+            let count = attempt { try computeCount(&cache) }
+            cache.count = count
+            return count
+        }
+    }
+
+    private func computeCount(_ cache: inout Cache) throws -> Int {
+        let isDistinct = descriptor.steps.contains { if case .distinct = $0 { true } else { false } }
+        if !isDistinct {
+            switch source {
+            case .table:
+                if let query { return try query.count() }
+            case .list(let accessor, let key, let property):
+                if query == nil {
+                    guard let location = try accessor.table.locate(key) else { return 0 }
+                    return try accessor.table.list(property, at: location, key: key).count
+                }
+            case .backlinks(let accessor, let key, let originTable, let originProperty):
+                if query == nil {
+                    return try accessor.table.backlinkCount(of: key, from: originTable, property: originProperty)
+                }
+            }
+        }
+        if elements == nil {
+            let values = try computeValues()
+            cache.values = values
+            return values.count
+        }
+        let keys = try computeKeys()
+        cache.keys = keys
+        return keys.count
+    }
+
+    /// The first key, without reading the others where that can be avoided.
+    func firstKey() -> Int64? {
+        core.checkAccess()
+        if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
+        if let known = withCache({ $0.keys }) { return known.first }
+        if case .table = source, let query, steps.isEmpty { return attempt { try query.first() } }
+        return keys().first
+    }
+
+    /// The key at a position that must exist.
+    func key(at index: Int) -> Int64 {
+        if isWholeTable, let elements {
+            core.checkAccess()
+            guard index >= 0, let key = attempt({ try elements.table.key(at: index) }) else {
+                indexOutOfBounds(index, count: count)
+            }
+            return key
+        }
+        let keys = keys()
+        guard keys.indices.contains(index) else { indexOutOfBounds(index, count: keys.count) }
+        return keys[index]
+    }
+
+    /// The position of an object.
+    func index(of key: Int64) -> Int? {
+        core.checkAccess()
+        if isWholeTable, let elements { return attempt { try elements.table.index(of: key) } }
+        return keys().firstIndex(of: key)
+    }
+
+    /// The stored form of the element at a position that must exist.
+    func stored(at index: Int) -> _Stored {
+        if elements != nil { return _Stored(.link(key(at: index))) }
+        if steps.isEmpty, case .list(let accessor, let key, let property) = source {
+            core.checkAccess()
+            let list = attempt { try accessor.table.list(property, key: key) }
+            guard index >= 0, index < list.count else { indexOutOfBounds(index, count: list.count) }
+            return _Stored(attempt { try list.value(at: index) })
+        }
+        let values = values()
+        guard values.indices.contains(index) else { indexOutOfBounds(index, count: values.count) }
+        return _Stored(values[index])
+    }
+
+    /// An object of the collection.
+    func object(forKey key: Int64) -> ObjectBase { elements.unsafelyUnwrapped.makeObject(key: key) }
+
+    // MARK: Aggregates
+
+    /// Computes over a property of the objects, or over the values themselves.
+    func aggregate(_ operation: AggregateOperation, _ property: String?) throws -> _Stored {
+        core.checkAccess()
+        guard let elements else { return _Stored(try StoredValue.aggregate(operation, values(), kind: shape.kind)) }
+        guard let property else {
+            throw QueryError("Operation '\(operation.name)' needs a property when the elements are objects.")
+        }
+        let aggregation = try Aggregation(operation, of: PropertyPath(property), table: elements.table)
+        if isWholeTable { return _Stored(try aggregation.value()) }
+        let isDistinct = descriptor.steps.contains { if case .distinct = $0 { true } else { false } }
+        if case .table = source, let query, !isDistinct, withCache({ $0.keys }) == nil {
+            return _Stored(try aggregation.value(where: query))
+        }
+        return _Stored(try aggregation.value(of: keys()))
+    }
+}
+
+/// Traps for a position that does not exist.
+@inline(never)
+func indexOutOfBounds(_ index: Int, count: Int) -> Never {
+    if index < 0 { preconditionFailure("Cannot pass a negative value for 'index': \(index).") }
+    preconditionFailure("Index \(index) is out of bounds (must be less than \(count)).")
+}
+
+extension TableAccessor {
+    /// The keys of all rows, ascending.
+    func allKeys() throws -> [Int64] {
+        var keys: [Int64] = []
+        keys.reserveCapacity(table.count)
+        var cursor = table.leaves()
+        while let leaf = try cursor.next() {
+            for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
+        }
+        return keys
+    }
+}

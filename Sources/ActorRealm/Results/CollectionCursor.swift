@@ -1,0 +1,153 @@
+import CRealmShims
+import RealmModel
+import RealmStorage
+
+/// One iteration over a managed collection.
+///
+/// It goes over the elements that the collection had at its start, in spite of writes made meanwhile. An accessor that
+/// nobody kept is pointed at the next row instead of making another.
+public final class _CollectionCursor {
+    @usableFromInline let backing: _CollectionBacking
+    private let core: RealmCore
+    private unowned(unsafe) let accessor: TableAccessor?
+    private let model: ModelView
+    /// The accessor handed out last, if it may be used again.
+    private var current: Unmanaged<ObjectBase>?
+    private let reuses: Bool
+    private let collections: [Int]
+
+    // Over keys or values.
+    private var keys: [Int64] = []
+    private var values: [StoredValue] = []
+    private var position = 0
+
+    // Over the leaves, of a whole table or to find the rows of ascending keys.
+    private let isScan: Bool
+    private var leaves: LeafCursor?
+    private var leaf: LeafView?
+    private var rowCount = 0
+    private var row = -1
+    private var lastKey = Int64.min
+    private var endKey = Int64.max
+    private var generation: UInt64 = 0
+
+    init(_ backing: _CollectionBacking) {
+        self.backing = backing
+        core = backing.core
+        model = core.model
+        accessor = backing.elements
+        core.checkAccess()
+        isScan = backing.isWholeTable
+        reuses = accessor?.info.isClonable ?? false
+        collections = accessor?.info.collections ?? []
+        generation = model.generation.pointee
+        if isScan, let accessor {
+            let count = accessor.table.count
+            endKey = count == 0 ? .min : attempt { try accessor.table.key(at: count - 1) } ?? .min
+            leaves = accessor.table.leaves()
+        } else if accessor != nil {
+            keys = backing.keys()
+        } else {
+            values = backing.values()
+        }
+    }
+
+    deinit { current?.release() }
+
+    /// The next value of a collection of values.
+    public func nextValue() -> _Stored? {
+        if accessor != nil { return nextObject().map { _Stored(.link($0.rowKey)) } }
+        guard position < values.count else { return nil }
+        defer { position += 1 }
+        return _Stored(values[position])
+    }
+
+    /// The next object.
+    public func nextObject() -> ObjectBase? {
+        core.checkAccess()
+        if isScan { return nextInTable() }
+        guard position < keys.count else { return nil }
+        let key = keys[position]
+        position += 1
+        if model.generation.pointee != generation {
+            generation = model.generation.pointee
+            leaf = nil
+        }
+        if let leaf, let row = leaf.row(of: key) {
+            return object(key: key, RowLocation(leaf: leaf, row: row))
+        }
+        guard let accessor, let location = attempt({ try accessor.table.locate(key) }) else {
+            // The object was deleted during the iteration; it is delivered invalidated.
+            return accessor?.makeObject(key: key)
+        }
+        leaf = location.leaf
+        return object(key: key, location)
+    }
+
+    @inline(__always)
+    private func nextInTable() -> ObjectBase? {
+        if model.generation.pointee != generation { reposition() }
+        row &+= 1
+        if row >= rowCount {
+            guard advanceToNextLeaf() else { return nil }
+        }
+        let leaf = leaf.unsafelyUnwrapped
+        let key = leaf.key(at: row)
+        if key > endKey {
+            row &-= 1
+            return nil
+        }
+        lastKey = key
+        return object(key: key, RowLocation(leaf: leaf, row: row))
+    }
+
+    private func advanceToNextLeaf() -> Bool {
+        while let next = attempt({ try leaves?.next() }) {
+            let first = lastKey == .min ? 0 : next.lowerBound(of: lastKey + 1)
+            guard first < next.rowCount else { continue }
+            leaf = next
+            rowCount = next.rowCount
+            row = first
+            return true
+        }
+        rowCount = 0
+        row = 0
+        return false
+    }
+
+    /// Finds the place after the last row again when rows may have moved.
+    private func reposition() {
+        generation = model.generation.pointee
+        leaves = accessor?.table.leaves(from: lastKey == .min ? .min : lastKey + 1)
+        leaf = nil
+        rowCount = 0
+        row = -1
+    }
+
+    @inline(__always)
+    private func object(key: Int64, _ location: RowLocation) -> ObjectBase {
+        if let current, reuses, crealm_is_sole_reference(current.toOpaque()) != 0 {
+            let object = current._withUnsafeGuaranteedRef { $0 }
+            object.rowKey = key
+            object.rowLeaf = location.leaf.base
+            object.rowIndex = location.row
+            object.rowGeneration = generation
+            if !collections.isEmpty { dropCollections(of: object) }
+            return object
+        }
+        let object = accessor.unsafelyUnwrapped.makeObject(key: key, at: location)
+        if reuses {
+            current?.release()
+            current = Unmanaged.passRetained(object)
+        }
+        return object
+    }
+
+    private func dropCollections(of object: ObjectBase) {
+        guard let accessor else { return }
+        for ordinal in collections {
+            let property = accessor.info.properties[ordinal]
+            property.reset(in: object, key: property.key)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import RealmModel
+
+/// Objects or values of a realm: all of a class, or those that a query selects, in the order asked for.
+///
+/// Results are lazy: the query runs when an element or the count is asked for, once per version. They are live: after
+/// the realm moved on, or inside a write transaction after a write, they show what then matches.
+public struct Results<Element: RealmCollectionValue>: RealmCollection {
+    @usableFromInline let backing: _CollectionBacking
+
+    init(_ backing: _CollectionBacking) { self.backing = backing }
+
+    /// What stands behind the results.
+    public var _backing: _CollectionBacking? { backing }
+
+    /// The number of elements.
+    public var count: Int { backing.count }
+
+    /// The first element; nil when there is none.
+    public var first: Element? {
+        if backing.elements == nil { return count == 0 ? nil : self[0] }
+        return backing.firstKey().map { Element._element(_Stored(.link($0)), in: backing) }
+    }
+
+    /// The element at a position.
+    public subscript(position: Int) -> Element { Element._element(backing.stored(at: position), in: backing) }
+
+    /// Iterates over the elements as they are now, in spite of writes made in the loop.
+    public func makeIterator() -> RealmIterator<Element> { RealmIterator(backing) }
+
+    /// The realm that the results belong to.
+    public var realm: Realm? { backing.core.realm() }
+    /// Whether the realm was invalidated or closed.
+    public var isInvalidated: Bool { backing.core.isInvalidated }
+    /// Whether the results stand on one version for good.
+    public var isFrozen: Bool { backing.core.isFrozen }
+
+    /// The results as of the version that the realm stands on.
+    public func freeze() -> Results { frozenThroughReference("Results") }
+    /// The live results of frozen ones.
+    public func thaw() -> Results? { thawedThroughReference("Results") }
+
+    public var _reference: _ConfinedReference { _ConfinedReference(.collection(backing.descriptor)) }
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Results? {
+        guard case .collection(let descriptor) = reference.content else { return nil }
+        return attempt { try _CollectionBacking(descriptor, in: realm.core) }.map { Results($0) }
+    }
+
+    /// Whether both are the same results of the same realm: not whether their elements are equal.
+    public static func == (left: Results, right: Results) -> Bool {
+        left.backing === right.backing
+            || (left.backing.core === right.backing.core && left.backing.descriptor == right.backing.descriptor)
+    }
+}
+
+@available(
+    *, unavailable,
+    message: "Results belong to their realm's isolation. Send a ThreadSafeReference or frozen results instead."
+)
+extension Results: Sendable {}
+
+extension Results: Encodable where Element: Encodable {
+    /// Encodes the elements as an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}
+
+/// Goes over the elements of a collection of a realm.
+public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
+    @usableFromInline let cursor: _CollectionCursor?
+    /// The elements of an unmanaged list.
+    @usableFromInline var elements: IndexingIterator<[Element]>
+
+    init(_ backing: _CollectionBacking) {
+        cursor = _CollectionCursor(backing)
+        elements = [].makeIterator()
+    }
+
+    init(_ elements: [Element]) {
+        cursor = nil
+        self.elements = elements.makeIterator()
+    }
+
+    /// The next element; nil at the end.
+    @inlinable
+    public mutating func next() -> Element? {
+        if let cursor { return Element._next(cursor) }
+        return elements.next()
+    }
+}

@@ -1,0 +1,177 @@
+import RealmStorage
+
+/// Small lists in the row, large ones in a sequence tree, and the way from one to the other.
+extension TableView {
+    /// Replaces a range (nil: at the end) by at most one element in the list itself, and records the change.
+    func rawSplice(_ property: Int, key: Int64, _ range: Range<Int>?, with element: BorrowedValue?) throws {
+        let writer = try openWriter()
+        let list = try list(property, key: key)
+        let range = range ?? list.count..<list.count
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= list.count,
+            "Index \(range.lowerBound) is out of bounds (must be less than \(list.count))."
+        )
+        if list.isLarge {
+            try spliceLarge(list, property, key: key, range, with: element)
+        } else {
+            try spliceSmall(list, property, key: key, range, with: element)
+        }
+        if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
+    }
+
+    private func spliceSmall(
+        _ list: ListView,
+        _ property: Int,
+        key: Int64,
+        _ range: Range<Int>,
+        with element: BorrowedValue?
+    ) throws {
+        let slot = slots[property]
+        let transaction = openTransaction
+        let width = ListFormat.width(of: slot.kind)
+        let count = list.count - range.count + (element == nil ? 0 : 1)
+        var heapByteCount = width == 0 ? list.byteCount : 0
+        if width == 0 {
+            for index in range { heapByteCount -= try list.bytes(at: index).count }
+            if case .bytes(let bytes) = element { heapByteCount += bytes.count }
+        }
+        let byteCount = ListFormat.byteCount(
+            width: width,
+            isOptional: slot.isOptional,
+            count: count,
+            heapByteCount: heapByteCount
+        )
+        guard byteCount <= ListFormat.inlineByteLimit else {
+            try grow(list, property, key: key, range, with: element)
+            return
+        }
+        guard count > 0 else {
+            try setListBytes(UnsafeRawBufferPointer(start: nil, count: 0), property, key: key)
+            return
+        }
+        var encoder = SmallListWriter(transaction.listBuffer, slot: slot, count: count)
+        for index in 0..<range.lowerBound { encoder.append(try list.borrowedValue(at: index)) }
+        if let element { encoder.append(element) }
+        for index in range.upperBound..<list.count { encoder.append(try list.borrowedValue(at: index)) }
+        try setListBytes(encoder.bytes, property, key: key)
+    }
+
+    private func setListBytes(_ bytes: UnsafeRawBufferPointer, _ property: Int, key: Int64) throws(StorageError) {
+        try openWriter().setBytes(bytes, key: key, column: Int(slots[property].column))
+    }
+
+    /// Moves a small list into a sequence, together with a change that makes it too large.
+    private func grow(
+        _ list: ListView,
+        _ property: Int,
+        key: Int64,
+        _ range: Range<Int>,
+        with element: BorrowedValue?
+    ) throws {
+        let transaction = openTransaction
+        let open = ModelTransaction.OpenSequence()
+        let slot = slots[property]
+        for index in 0..<range.lowerBound {
+            try open.append(try list.borrowedValue(at: index), slot, in: transaction.storage)
+        }
+        if let element { try open.append(element, slot, in: transaction.storage) }
+        for index in range.upperBound..<list.count {
+            try open.append(try list.borrowedValue(at: index), slot, in: transaction.storage)
+        }
+        transaction.sequences[place(property, key)] = open
+        try open.withBytes(slot) { (bytes) throws(StorageError) in try setListBytes(bytes, property, key: key) }
+    }
+
+    private func spliceLarge(
+        _ list: ListView,
+        _ property: Int,
+        key: Int64,
+        _ range: Range<Int>,
+        with element: BorrowedValue?
+    ) throws {
+        let transaction = openTransaction
+        let slot = slots[property]
+        let open = try openSequence(property, key: key)
+        if let element, range.count == 1 {
+            try open.replace(at: range.lowerBound, with: element, slot, in: transaction.storage)
+        } else if range.count == open.count {
+            try open.removeAll(in: transaction.storage)
+            if let element { try open.append(element, slot, in: transaction.storage) }
+        } else {
+            for index in range.reversed() { try open.remove(at: index, in: transaction.storage) }
+            if let element { try open.insert(element, at: range.lowerBound, slot, in: transaction.storage) }
+        }
+        if open.byteCount <= ListFormat.shrinkByteLimit { try shrink(open, property, key: key) }
+    }
+
+    /// Brings a sequence that became small back into its row.
+    private func shrink(_ open: ModelTransaction.OpenSequence, _ property: Int, key: Int64) throws {
+        let transaction = openTransaction
+        let slot = slots[property]
+        let width = ListFormat.width(of: slot.kind)
+        let byteCount = ListFormat.byteCount(
+            width: width,
+            isOptional: slot.isOptional,
+            count: open.count,
+            heapByteCount: width == 0 ? open.byteCount : 0
+        )
+        guard byteCount <= ListFormat.inlineByteLimit / 4 * 3 else { return }
+        if open.count == 0 {
+            try setListBytes(UnsafeRawBufferPointer(start: nil, count: 0), property, key: key)
+        } else {
+            let list = ListView(
+                sequence: open.tree,
+                count: open.count,
+                byteCount: open.byteCount,
+                slot: slot,
+                view: transaction.storage.view
+            )
+            var encoder = SmallListWriter(transaction.listBuffer, slot: slot, count: open.count)
+            try list.forEach { _, value in encoder.append(value) }
+            try setListBytes(encoder.bytes, property, key: key)
+        }
+        try open.removeAll(in: transaction.storage)
+        transaction.sequences[place(property, key)] = nil
+    }
+
+    /// The sequence of a large list, open for changes.
+    func openSequence(_ property: Int, key: Int64) throws -> ModelTransaction.OpenSequence {
+        let transaction = openTransaction
+        if let open = transaction.sequences[place(property, key)] { return open }
+        let location = try row(of: key)
+        let bytes = try column(property, in: location.leaf).bytes(location.row)
+        let list = try ListView(bytes, slot: slots[property], view: view)
+        precondition(list.isLarge, "The list is not large.")
+        let open = ModelTransaction.OpenSequence(
+            tree: SequenceTree(root: PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)),
+            count: list.count,
+            byteCount: list.byteCount
+        )
+        transaction.sequences[place(property, key)] = open
+        return open
+    }
+
+    /// Frees the pages of a row's large lists, before the row goes.
+    func freeSequences(of key: Int64) throws {
+        for property in listProperties where try list(property, key: key).isLarge {
+            let open = try openSequence(property, key: key)
+            try open.removeAll(in: openTransaction.storage)
+            openTransaction.sequences[place(property, key)] = nil
+        }
+    }
+}
+
+extension ModelTransaction {
+    /// Seals every changed large list and stores its root in its row.
+    func sealSequences(in model: ModelView) throws(StorageError) {
+        for (place, open) in sequences {
+            try open.tree.seal(in: storage)
+            guard let table = try model.table(id: place.table) else { continue }
+            let property = Int(place.property)
+            try open.withBytes(table.slots[property]) { (bytes) throws(StorageError) in
+                try table.openWriter().setBytes(bytes, key: place.key, column: table.column(property))
+            }
+        }
+        sequences.removeAll()
+    }
+}

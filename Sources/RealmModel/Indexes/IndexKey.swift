@@ -1,0 +1,133 @@
+/// The order-preserving keys of index and backlink trees.
+///
+/// An index key is an encoded value followed by the row key (8 bytes, big-endian), a backlink key the target's row key
+/// followed by the origin's. Encoded values, ordered as unsigned bytes:
+///
+/// | value | bytes |
+/// |---|---|
+/// | null | 00 |
+/// | int, bool | 01, the 64-bit value with its sign bit flipped, big-endian |
+/// | date, double, float | 01, the bits of the double, big-endian: all flipped if negative, else the sign bit flipped; -0.0 as 0.0, every NaN as the quiet one, which comes last |
+/// | ObjectId, UUID | 01, the 12 or 16 bytes |
+/// | string, data | 01, the bytes with 00 written as 00 FF, then 00 00 |
+/// | string, data beyond 256 bytes | 01, the first 256 bytes with 00 written as 00 FF, then 00 01 |
+///
+/// No encoded value is a prefix of another one. Values that only differ after 256 bytes are equal here and are told
+/// apart by their rows.
+enum IndexKey {
+    /// The number of bytes of a string that stand in its key.
+    static let stringByteLimit = 256
+    /// Room for any key: tag, escaped bytes, terminator, row key.
+    static let maximumByteCount = 1 + 2 * stringByteLimit + 2 + 8
+
+    /// Writes the encoded form of a value and returns its length.
+    @inline(__always)
+    static func encode(_ value: BorrowedValue, kind: PropertyKind, to out: UnsafeMutableRawPointer) -> Int {
+        switch value {
+        case .null:
+            out.storeBytes(of: 0, as: UInt8.self)
+            return 1
+        case .int(let value):
+            return encode(bits: UInt64(bitPattern: value) ^ 1 << 63, to: out)
+        case .float(let value):
+            return encode(bits: orderedBits(Double(value)), to: out)
+        case .double(let value):
+            return encode(bits: orderedBits(value), to: out)
+        case .bytes(let bytes):
+            if kind == .string || kind == .data { return encode(string: bytes, to: out) }
+            out.storeBytes(of: 1, as: UInt8.self)
+            (out + 1).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+            return 1 + bytes.count
+        }
+    }
+
+    @inline(__always)
+    private static func encode(bits: UInt64, to out: UnsafeMutableRawPointer) -> Int {
+        out.storeBytes(of: 1, as: UInt8.self)
+        out.storeBytes(of: bits.bigEndian, toByteOffset: 1, as: UInt64.self)
+        return 9
+    }
+
+    private static func orderedBits(_ value: Double) -> UInt64 {
+        if value.isNaN { return Double.nan.bitPattern | 1 << 63 }
+        let bits = (value == 0 ? 0.0 : value).bitPattern
+        return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+    }
+
+    /// Whether the values of these bytes do not stand whole in the key.
+    @inline(__always)
+    static func isTruncated(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count > stringByteLimit }
+
+    /// Writes the tag and the escaped beginning of a string, without terminator.
+    static func encode(stringPrefix bytes: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
+        out.storeBytes(of: 1, as: UInt8.self)
+        var length = 1
+        for byte in bytes.prefix(stringByteLimit) {
+            out.storeBytes(of: byte, toByteOffset: length, as: UInt8.self)
+            length += 1
+            if byte == 0 {
+                out.storeBytes(of: 0xFF, toByteOffset: length, as: UInt8.self)
+                length += 1
+            }
+        }
+        return length
+    }
+
+    private static func encode(string bytes: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
+        var length = 1
+        let count = min(bytes.count, stringByteLimit)
+        if containsZero(bytes, count: count) {
+            length = encode(stringPrefix: bytes, to: out)
+        } else {
+            out.storeBytes(of: 1, as: UInt8.self)
+            if count > 0 { (out + 1).copyMemory(from: bytes.baseAddress!, byteCount: count) }
+            length += count
+        }
+        out.storeBytes(of: isTruncated(bytes) ? UInt16(0x0100) : 0, toByteOffset: length, as: UInt16.self)
+        return length + 2
+    }
+
+    private static func containsZero(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
+        var offset = 0
+        while offset + 8 <= count {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
+            offset += 8
+        }
+        while offset < count {
+            if bytes[offset] == 0 { return true }
+            offset += 1
+        }
+        return false
+    }
+
+    /// Appends a row key and returns the length of the whole key.
+    @inline(__always)
+    static func append(rowKey: Int64, to out: UnsafeMutableRawPointer, at length: Int) -> Int {
+        out.storeBytes(of: UInt64(bitPattern: rowKey).bigEndian, toByteOffset: length, as: UInt64.self)
+        return length + 8
+    }
+
+    /// Appends what is above every row key: a bound above all entries of a value.
+    @inline(__always)
+    static func appendUpperBound(to out: UnsafeMutableRawPointer, at length: Int) -> Int {
+        out.storeBytes(of: UInt64.max, toByteOffset: length, as: UInt64.self)
+        return length + 8
+    }
+
+    /// Writes the key of a backlink.
+    @inline(__always)
+    static func backlink(target: Int64, origin: Int64, to out: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
+        out.storeBytes(of: UInt64(bitPattern: target).bigEndian, as: UInt64.self)
+        out.storeBytes(of: UInt64(bitPattern: origin).bigEndian, toByteOffset: 8, as: UInt64.self)
+        return UnsafeRawBufferPointer(start: out, count: 16)
+    }
+
+    /// The int that a whole index key of an int property holds; nil for null and for keys of another form.
+    static func int(of key: UnsafeRawBufferPointer) -> Int64? {
+        guard key.count == 17, key[0] == 1 else { return nil }
+        return Int64(
+            bitPattern: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) ^ 1 << 63
+        )
+    }
+}

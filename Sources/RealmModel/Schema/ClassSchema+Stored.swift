@@ -1,0 +1,125 @@
+import RealmStorage
+
+/// The stored form of a class (little-endian).
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 1 | flags: bit 0 embedded |
+/// | 1 | 1 | 0 |
+/// | 2 | 2 | byte length of the class name |
+/// | 4 | 4 | number of columns `c` |
+/// | 8 | 4 | number of properties `p` |
+/// | 12 | ... | the class name |
+/// | | 2 c | per physical column: kind u8, nullable u8 |
+/// | | ... | `p` properties |
+///
+/// A property:
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 1 | kind (`PropertyKind`) |
+/// | 1 | 1 | collection (`CollectionKind`) |
+/// | 2 | 1 | flags: bit 0 optional, 1 primary key, 2 indexed |
+/// | 3 | 1 | 0 |
+/// | 4 | 4 | physical column i32, -1 for linking objects |
+/// | 8 | 2 | byte length of the name |
+/// | 10 | 2 | byte length of the target class's name |
+/// | 12 | 2 | byte length of the origin property's name |
+/// | 14 | ... | the three names |
+extension ClassSchema {
+    init(tableID: UInt32, load bytes: UnsafeRawBufferPointer) throws(StorageError) {
+        var reader = ByteReader(bytes, of: "class \(tableID)")
+        let flags = try reader.integer(UInt8.self)
+        _ = try reader.integer(UInt8.self)
+        let nameByteCount = Int(try reader.integer(UInt16.self))
+        let columnCount = Int(try reader.integer(UInt32.self))
+        let propertyCount = Int(try reader.integer(UInt32.self))
+        let name = try reader.name(byteCount: nameByteCount)
+        guard columnCount <= reader.remaining / 2, propertyCount <= reader.remaining / 14 else {
+            throw reader.truncated
+        }
+        var layouts: [ColumnLayout] = []
+        for _ in 0..<columnCount {
+            guard let kind = ColumnKind(rawValue: try reader.integer(UInt8.self)) else { throw reader.truncated }
+            layouts.append(ColumnLayout(kind: kind, isNullable: try reader.integer(UInt8.self) != 0))
+        }
+        var properties: [PropertySchema] = []
+        for _ in 0..<propertyCount {
+            properties.append(try Self.property(from: &reader, layouts: layouts))
+        }
+        let columns = properties.map(\.column).filter { $0 >= 0 }
+        guard Set(columns).count == columns.count, Set(properties.map(\.name)).count == properties.count,
+            properties.count(where: \.isPrimaryKey) <= 1
+        else { throw reader.truncated }
+        self.init(name: name, properties: properties, isEmbedded: flags & 1 != 0)
+        self.tableID = tableID
+        columnLayouts = layouts
+    }
+
+    private static func property(
+        from reader: inout ByteReader,
+        layouts: [ColumnLayout]
+    ) throws(StorageError) -> PropertySchema {
+        guard let kind = PropertyKind(rawValue: try reader.integer(UInt8.self)),
+            let collection = CollectionKind(rawValue: try reader.integer(UInt8.self))
+        else { throw reader.truncated }
+        let flags = try reader.integer(UInt8.self)
+        _ = try reader.integer(UInt8.self)
+        let column = Int(try reader.integer(Int32.self))
+        let nameByteCount = Int(try reader.integer(UInt16.self))
+        let targetByteCount = Int(try reader.integer(UInt16.self))
+        let originByteCount = Int(try reader.integer(UInt16.self))
+        let name = try reader.name(byteCount: nameByteCount)
+        let target = try reader.name(byteCount: targetByteCount)
+        let origin = try reader.name(byteCount: originByteCount)
+        var property = PropertySchema(
+            name: name,
+            kind: kind,
+            collection: collection,
+            isOptional: flags & 1 != 0,
+            isPrimaryKey: flags & 2 != 0,
+            isIndexed: flags & 4 != 0,
+            targetClass: target.isEmpty ? nil : target,
+            originProperty: origin.isEmpty ? nil : origin
+        )
+        property.column = column
+        guard property.isStored ? layouts.indices.contains(column) && layouts[column] == property.layout : column == -1,
+            !property.isLink || property.targetClass != nil,
+            !property.hasIndex || (collection == .none && kind.isIndexable)
+        else { throw reader.truncated }
+        return property
+    }
+
+    /// The bytes of the class's catalog entry.
+    var storedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(UInt8(isEmbedded ? 1 : 0))
+        writer.append(UInt8(0))
+        writer.append(UInt16(name.utf8.count))
+        writer.append(UInt32(columnLayouts.count))
+        writer.append(UInt32(properties.count))
+        writer.append(name)
+        for layout in columnLayouts {
+            writer.append(layout.kind.rawValue)
+            writer.append(UInt8(layout.isNullable ? 1 : 0))
+        }
+        for property in properties {
+            writer.append(property.kind.rawValue)
+            writer.append(property.collection.rawValue)
+            writer.append(
+                UInt8(
+                    (property.isOptional ? 1 : 0) | (property.isPrimaryKey ? 2 : 0) | (property.isIndexed ? 4 : 0)
+                )
+            )
+            writer.append(UInt8(0))
+            writer.append(Int32(property.column))
+            writer.append(UInt16(property.name.utf8.count))
+            writer.append(UInt16((property.targetClass ?? "").utf8.count))
+            writer.append(UInt16((property.originProperty ?? "").utf8.count))
+            writer.append(property.name)
+            writer.append(property.targetClass ?? "")
+            writer.append(property.originProperty ?? "")
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,39 @@
+import OrderedCollections
+import RealmStorage
+
+extension DatabaseSchema {
+    /// The schema of a file without one.
+    static let empty = DatabaseSchema(classes: [])
+
+    /// Reads the schema that a catalog holds; nil when none was ever stored.
+    ///
+    /// - Parameter known: A schema of the same file, returned as it is when nothing changed since.
+    init?(in catalog: ByteTree, view: PageView, known: DatabaseSchema? = nil) throws(StorageError) {
+        guard let entry = try DatabaseEntry(in: catalog, view: view) else { return nil }
+        if let known, known.stamp == entry.stamp, known.stamp != 0 {
+            self = known
+            return
+        }
+        var classes: [ClassSchema] = []
+        var cursor = catalog.cursor(in: view)
+        var isOnEntry = try CatalogKey.with(CatalogKey.classSchema, 0) { (key) throws(StorageError) in
+            try cursor.seek(key)
+        }
+        while isOnEntry {
+            let key = cursor.key
+            guard key.first == CatalogKey.classSchema else { break }
+            guard key.count == 5 else { throw StorageError(.corrupt, "A class in the catalog has a damaged key.") }
+            let tableID = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+            classes.append(try ClassSchema(tableID: tableID, load: try cursor.value))
+            isOnEntry = try cursor.next()
+        }
+        self.init(classes: classes, version: entry.schemaVersion)
+        guard self.classes.count == classes.count,
+            classes.allSatisfy({ schema in
+                schema.tableID > 0 && schema.tableID < entry.nextTableID
+                    && schema.properties.allSatisfy { !$0.isLink || self.classes[$0.targetClass ?? ""] != nil }
+            })
+        else { throw StorageError(.corrupt, "The schema in the catalog is damaged.") }
+        stamp = entry.stamp
+    }
+}

@@ -1,0 +1,60 @@
+import RealmStorage
+
+/// The catalog's entry for a table (little-endian).
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 32 | the rows: `ClusterTree` |
+/// | 32 | 4 | number of trees `t` |
+/// | 36 | 20 t | per tree: physical column u32 of its property, `PageReference` of its root |
+///
+/// A tree is the index of a property, or for a link property the backlinks that it makes. They stand in the order of
+/// the properties.
+enum TableEntry {
+    static let treesOffset = 36
+    static let treeByteCount = 20
+
+    static func damaged(_ schema: ClassSchema) -> StorageError {
+        StorageError(.corrupt, "The catalog's entry for the table of class '\(schema.name)' is damaged.")
+    }
+
+    /// Checks and reads the rows' root.
+    static func clusters(_ bytes: UnsafeRawBufferPointer, of schema: ClassSchema) throws(StorageError) -> ClusterTree {
+        guard bytes.count >= treesOffset else { throw damaged(schema) }
+        let tree = ClusterTree(load: bytes.baseAddress!)
+        guard tree.rowCount >= 0, tree.nextKey >= Int64(tree.rowCount) else { throw damaged(schema) }
+        return tree
+    }
+
+    /// Checks the number of trees and reads their columns and roots.
+    static func forEachTree(
+        _ bytes: UnsafeRawBufferPointer,
+        of schema: ClassSchema,
+        _ body: (Int, Int, PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard bytes.count >= treesOffset else { throw damaged(schema) }
+        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self)))
+        guard bytes.count == treesOffset + count * treeByteCount else { throw damaged(schema) }
+        for index in 0..<count {
+            let start = treesOffset + index * treeByteCount
+            let column = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+            try body(index, Int(column), PageReference(load: bytes.baseAddress! + start + 4))
+        }
+    }
+
+    /// The bytes of an entry.
+    static func bytes(clusters: ClusterTree, trees: [(column: Int, root: PageReference)]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: treesOffset + trees.count * treeByteCount)
+        bytes.withUnsafeMutableBytes { buffer in
+            let base = buffer.baseAddress!
+            clusters.store(to: base)
+            base.storeBytes(of: UInt32(trees.count).littleEndian, toByteOffset: 32, as: UInt32.self)
+            for (index, tree) in trees.enumerated() {
+                let start = treesOffset + index * treeByteCount
+                base.storeBytes(of: UInt32(tree.column).littleEndian, toByteOffset: start, as: UInt32.self)
+                tree.root.store(to: base + start + 4)
+            }
+        }
+        return bytes
+    }
+}

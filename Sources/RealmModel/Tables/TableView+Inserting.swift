@@ -1,0 +1,97 @@
+import RealmStorage
+
+extension TableView {
+    /// Creates a row, every other property at its default (null, zero, empty).
+    ///
+    /// - Parameter primaryKey: The value of the primary key; nil for a class without one.
+    /// - Throws: `ModelError.duplicatePrimaryKey`, `ModelError.invalidValue`, or the storage's error.
+    package func insert(primaryKey: StoredValue? = nil) throws -> Int64 {
+        guard let primaryKey else {
+            precondition(primaryKeyProperty < 0, "A class with a primary key needs its value to create an object.")
+            return try appendRow(openWriter())
+        }
+        precondition(primaryKeyProperty >= 0, "The class has no primary key.")
+        let slot = slots[primaryKeyProperty]
+        guard primaryKey.isOf(slot.kind) else { throw invalidValue(primaryKeyProperty) }
+        if case .int(let value) = primaryKey { return try insert(intPrimaryKey: value) }
+        return try primaryKey.withBorrowed { value in
+            guard fits(value, slot) else { throw invalidValue(primaryKeyProperty) }
+            return try insert(value)
+        }
+    }
+
+    /// Creates a row of a class with an int primary key.
+    ///
+    /// A key above every other one, as counters give them, needs no look-up.
+    package func insert(intPrimaryKey value: Int64) throws -> Int64 {
+        precondition(
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].kind == .int,
+            "The primary key is not an int."
+        )
+        let writer = try openWriter()
+        if !knowsMaximum { try learnMaximum() }
+        guard value > maximumPrimaryKey else { return try insert(.int(value)) }
+        let key = try appendRow(writer)
+        try writer.setInt(value, key: key, column: Int(slots[primaryKeyProperty].column))
+        maximumPrimaryKey = value
+        return key
+    }
+
+    /// Creates a row of a class with a string, ObjectId or UUID primary key, given as UTF-8 or as its 12 or 16 bytes.
+    package func insert(bytesPrimaryKey value: UnsafeRawBufferPointer) throws -> Int64 {
+        precondition(
+            primaryKeyProperty >= 0 && fits(.bytes(value), slots[primaryKeyProperty]),
+            "The primary key is not a string, an ObjectId or a UUID, or has the wrong length."
+        )
+        return try insert(.bytes(value))
+    }
+
+    /// Looks for the key, appends the row, and puts it into the index at once.
+    private func insert(_ value: BorrowedValue) throws -> Int64 {
+        let property = primaryKeyProperty
+        let slot = slots[property]
+        let tree = Int(slot.tree)
+        let writer = try openWriter()
+        if let existing = try find(value) {
+            throw ModelError.duplicatePrimaryKey(
+                className: schema.name,
+                property: schema.properties[property].name,
+                existing: existing
+            )
+        }
+        let transaction = openTransaction
+        try catchUp(property)
+        let key = try appendRow(writer)
+        try store(value, slot, key: key, writer)
+        let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.keyBuffer)
+        try trees[tree]
+            .insert(
+                UnsafeRawBufferPointer(start: transaction.keyBuffer, count: length),
+                value: UnsafeRawBufferPointer(start: nil, count: 0),
+                in: transaction.storage
+            )
+        pendingFrom[tree] = key + 1
+        if case .int(let value) = value, knowsMaximum { maximumPrimaryKey = max(maximumPrimaryKey, value) }
+        return key
+    }
+
+    @inline(__always)
+    private func appendRow(_ writer: ClusterWriter) throws(StorageError) -> Int64 {
+        try limitPending(before: writer.tree.nextKey)
+        let key = try writer.append()
+        writer.transaction.changes.recordInsert(table: id, key: key)
+        liveKey = key
+        return key
+    }
+
+    /// Finds the greatest int primary key.
+    private func learnMaximum() throws(StorageError) {
+        let tree = Int(slots[primaryKeyProperty].tree)
+        try catchUp(primaryKeyProperty)
+        maximumPrimaryKey = .min
+        knowsMaximum = true
+        var cursor = trees[tree].cursor(in: view)
+        guard try cursor.seekLast() else { return }
+        if let value = IndexKey.int(of: cursor.key) { maximumPrimaryKey = value }
+    }
+}

@@ -1,0 +1,29 @@
+package import RealmStorage
+
+/// Checks a whole version of a file.
+package enum FileVerifier {
+    /// Reads every page that the version uses and checks its checksum and structure, checks that every other page is
+    /// free, and checks tables, indexes and links against each other.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The version.
+    ///   - checksContent: Whether to go beyond pages and space, to rows, indexes and links.
+    ///   - progress: Called with the number of pages checked so far, and with the number of pages in the file.
+    /// - Throws: `StorageError` with code `corrupt` that names the page, or the class and property.
+    package static func verify(
+        _ snapshot: Snapshot,
+        checksContent: Bool = true,
+        progress: (Int, Int) -> Void = { _, _ in }
+    ) throws(StorageError) {
+        var audit = try SpaceAudit(snapshot)
+        var checked = 0
+        try ModelVerifier.forEachReachablePage(in: snapshot) { (reference) throws(StorageError) in
+            _ = try snapshot.view.pointer(to: reference)
+            try audit.enter(reference)
+            checked += Int(reference.pageCount)
+            progress(checked, audit.pageCount)
+        }
+        try audit.finish()
+        if checksContent { try ModelVerifier.verify(try ModelView(snapshot: snapshot)) }
+    }
+}

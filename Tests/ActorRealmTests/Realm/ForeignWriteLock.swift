@@ -1,0 +1,33 @@
+import CRealmShims
+import Foundation
+import Synchronization
+
+/// Another process's hold on a realm's write lock: an open file description of its own has the same effect.
+final class ForeignWriteLock: Sendable {
+    struct Failure: Error {
+        let number: Int32
+    }
+
+    private let descriptor: Int32
+    private let isHeld = Mutex(true)
+    private static let writeByte: Int64 = 1 << 41
+
+    init(of path: String) throws {
+        descriptor = open(path + ".lock", O_RDWR)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), Self.writeByte, 1, 0)
+        guard result == 0 else { throw Failure(number: result) }
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Gives the lock back.
+    func release() {
+        isHeld.withLock { isHeld in
+            if isHeld { close(descriptor) }
+            isHeld = false
+        }
+    }
+}

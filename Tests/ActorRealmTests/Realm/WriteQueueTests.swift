@@ -1,0 +1,295 @@
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+@Suite("The write queue decides who writes next")
+struct WriteQueueTests {
+    /// The queue by reference, so that expectations can call its mutating functions.
+    final class Queue {
+        typealias Actions = WriteQueue<Int>.Actions
+        typealias Ticket = WriteQueue<Int>.Ticket
+        typealias Kind = WriteQueue<Int>.Kind
+
+        private var queue: WriteQueue<Int>
+
+        init(holdLimit: UInt64 = 1_000) { queue = WriteQueue(holdLimit: holdLimit) }
+        var isIdle: Bool { queue.isIdle }
+        var holdsLock: Bool { queue.holdsLock }
+        var chosen: Ticket? { queue.chosen }
+        func enqueue(_ kind: Kind, isolation: Int, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
+            queue.enqueue(kind, isolation: isolation, at: now)
+        }
+        func start(_ ticket: Ticket) -> Bool { queue.start(ticket) }
+        func cancel(_ ticket: Ticket) -> Bool { queue.cancel(ticket) }
+        func finish(_ ticket: Ticket, committed: Bool, at now: UInt64) -> Actions {
+            queue.finish(ticket, committed: committed, at: now)
+        }
+        func takeForFlush() -> Int { queue.takeForFlush() }
+        func flushFinished(at now: UInt64) -> Actions { queue.flushFinished(at: now) }
+        func lockAcquired(at now: UInt64) -> Actions { queue.lockAcquired(at: now) }
+        func lockBusy() -> Actions { queue.lockBusy() }
+        func lockFailed(at now: UInt64) -> Actions { queue.lockFailed(at: now) }
+        func pressForTurn(_ ticket: Ticket, insteadOf chosen: Ticket) -> Actions {
+            queue.pressForTurn(ticket, insteadOf: chosen)
+        }
+    }
+
+    /// A queue whose lock is free, and a writer that has its turn.
+    private func queueWithRunningWriter() -> (Queue, Queue.Ticket) {
+        let queue = Queue(holdLimit: 100)
+        let (ticket, actions) = queue.enqueue(.asynchronous, isolation: 1, at: 0)
+        #expect(actions == Queue.Actions(lock: .acquire))
+        #expect(queue.lockAcquired(at: 0) == Queue.Actions(grant: ticket))
+        #expect(queue.start(ticket))
+        return (queue, ticket)
+    }
+
+    @Test("A lone writer takes the lock, writes, flushes, and gives the lock back")
+    func loneWriter() {
+        let (queue, ticket) = queueWithRunningWriter()
+        #expect(queue.finish(ticket, committed: true, at: 1) == Queue.Actions(flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.flushFinished(at: 2) == Queue.Actions(lock: .release))
+        #expect(queue.isIdle)
+    }
+
+    @Test("A lone writer that rolls back gives the lock back at once")
+    func rollback() {
+        let (queue, ticket) = queueWithRunningWriter()
+        #expect(queue.finish(ticket, committed: false, at: 1) == Queue.Actions(lock: .release))
+        #expect(queue.isIdle)
+    }
+
+    @Test("A synchronous writer flushes its own commit when nobody is flushing")
+    func synchronousFlush() {
+        let queue = Queue()
+        let (ticket, _) = queue.enqueue(.synchronous, isolation: 1, at: 0)
+        #expect(queue.lockAcquired(at: 0).grant == ticket)
+        #expect(queue.finish(ticket, committed: true, at: 1) == Queue.Actions(flush: .caller))
+    }
+
+    @Test("Writers get their turns in the order in which they came, whatever their kind")
+    func order() {
+        let (queue, first) = queueWithRunningWriter()
+        let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let third = queue.enqueue(.synchronous, isolation: 3, at: 0).ticket
+        let fourth = queue.enqueue(.asynchronous, isolation: 4, at: 0).ticket
+        #expect(queue.finish(first, committed: false, at: 1).grant == second)
+        #expect(queue.start(second))
+        #expect(queue.finish(second, committed: false, at: 1).grant == third)
+        #expect(queue.finish(third, committed: false, at: 1).grant == fourth)
+    }
+
+    @Test("The next writer starts as soon as a commit is prepared, while it is being flushed")
+    func pipelining() {
+        let (queue, first) = queueWithRunningWriter()
+        let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let third = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        #expect(queue.finish(first, committed: true, at: 1) == Queue.Actions(grant: second, flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.start(second))
+        #expect(queue.finish(second, committed: true, at: 2) == Queue.Actions(grant: third))
+        #expect(queue.start(third))
+        #expect(queue.finish(third, committed: true, at: 3) == Queue.Actions())
+        #expect(queue.flushFinished(at: 4) == Queue.Actions(flush: .ioThread))
+        #expect(queue.takeForFlush() == 2)
+        #expect(queue.flushFinished(at: 5) == Queue.Actions(lock: .release))
+    }
+
+    @Test("The lock is given up for other processes when it has been held long enough")
+    func fairness() {
+        let (queue, first) = queueWithRunningWriter()
+        let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        #expect(queue.finish(first, committed: true, at: 150) == Queue.Actions(flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.flushFinished(at: 160) == Queue.Actions(lock: .yield))
+        #expect(!queue.holdsLock)
+        #expect(queue.lockAcquired(at: 170).grant == second)
+    }
+
+    @Test("When another process has the lock, the dedicated thread waits for it, once")
+    func busyLock() {
+        let queue = Queue()
+        let first = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        #expect(queue.lockBusy() == Queue.Actions(lock: .wait))
+        #expect(queue.enqueue(.synchronous, isolation: 2, at: 1).actions == Queue.Actions())
+        #expect(queue.lockAcquired(at: 5).grant == first)
+    }
+
+    @Test("A lock that cannot be taken fails the first writer, and the next one tries again")
+    func failingLock() {
+        let queue = Queue()
+        let first = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        let second = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        #expect(queue.lockFailed(at: 1) == Queue.Actions(lock: .acquire, fail: first))
+        #expect(queue.lockFailed(at: 1) == Queue.Actions(fail: second))
+        #expect(queue.isIdle)
+    }
+
+    @Test("A writer that is cancelled while it waits never gets a turn")
+    func cancellation() {
+        let (queue, first) = queueWithRunningWriter()
+        let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let third = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        #expect(queue.cancel(second))
+        #expect(!queue.cancel(second))
+        #expect(queue.finish(first, committed: false, at: 1).grant == third)
+        #expect(!queue.cancel(third), "its turn has come")
+    }
+
+    @Test("When all writers are cancelled while the lock is awaited, it is given back at once")
+    func cancellationOfAll() {
+        let queue = Queue()
+        let first = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        _ = queue.lockBusy()
+        #expect(queue.cancel(first))
+        #expect(queue.lockAcquired(at: 9) == Queue.Actions(lock: .release))
+        #expect(queue.isIdle)
+    }
+
+    @Test("A synchronous writer passes a chosen one of its own isolation, which could not start before")
+    func passingOwnIsolation() {
+        let queue = Queue()
+        let first = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        #expect(queue.lockAcquired(at: 0).grant == first)
+        let (second, actions) = queue.enqueue(.synchronous, isolation: 1, at: 1)
+        #expect(actions.grant == second)
+        #expect(!queue.start(first), "it has been passed")
+        #expect(queue.finish(second, committed: false, at: 2).grant == first, "its place was kept")
+        #expect(queue.start(first))
+    }
+
+    @Test("Waiting asynchronous writers of a blocked isolation let others go first")
+    func blockedIsolation() {
+        let (queue, first) = queueWithRunningWriter()
+        let blocked = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let other = queue.enqueue(.asynchronous, isolation: 3, at: 0).ticket
+        let blocker = queue.enqueue(.synchronous, isolation: 2, at: 0).ticket
+        #expect(queue.finish(first, committed: false, at: 1).grant == other)
+        #expect(queue.start(other))
+        #expect(queue.finish(other, committed: false, at: 1).grant == blocker)
+        #expect(queue.finish(blocker, committed: false, at: 1).grant == blocked)
+    }
+
+    @Test("A synchronous writer that has waited long passes a chosen one that does not start")
+    func pressing() {
+        let queue = Queue()
+        let first = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        #expect(queue.lockAcquired(at: 0).grant == first)
+        let second = queue.enqueue(.synchronous, isolation: 2, at: 1).ticket
+        #expect(queue.chosen == first)
+        #expect(queue.pressForTurn(second, insteadOf: first).grant == second)
+        #expect(!queue.start(first))
+        #expect(queue.finish(second, committed: false, at: 2).grant == first)
+        #expect(queue.start(first))
+        #expect(queue.chosen == nil)
+        let third = queue.enqueue(.synchronous, isolation: 2, at: 1).ticket
+        #expect(queue.pressForTurn(third, insteadOf: first) == Queue.Actions(), "a writer that runs is not passed")
+    }
+
+    @Test("Whatever happens: one turn at a time, nobody is forgotten, and order is kept", arguments: 0..<40)
+    func randomHistories(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let queue = Queue(holdLimit: 50)
+        var now: UInt64 = 0
+        var pending: [(Queue.Ticket, Queue.Kind, Int)] = []
+        var granted: Queue.Ticket?
+        var running: Queue.Ticket?
+        var kinds: [Queue.Ticket: Queue.Kind] = [:]
+        var wantsLock = false
+        var flushing = false
+        var unflushed = 0
+        var done = 0
+        var came = 0
+
+        func perform(_ actions: Queue.Actions) {
+            if let lock = actions.lock {
+                #expect((lock == .release || lock == .yield) ? unflushed == 0 && !flushing : true, "seed \(seed)")
+                wantsLock = lock != .release
+            }
+            if let ticket = actions.grant {
+                #expect(granted == nil && running == nil, "seed \(seed)")
+                #expect(pending.contains { $0.0 == ticket }, "seed \(seed)")
+                let index = pending.firstIndex { $0.0 == ticket } ?? 0
+                let isolation = pending[index].2
+                for earlier in pending[..<index] {
+                    let isBlocked =
+                        earlier.1 == .asynchronous
+                        && pending.contains { $0.1 == .synchronous && $0.2 == earlier.2 }
+                    #expect(isBlocked, "a writer was passed without a reason, seed \(seed)")
+                }
+                _ = isolation
+                pending.remove(at: index)
+                if kinds[ticket] == .synchronous { running = ticket } else { granted = ticket }
+            }
+            if actions.flush != nil {
+                #expect(!flushing, "seed \(seed)")
+                flushing = true
+                unflushed -= queue.takeForFlush()
+            }
+        }
+
+        func step(arrivals: Bool) {
+            now += random.next(upTo: 8)
+            switch random.next(upTo: 8) {
+            case 0 where arrivals, 1 where arrivals:
+                let kind: Queue.Kind = random.next(upTo: 3) == 0 ? .synchronous : .asynchronous
+                let isolation = Int(random.next(upTo: 4))
+                let chosen = granted
+                let (ticket, actions) = queue.enqueue(kind, isolation: isolation, at: now)
+                came += 1
+                kinds[ticket] = kind
+                if actions.grant == ticket, let chosen {
+                    // It passed the chosen one, which goes back to the front.
+                    granted = nil
+                    running = ticket
+                    pending.insert((chosen, .asynchronous, isolation), at: 0)
+                } else {
+                    pending.append((ticket, kind, isolation))
+                    perform(actions)
+                }
+            case 2 where wantsLock:
+                wantsLock = false
+                perform(queue.lockAcquired(at: now))
+            case 3:
+                if let ticket = granted {
+                    #expect(queue.start(ticket), "seed \(seed)")
+                    granted = nil
+                    running = ticket
+                }
+            case 4, 5:
+                if let ticket = running {
+                    let commits = random.next(upTo: 3) > 0
+                    running = nil
+                    done += 1
+                    if commits { unflushed += 1 }
+                    perform(queue.finish(ticket, committed: commits, at: now))
+                }
+            case 6 where flushing:
+                flushing = false
+                perform(queue.flushFinished(at: now))
+            case 7:
+                let index = Int(random.next(upTo: 10))
+                if index < pending.count, pending[index].1 == .asynchronous {
+                    #expect(queue.cancel(pending[index].0), "seed \(seed)")
+                    pending.remove(at: index)
+                    done += 1
+                }
+            default: break
+            }
+        }
+
+        for _ in 0..<2_000 { step(arrivals: true) }
+        var rest = 0
+        while !(queue.isIdle && !queue.holdsLock && !wantsLock) && rest < 100_000 {
+            step(arrivals: false)
+            rest += 1
+        }
+        #expect(queue.isIdle && done == came, "seed \(seed): \(done) of \(came) writers were served")
+    }
+}
+
+extension SplitMix64 {
+    fileprivate mutating func next(upTo bound: UInt64) -> UInt64 { next() % bound }
+}

@@ -1,0 +1,187 @@
+import Dispatch
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+@Suite("The write scheduler lets writers take turns and flushes their commits")
+struct WriteSchedulerTests {
+    /// A file and its scheduler.
+    struct Fixture {
+        let directory = TemporaryDirectory()
+        let file: StorageFile
+        let scheduler: WriteScheduler
+
+        init(durability: StorageOptions.Durability = .flushed) throws {
+            var options = StorageOptions()
+            options.durability = durability
+            file = try StorageFile.open(path: directory.path("scheduler.realm"), options: options)
+            scheduler = WriteScheduler(file: file, ioThread: DedicatedThread(name: "test-io")) { _ in }
+        }
+    }
+
+    /// One actor whose tasks write.
+    actor Writer {
+        var log: [Int] = []
+
+        func write(_ number: Int, _ scheduler: WriteScheduler, _ file: StorageFile) async throws {
+            let turn = try await scheduler.acquire(for: .object(ObjectIdentifier(self)))
+            log.append(number)
+            scheduler.transactionBegins()
+            let commit = try file.beginWrite().prepareCommit()
+            try await scheduler.commit(commit, ending: turn).get()
+        }
+
+        func writeSynchronously(_ number: Int, _ scheduler: WriteScheduler, _ file: StorageFile) throws {
+            let turn = try scheduler.acquireBlocking(for: .object(ObjectIdentifier(self)))
+            log.append(number)
+            scheduler.transactionBegins()
+            let commit = try file.beginWrite().prepareCommit()
+            try scheduler.commitBlocking(commit, ending: turn).get()
+        }
+    }
+
+    @Test("Every task resumes when its own commit is durable")
+    func durability() async throws {
+        let fixture = try Fixture()
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        let first = file.newestVersion
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<50 {
+                let writer = Writer()
+                group.addTask {
+                    try await writer.write(index, scheduler, file)
+                    #expect(file.newestVersion > first)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(file.newestVersion == first + 50)
+    }
+
+    @Test("Commits that wait share their flushes")
+    func grouping() async throws {
+        let fixture = try Fixture()
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        let writer = Writer()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<200 { group.addTask { try await writer.write(index, scheduler, file) } }
+            try await group.waitForAll()
+        }
+        let statistics = scheduler.statistics
+        #expect(statistics.commits == 200)
+        #expect(statistics.flushes < 100, "\(statistics.flushes) flushes")
+    }
+
+    @Test("While another process has the lock, a hundred waiting writers hold up nobody else")
+    func foreignLock() async throws {
+        let fixture = try Fixture()
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        let lock = try ForeignWriteLock(of: file.path)
+        let writer = Writer()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<100 { group.addTask { try await writer.write(index, scheduler, file) } }
+            while scheduler.waitingCount < 100 { await Task.yield() }
+            let finished = Counter()
+            let started = ContinuousClock.now
+            await withTaskGroup(of: Void.self) { others in
+                for _ in 0..<1_000 {
+                    others.addTask {
+                        await Task.yield()
+                        finished.increment()
+                    }
+                }
+            }
+            #expect(finished.value == 1_000)
+            #expect(await writer.log.isEmpty)
+            try await Task.sleep(until: started + .seconds(1))
+            #expect(await writer.log.isEmpty, "nobody may write while another process has the lock")
+            lock.release()
+            try await group.waitForAll()
+        }
+        #expect(await writer.log.count == 100)
+    }
+
+    @Test("Waiting tasks write in the order in which they came")
+    func order() async throws {
+        let fixture = try Fixture(durability: .none)
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        let lock = try ForeignWriteLock(of: file.path)
+        let writer = Writer()
+        var tasks: [Task<Void, any Error>] = []
+        for index in 0..<20 {
+            tasks.append(Task { try await writer.write(index, scheduler, file) })
+            while scheduler.waitingCount <= index { await Task.yield() }
+        }
+        lock.release()
+        for task in tasks { try await task.value }
+        #expect(await writer.log == Array(0..<20))
+    }
+
+    @Test("A task that is cancelled while it waits throws, and disturbs nobody")
+    func cancellation() async throws {
+        let fixture = try Fixture(durability: .none)
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        let lock = try ForeignWriteLock(of: file.path)
+        let writer = Writer()
+        var tasks: [Task<Void, any Error>] = []
+        for index in 0..<30 {
+            tasks.append(Task { try await writer.write(index, scheduler, file) })
+            while scheduler.waitingCount <= index { await Task.yield() }
+        }
+        for index in stride(from: 0, to: 30, by: 3) { tasks[index].cancel() }
+        lock.release()
+        for (index, task) in tasks.enumerated() {
+            if index % 3 == 0 {
+                await #expect(throws: CancellationError.self) { try await task.value }
+            } else {
+                try await task.value
+            }
+        }
+        #expect(await writer.log == (0..<30).filter { $0 % 3 != 0 })
+    }
+
+    @Test("Synchronous and asynchronous writers mix without deadlock or loss", .timeLimit(.minutes(1)))
+    func mixture() async throws {
+        let fixture = try Fixture(durability: .none)
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        let first = file.newestVersion
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let writers = [Writer(), Writer(), Writer()]
+            for index in 0..<300 {
+                let writer = writers[index % 3]
+                if index % 4 == 0 {
+                    group.addTask { try await writer.writeSynchronously(index, scheduler, file) }
+                } else {
+                    group.addTask { try await writer.write(index, scheduler, file) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(file.newestVersion == first + 300)
+    }
+
+    @Test("Blocked threads of the whole pool do not keep each other waiting for ever", .timeLimit(.minutes(1)))
+    func blockedPool() async throws {
+        let fixture = try Fixture(durability: .none)
+        let file = fixture.file
+        let scheduler = fixture.scheduler
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<16 {
+                let blocking = Writer()
+                let suspending = Writer()
+                group.addTask { try await suspending.write(index, scheduler, file) }
+                group.addTask { try await blocking.writeSynchronously(index, scheduler, file) }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

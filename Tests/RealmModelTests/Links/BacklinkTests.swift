@@ -1,0 +1,102 @@
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@Suite struct BacklinkTests {
+    static let classes = [
+        ClassSchema(
+            name: "Person",
+            properties: [
+                PropertySchema(name: "friend", kind: .object, targetClass: "Person"),
+                PropertySchema(name: "dogs", kind: .object, collection: .list, targetClass: "Dog"),
+            ]
+        ),
+        ClassSchema(name: "Dog", properties: [PropertySchema(name: "age", kind: .int)]),
+    ]
+
+    @Test("A list that holds a row twice links to it twice, until both elements are gone")
+    func countsMultiplicity() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let people = try database.table("Person")
+            let dogs = try database.table("Dog")
+            let person = try people.insert()
+            let dog = try dogs.insert()
+            for _ in 0..<3 { try people.listAppend(1, key: person, .link(dog)) }
+            #expect(try dogs.backlinkKeys(of: dog, from: people.id, property: 1) == [person, person, person])
+            try people.listRemove(1, key: person, at: 1)
+            #expect(try dogs.backlinkCount(of: dog, from: people.id, property: 1) == 2)
+            try people.listRemoveAll(1, key: person)
+            #expect(try !dogs.hasBacklinks(to: dog))
+        }
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("Deleting a row nullifies links and empties lists, and the change set names their rows and properties")
+    func nullifiesLinks() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let people = try database.table("Person")
+            let dogs = try database.table("Dog")
+            for _ in 0..<3 { _ = try people.insert() }
+            for _ in 0..<2 { _ = try dogs.insert() }
+            try people.setLink(0, key: 0, to: 2)
+            try people.setLink(0, key: 2, to: 2)
+            for dog in [0, 1, 0, 1, 0] as [Int64] { try people.listAppend(1, key: 1, .link(dog)) }
+        }
+        let changes = try database.write { _ in
+            try database.table("Dog").delete(key: 0)
+            try database.table("Person").delete(key: 2)
+        }
+        let people = try database.table("Person")
+        #expect(try people.value(0, key: 0) == .null)
+        #expect(try people.list(1, key: 1).links() == [1, 1])
+        let change = try #require(changes.tables[people.id])
+        #expect(change.deleted == [2])
+        #expect(change.modified.map(\.key) == [0, 1])
+        #expect(change.modified.map(\.columns.columns) == [[0], [1]])
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("A link to a row that does not exist is refused")
+    func refusesDanglingLinks() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let people = try database.table("Person")
+            let person = try people.insert()
+            #expect(throws: ModelError.noSuchTarget(className: "Person", property: "friend", target: 9)) {
+                try people.setLink(0, key: person, to: 9)
+            }
+            #expect(throws: ModelError.noSuchTarget(className: "Person", property: "dogs", target: 0)) {
+                try people.listAppend(1, key: person, .link(0))
+            }
+            #expect(throws: ModelError.noSuchRow(className: "Person", key: 5)) { try people.setLink(0, key: 5, to: 0) }
+        }
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("Views of one snapshot are read from many threads at once")
+    func readsConcurrently() async throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let dogs = try database.table("Dog")
+            for age in 0..<3_000 { try dogs.setInt(0, key: dogs.insert(), to: Int64(age)) }
+        }
+        struct Shared: @unchecked Sendable { let model: ModelView }
+        let shared = Shared(model: try database.model.duplicate())
+        try await withThrowingTaskGroup(of: Int64.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let dogs = try shared.model.table(named: "Dog")!
+                    var sum: Int64 = 0
+                    for key in 0..<Int64(dogs.count) {
+                        if case .int(let age) = try dogs.value(0, key: key) { sum += age }
+                    }
+                    return sum
+                }
+            }
+            for try await sum in group { #expect(sum == 2_999 * 3_000 / 2) }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@Suite struct SchemaReconcilerTests {
+    static let person = ClassSchema(
+        name: "Person",
+        properties: [
+            PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+            PropertySchema(name: "name", kind: .string, isIndexed: true),
+            PropertySchema(name: "age", kind: .int),
+            PropertySchema(name: "friends", kind: .object, collection: .list, targetClass: "Person"),
+        ]
+    )
+
+    /// A declared form of the class that differs from the stored one, and what comes of it.
+    struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var isRaised = false
+        var change: @Sendable (inout [PropertySchema]) -> Void
+        var isEmbedded = false
+        /// The sentences of the mismatch; nil when the file can be brought to the declaration.
+        var mismatch: [String]?
+        var steps = 0
+    }
+
+    static let cases: [Case] = [
+        Case(testDescription: "no difference", change: { _ in }),
+        Case(testDescription: "another order of properties", change: { $0.reverse() }),
+        Case(
+            testDescription: "an added property",
+            change: { $0.append(PropertySchema(name: "email", kind: .string)) },
+            mismatch: ["Property 'Person.email' has been added."]
+        ),
+        Case(
+            testDescription: "an added property with a raised version",
+            isRaised: true,
+            change: { $0.append(PropertySchema(name: "email", kind: .string)) },
+            steps: 2
+        ),
+        Case(
+            testDescription: "a removed property",
+            change: { $0.remove(at: 2) },
+            mismatch: ["Property 'Person.age' has been removed."]
+        ),
+        Case(
+            testDescription: "a removed property with a raised version",
+            isRaised: true,
+            change: { $0.remove(at: 2) },
+            steps: 2
+        ),
+        Case(testDescription: "an index less", change: { $0[1].isIndexed = false }, steps: 1),
+        Case(testDescription: "an index more", change: { $0[2].isIndexed = true }, steps: 1),
+        Case(
+            testDescription: "another type",
+            isRaised: true,
+            change: { $0[2].kind = .string },
+            mismatch: ["Property 'Person.age' has been changed from 'int' to 'string'."]
+        ),
+        Case(
+            testDescription: "optional now",
+            isRaised: true,
+            change: { $0[2].isOptional = true },
+            mismatch: ["Property 'Person.age' has been made optional."]
+        ),
+        Case(
+            testDescription: "a list now",
+            isRaised: true,
+            change: { $0[2].collection = .list },
+            mismatch: ["Property 'Person.age' has been changed from 'int' to 'array<int>'."]
+        ),
+        Case(
+            testDescription: "no primary key any more",
+            isRaised: true,
+            change: { $0[0].isPrimaryKey = false },
+            mismatch: ["Primary Key for class 'Person' has been removed: 'id'."]
+        ),
+        Case(
+            testDescription: "another primary key",
+            isRaised: true,
+            change: {
+                $0[0].isPrimaryKey = false
+                $0[1].isPrimaryKey = true
+            },
+            mismatch: ["Primary Key for class 'Person' has changed from 'id' to 'name'."]
+        ),
+        Case(
+            testDescription: "computed properties come without a raised version",
+            change: {
+                $0.append(
+                    PropertySchema(
+                        name: "fans",
+                        kind: .linkingObjects,
+                        targetClass: "Person",
+                        originProperty: "friends"
+                    )
+                )
+            },
+            steps: 1
+        ),
+    ]
+
+    @Test("A declared class is compared with the stored one", arguments: cases)
+    func plans(_ scenario: Case) throws {
+        var properties = Self.person.properties
+        scenario.change(&properties)
+        let declared = DatabaseSchema(
+            classes: [ClassSchema(name: "Person", properties: properties, isEmbedded: scenario.isEmbedded)],
+            version: scenario.isRaised ? 2 : 1
+        )
+        let stored = DatabaseSchema(classes: [Self.person], version: 1)
+        if let mismatch = scenario.mismatch {
+            #expect(throws: ModelError.schemaMismatch(mismatch)) {
+                try SchemaReconciler.plan(stored: stored, declared: declared)
+            }
+        } else {
+            #expect(try SchemaReconciler.plan(stored: stored, declared: declared).steps.count == scenario.steps)
+        }
+    }
+
+    @Test("A lower schema version than the file's is refused")
+    func refusesLowerVersion() {
+        #expect(throws: ModelError.schemaVersionTooLow(provided: 1, stored: 2)) {
+            try SchemaReconciler.plan(
+                stored: DatabaseSchema(classes: [Self.person], version: 2),
+                declared: DatabaseSchema(classes: [Self.person], version: 1)
+            )
+        }
+    }
+
+    @Test("An invalid declaration is refused with one sentence per fault")
+    func refusesInvalidDeclarations() throws {
+        let schema = ClassSchema(
+            name: "Thing",
+            properties: [
+                PropertySchema(name: "flag", kind: .bool, isPrimaryKey: true),
+                PropertySchema(name: "other", kind: .object, targetClass: "Nothing"),
+                PropertySchema(name: "score", kind: .double, isIndexed: true),
+                PropertySchema(name: "score", kind: .double),
+                PropertySchema(name: "back", kind: .linkingObjects, targetClass: "Thing", originProperty: "nowhere"),
+            ]
+        )
+        do {
+            _ = try SchemaReconciler.plan(stored: nil, declared: DatabaseSchema(classes: [schema]))
+            Issue.record("the declaration was accepted")
+        } catch ModelError.invalidSchema(let faults) {
+            #expect(faults.count == 5)
+            #expect(
+                faults[0] == "Property 'Thing.flag' cannot be made the primary key of 'Thing' because it is not a "
+                    + "'string', 'int', 'objectId', or 'uuid' property."
+            )
+        }
+    }
+
+    @Test("A stored schema reads back as it was declared, and a class can be added at any time")
+    func storesSchemas() throws {
+        let database = try TestDatabase([Self.person], version: 3)
+        #expect(database.model.schema.version == 3)
+        let stored = try #require(database.model.schema["Person"])
+        #expect(stored.properties.map(\.name) == ["id", "name", "age", "friends"])
+        #expect(stored.properties.map(\.column) == [0, 1, 2, 3])
+        let dog = ClassSchema(name: "Dog", properties: [PropertySchema(name: "age", kind: .int)])
+        try database.reconcile([Self.person, dog], version: 3)
+        #expect(database.model.schema.classes.count == 2)
+        try database.reconcile([dog], version: 3)
+        #expect(database.model.schema.classes.count == 2)
+        #expect(try database.table("Dog").count == 0)
+    }
+
+    @Test("Rows survive added and removed properties, indexes follow")
+    func migratesRows() throws {
+        let database = try TestDatabase([Self.person])
+        try database.write { model in
+            let table = try database.table("Person")
+            for id in 0..<2_000 {
+                let key = try table.insert(intPrimaryKey: Int64(id))
+                try table.set("name", key, .string("name \(id % 50)"))
+                try table.set("age", key, .int(Int64(id % 90)))
+                try table.listAppend(table.ordinal("friends"), key: key, .link(key))
+            }
+        }
+        var properties = Self.person.properties
+        properties.remove(at: 3)
+        properties[2].isIndexed = true
+        properties[1].isIndexed = false
+        properties.append(PropertySchema(name: "email", kind: .string, isOptional: true, isIndexed: true))
+        properties.append(PropertySchema(name: "level", kind: .int))
+        try database.reconcile([ClassSchema(name: "Person", properties: properties)], version: 2)
+        let table = try database.table("Person")
+        #expect(table.schema.properties.map(\.name) == ["id", "name", "age", "email", "level"])
+        #expect(table.count == 2_000)
+        #expect(
+            try table.indexedKeys(property: 2, equalTo: .int(7)) == (0..<2_000).filter { $0 % 90 == 7 }.map(Int64.init)
+        )
+        #expect(try table.indexedKeys(property: 3, equalTo: .null).count == 2_000)
+        #expect(try table.value(3, key: 5) == .null)
+        #expect(try table.value(4, key: 5) == .int(0))
+        #expect(try table.value(1, key: 5) == .string("name 5"))
+        #expect(!table.hasIndex(1))
+        try ModelVerifier.verify(database.model)
+        // The removed list's column is free again and empty, so that a list of the same form may take it.
+        properties.append(PropertySchema(name: "tags", kind: .string, collection: .list))
+        try database.reconcile([ClassSchema(name: "Person", properties: properties)], version: 3)
+        #expect(database.model.schema["Person"]?["tags"]?.column == 3)
+        #expect(try database.table("Person").list(5, key: 5).isEmpty)
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("A removed property takes the embedded rows that it owned with it")
+    func removesOwnedRows() throws {
+        let address = ClassSchema(
+            name: "Address",
+            properties: [PropertySchema(name: "street", kind: .string)],
+            isEmbedded: true
+        )
+        let home = PropertySchema(name: "home", kind: .object, targetClass: "Address")
+        let database = try TestDatabase([
+            ClassSchema(name: "Person", properties: [PropertySchema(name: "age", kind: .int), home]), address,
+        ])
+        try database.write { _ in
+            let person = try database.table("Person").insert()
+            try database.table("Person").setLink(1, key: person, to: database.table("Address").insert())
+        }
+        #expect(try database.table("Address").count == 1)
+        try database.reconcile(
+            [ClassSchema(name: "Person", properties: [PropertySchema(name: "age", kind: .int)]), address],
+            version: 2
+        )
+        #expect(try database.table("Address").count == 0)
+    }
+
+    @Test("A view that stands on an old version keeps its schema when the file moves on")
+    func keepsOldSchema() throws {
+        let database = try TestDatabase([Self.person])
+        let old = try database.model.duplicate()
+        var properties = Self.person.properties
+        properties.remove(at: 1)
+        try database.reconcile([ClassSchema(name: "Person", properties: properties)], version: 2)
+        #expect(old.schema["Person"]?.properties.count == 4)
+        #expect(try old.table(named: "Person")?.hasIndex(1) == true)
+        try old.advance(to: database.file.beginRead())
+        #expect(old.schema["Person"]?.properties.count == 3)
+        #expect(try old.table(named: "Person")?.schema.properties[1].name == "age")
+    }
+}

@@ -45,7 +45,7 @@ package final class ClusterWriter {
         columns: [ColumnLayout],
         transaction: WriteTransaction,
         generation: UnsafeMutablePointer<UInt64>? = nil,
-        openByteLimit: Int = 80 << 20
+        openByteLimit: Int = 128 << 20
     ) {
         self.tree = tree
         self.columns = columns

@@ -155,7 +155,7 @@ final class OpenCluster {
             lastKey &-= 1
         }
         for index in 0..<columnCount {
-            if columns[index].state == .stored { try expand(index) }
+            if columns[index].state == .stored { try expand(index, keepsWidth: true) }
             if columns[index].state == .expanded {
                 columns[index].removeRow(row, of: count, heapByteCount: &heapByteCount)
             }

@@ -184,3 +184,30 @@ import Testing
         }
     }
 }
+
+@Suite struct ClusterFormatTests {
+    @Test func `the documented offsets are those in the code`() {
+        #expect(ClusterFormat.rowCountOffset == 32)
+        #expect(ClusterFormat.columnCountOffset == 36)
+        #expect(ClusterFormat.firstKeyOffset == 40)
+        #expect(ClusterFormat.lastKeyOffset == 48)
+        #expect(ClusterFormat.descriptorsOffset == 64)
+        #expect(ClusterFormat.descriptorByteCount == 40)
+        #expect(ClusterFormat.descriptorMinimumOffset == 24)
+        #expect(ClusterFormat.descriptorMaximumOffset == 32)
+        #expect(ClusterFormat.runWordOffset == 32)
+        #expect(ClusterFormat.runRowCountOffset == 40)
+        #expect(ClusterFormat.runMinimumOffset == 48)
+        #expect(ClusterFormat.runMaximumOffset == 56)
+        #expect(ClusterFormat.runDataOffset == 64)
+        #expect(ClusterFormat.innerKeysOffset == 32)
+        #expect(ClusterFormat.innerEndsOffset == 1048)
+        #expect(ClusterFormat.innerReferencesOffset == 2064)
+        #expect(ClusterFormat.innerReferencesOffset + ClusterFormat.innerCapacity * 16 == pageByteCount)
+        #expect(ClusterFormat.runDataOffset + ClusterFormat.bitmapByteCount(rows: 1000) + 8000 == 2 * pageByteCount)
+        #expect(ColumnKind.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
+        #expect(
+            [PageKind.clusterNode, .clusterInner, .column].map(\.rawValue) == [4, 5, 6]
+        )
+    }
+}

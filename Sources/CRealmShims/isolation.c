@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CRealmShims.h"
 
+#include <string.h>
 #include <sys/prctl.h>
 
 // The entry points of the Swift concurrency runtime. The standard library declares them to Swift under the same names
@@ -30,4 +31,8 @@ void crealm_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0
 // Declared here because the dispatch headers need the blocks extension.
 extern const char *dispatch_queue_get_label(void *queue);
 
-const char *crealm_current_queue_label(void) { return dispatch_queue_get_label(NULL); }
+const char *crealm_current_queue_label(void) {
+    const char *label = dispatch_queue_get_label(NULL);
+    // What the library answers where no queue runs the caller.
+    return strcmp(label, "com.apple.root.default-qos.overcommit") == 0 ? NULL : label;
+}

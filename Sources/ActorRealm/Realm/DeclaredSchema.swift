@@ -1,3 +1,4 @@
+import Foundation
 import RealmModel
 
 /// The classes that a configuration declares.
@@ -5,8 +6,8 @@ enum DeclaredSchema {
     /// Finds the classes of a configuration.
     static func make(for configuration: Realm.Configuration) throws -> DatabaseSchema {
         do {
-            let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
-            return schema.databaseSchema(version: configuration.schemaVersion)
+            return try ModelSchema.cached(objectTypes: configuration.objectTypes)
+                .databaseSchema(version: configuration.schemaVersion)
         } catch let error as ModelError {
             throw Realm.Error(model: error, fileURL: configuration.fileURL)
         }

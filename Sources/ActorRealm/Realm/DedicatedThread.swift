@@ -90,14 +90,17 @@ final class DedicatedThread: SerialExecutor {
         pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
         let result = pthread_create(
-            &thread, &attributes,
+            &thread,
+            &attributes,
             { argument in
                 guard let argument else { return nil }
                 let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 crealm_set_thread_name(start.name)
                 start.block()
                 return nil
-            }, start.toOpaque())
+            },
+            start.toOpaque()
+        )
         pthread_attr_destroy(&attributes)
         guard result == 0 else {
             start.release()

@@ -13,13 +13,14 @@ extension Realm {
     /// Cancelled while it waits, the task throws `CancellationError` and the block does not run. Once the block has begun
     /// the commit completes.
     ///
-    /// - Parameter tokens: Observers that are not told of this write.
-    /// - Returns: what the block returns, live objects included.
-    /// - Throws: what the block throws, after rolling back; `CancellationError`; `Realm.Error`, `wrongIsolation` where the
-    ///   caller does not run on the realm's actor.
+    /// The observers whose tokens are passed are not told of this write: what they show reflects it already.
+    ///
+    /// Returns what the block returns, live objects included. Throws what the block throws, after rolling back;
+    /// `CancellationError`; `Realm.Error`, with `wrongIsolation` where the caller does not run on the realm's actor.
     @discardableResult
     public func asyncWrite<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], isolation: isolated (any Actor)? = #isolation,
+        withoutNotifying tokens: [NotificationToken] = [],
+        isolation: isolated (any Actor)? = #isolation,
         _ block: () throws -> Result
     ) async throws -> Result {
         let core = core
@@ -39,7 +40,8 @@ extension Realm {
     /// Runs a block, which receives the realm, in a write transaction on the caller's actor.
     @discardableResult
     public func asyncWrite<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], isolation: isolated (any Actor)? = #isolation,
+        withoutNotifying tokens: [NotificationToken] = [],
+        isolation: isolated (any Actor)? = #isolation,
         _ block: (Realm) throws -> Result
     ) async throws -> Result {
         try await asyncWrite(withoutNotifying: tokens, isolation: isolation) { try block(self) }
@@ -48,7 +50,8 @@ extension Realm {
     /// Runs a block in a write transaction on the actor that is passed and that the caller runs on.
     @discardableResult
     public func asyncWrite<Result>(
-        _isolation isolation: isolated any Actor, _ block: () throws -> Result
+        _isolation isolation: isolated any Actor,
+        _ block: () throws -> Result
     ) async throws -> Result {
         try await asyncWrite(isolation: isolation, block)
     }
@@ -84,7 +87,8 @@ extension RealmCore {
 
     /// Commits the transaction and suspends until it is durable.
     func commitSuspending(
-        withoutNotifying tokens: [NotificationToken], _ isolation: isolated (any Actor)?
+        withoutNotifying tokens: [NotificationToken],
+        _ isolation: isolated (any Actor)?
     ) async throws {
         let (prepared, turn) = try prepareCommit()
         skip(prepared, for: tokens)
@@ -97,7 +101,8 @@ extension RealmCore {
             throw error(
                 .wrongIsolation,
                 "asyncWrite() can only be called on the actor of an actor-isolated realm: this one belongs to "
-                    + "\(self.isolation). Use write() or writeAsync(), or open the realm on an actor.")
+                    + "\(self.isolation). Use write() or writeAsync(), or open the realm on an actor."
+            )
         }
         try checkNotNestedInTask()
     }

@@ -9,14 +9,17 @@ extension Realm {
     /// - Returns: a number to cancel the write with, as long as it has not begun.
     @discardableResult
     public func writeAsync(
-        _ block: @escaping () -> Void, onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+        _ block: @escaping () -> Void,
+        onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
         return core.enqueue(commits: true, block, onComplete)
     }
 
-    /// Runs a block in a write transaction later, in the realm's isolation. The block has to commit: returning without
-    /// ``commitAsyncWrite(allowGrouping:_:)`` or `commitWrite()` rolls back.
+    /// Runs a block in a write transaction later, in the realm's isolation.
+    ///
+    /// The block has to commit: returning without ``commitAsyncWrite(allowGrouping:_:)`` or `commitWrite()` rolls
+    /// back.
     ///
     /// - Returns: a number to cancel the write with, as long as it has not begun.
     @discardableResult
@@ -35,7 +38,8 @@ extension Realm {
     /// - Returns: a number to cancel the completion block with; the commit itself goes on.
     @discardableResult
     public func commitAsyncWrite(
-        allowGrouping: Bool = false, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+        allowGrouping: Bool = false,
+        _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
@@ -47,14 +51,16 @@ extension Realm {
     /// Commits the open write transaction without blocking the thread, as ``commitAsyncWrite(allowGrouping:_:)`` does.
     @discardableResult
     public func commitAsyncWrite(
-        isGroupingAllowed: Bool, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
+        isGroupingAllowed: Bool,
+        _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         commitAsyncWrite(allowGrouping: isGroupingAllowed, onComplete)
     }
 
     /// Cancels an asynchronous write that has not begun, or the completion block of a commit.
     ///
-    /// - Parameter asyncTransactionId: What `writeAsync`, `beginAsyncWrite` or `commitAsyncWrite` returned.
+    /// Pass what `writeAsync`, `beginAsyncWrite` or `commitAsyncWrite` returned. Throws `Realm.Error` where the realm cannot
+    /// be written.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         try core.checkWritable()
         core.cancelCallbackWrite(asyncTransactionId)
@@ -67,7 +73,9 @@ extension Realm {
     }
 }
 
-/// One asynchronous write. Its closures are called, and its core is used, only in the core's isolation.
+/// One asynchronous write.
+///
+/// Its closures are called, and its core is used, only in the core's isolation.
 private final class PendingWrite: @unchecked Sendable {
     let core: RealmCore
     let id: AsyncTransactionId
@@ -76,7 +84,10 @@ private final class PendingWrite: @unchecked Sendable {
     let onComplete: ((any Error)?) -> Void
 
     init(
-        _ core: RealmCore, id: AsyncTransactionId, commits: Bool, _ block: @escaping () -> Void,
+        _ core: RealmCore,
+        id: AsyncTransactionId,
+        commits: Bool,
+        _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
     ) {
         self.core = core
@@ -124,7 +135,9 @@ private final class PendingWrite: @unchecked Sendable {
     }
 }
 
-/// A commit on its way to the disk. Used only in the core's isolation.
+/// A commit on its way to the disk.
+///
+/// Used only in the core's isolation.
 private final class PendingCompletion: @unchecked Sendable {
     let core: RealmCore
     let id: AsyncTransactionId
@@ -167,12 +180,15 @@ extension RealmCore {
         guard isolation.canPost else {
             preconditionFailure(
                 "Cannot schedule async transaction: this realm belongs to \(isolation), where nothing can be scheduled. "
-                    + "Open it on an actor, a serial queue or a scheduler.")
+                    + "Open it on an actor, a serial queue or a scheduler."
+            )
         }
     }
 
     fileprivate func enqueue(
-        commits: Bool, _ block: @escaping () -> Void, _ onComplete: (((any Error)?) -> Void)?
+        commits: Bool,
+        _ block: @escaping () -> Void,
+        _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
         let id = callbackWrites.begin()
         let pending = PendingWrite(self, id: id, commits: commits, block, onComplete)

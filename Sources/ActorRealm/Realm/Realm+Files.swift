@@ -17,14 +17,18 @@ extension Realm {
         return try RealmRegistry.shared.whileClosed(at: path) { isOpen in
             if isOpen {
                 throw Realm.Error(
-                    .alreadyOpen, "The realm at path '\(path)' is open: close every instance before deleting its files.",
-                    fileURL: config.fileURL)
+                    .alreadyOpen,
+                    "The realm at path '\(path)' is open: close every instance before deleting its files.",
+                    fileURL: config.fileURL
+                )
             }
             return OpenSettings.removeFiles(at: path)
         }
     }
 
-    /// Writes a copy of the newest durable version to a file that does not exist yet. Blocks writers meanwhile.
+    /// Writes a copy of the newest durable version to a file that does not exist yet.
+    ///
+    /// Blocks writers meanwhile.
     ///
     /// - Throws: `Realm.Error`: `fileExists` when the destination exists.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
@@ -46,8 +50,10 @@ extension Realm {
         } catch let error as CocoaError {
             throw Realm.Error(
                 error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile ? .fileNotFound : .fileAccess,
-                "The realm could not be copied: \(error.localizedDescription)", fileURL: fileURL,
-                underlyingError: error)
+                "The realm could not be copied: \(error.localizedDescription)",
+                fileURL: fileURL,
+                underlyingError: error
+            )
         } catch {
             throw Realm.Error.wrap(error, path: core.coordinator.path)
         }
@@ -68,8 +74,10 @@ extension Realm {
         let path = try OpenSettings(configuration).path
         if RealmRegistry.shared.existing(at: path)?.hasOpenRealms == true {
             throw Realm.Error(
-                .alreadyOpen, "Cannot migrate Realms that are already open: '\(path)'.",
-                fileURL: configuration.fileURL)
+                .alreadyOpen,
+                "Cannot migrate Realms that are already open: '\(path)'.",
+                fileURL: configuration.fileURL
+            )
         }
         _ = try prepare(configuration, blocking: .none)
     }

@@ -8,12 +8,10 @@ extension Realm {
     /// for as long as the current synchronous call runs. Blocks while the file is opened or migrated: in asynchronous
     /// code write `try await Realm()`.
     ///
-    /// - Parameters:
-    ///   - configuration: Which file, and how.
-    ///   - queue: A serial queue to bind the realm to; the caller must run on it.
-    /// - Throws: `Realm.Error`.
+    /// A serial queue that is passed must be the one that runs the caller. Throws `Realm.Error`.
     public convenience init(
-        configuration: Configuration = .defaultConfiguration, queue: DispatchQueue? = nil,
+        configuration: Configuration = .defaultConfiguration,
+        queue: DispatchQueue? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) throws {
         let place = queue.map { RealmIsolation($0) } ?? isolation.map { RealmIsolation($0) } ?? .currentThread
@@ -39,7 +37,8 @@ extension Realm {
     ///
     /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs on no actor; `CancellationError`.
     public convenience init(
-        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation
+        configuration: Configuration = .defaultConfiguration,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws {
         self.init(existing: try await Self.openSuspending(configuration, isolation))
     }
@@ -57,44 +56,50 @@ extension Realm {
     ///
     /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs elsewhere; `CancellationError`.
     public convenience init<A: Actor>(
-        configuration: Configuration = .defaultConfiguration, actor: A, isolation: isolated (any Actor)? = #isolation
+        configuration: Configuration = .defaultConfiguration,
+        actor: A,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws {
         guard isolation === actor else {
             throw Realm.Error(
                 .wrongIsolation,
                 "Realm(actor:) was called from \(isolation.map { "the actor \(type(of: $0))" } ?? "outside every actor"): "
                     + "call it on \(type(of: actor)), for example from one of its methods.",
-                fileURL: configuration.fileURL)
+                fileURL: configuration.fileURL
+            )
         }
         self.init(existing: try await Self.openSuspending(configuration, isolation))
     }
 
     /// Opens a realm for the caller's actor, as `try await Realm()` does.
     public static func open(
-        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation
+        configuration: Configuration = .defaultConfiguration,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> Realm {
         try await openSuspending(configuration, isolation)
     }
 
     /// Opens a realm for the actor that is passed and that the caller runs on.
     public static func open(
-        configuration: Configuration = .defaultConfiguration, _isolation isolation: isolated any Actor
+        configuration: Configuration = .defaultConfiguration,
+        _isolation isolation: isolated any Actor
     ) async throws -> Realm {
         try await openSuspending(configuration, isolation)
     }
 
     /// Opens a realm in the background and hands it over on a queue.
     ///
-    /// - Parameters:
-    ///   - callbackQueue: The queue that the realm is bound to and `callback` is called on.
-    ///   - callback: Receives the realm, or the error.
-    /// - Returns: a task to cancel the opening with; `callback` is not called then.
+    /// `callback` receives the realm, which is bound to `callbackQueue`, or the error, on that queue. Cancel the returned
+    /// task to have it never called.
     @discardableResult
     public static func asyncOpen(
-        configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
-        callback: @escaping @Sendable (Result<Realm, any Swift.Error>) -> Void
+        configuration: Configuration = .defaultConfiguration,
+        callbackQueue: DispatchQueue = .main,
+        callback: @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask()
+        // Called once, on the queue that the caller names.
+        nonisolated(unsafe) let callback = callback
         DedicatedThread.detach(name: "realm-open") {
             let result = Swift.Result { try prepare(configuration, blocking: .none) }
             callbackQueue.async {
@@ -105,7 +110,8 @@ extension Realm {
                             try coordinator.core(for: RealmIsolation(callbackQueue), configuration: configuration)
                                 .realm()
                         }
-                    })
+                    }
+                )
             }
         }
         return task
@@ -113,7 +119,8 @@ extension Realm {
 
     /// Opens a realm for the time of a block, and closes it afterwards unless it was open before.
     public static func withRealm<Result>(
-        configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation,
+        configuration: Configuration = .defaultConfiguration,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (Realm) async throws -> Result
     ) async throws -> Result {
         let wasOpen = isolation.map { isOpen(configuration, RealmIsolation($0)) } ?? false
@@ -127,12 +134,15 @@ extension Realm {
         return RealmRegistry.shared.existing(at: settings.path)?.existingCore(for: place) != nil
     }
 
-    /// Opens or finds the file, and makes it fit the classes of the program. Blocks.
+    /// Opens or finds the file, and makes it fit the classes of the program.
+    ///
+    /// Blocks.
     static func prepare(
-        _ configuration: Configuration, blocking key: RealmIsolation.Key
+        _ configuration: Configuration,
+        blocking key: RealmIsolation.Key
     ) throws -> RealmCoordinator {
-        let declared = try DeclaredSchema.make(for: configuration)
         let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
+        let declared = try DeclaredSchema.make(for: configuration)
         try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
         return coordinator
     }
@@ -143,28 +153,45 @@ extension Realm {
                 .wrongIsolation,
                 "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place), and opened from "
                     + "\(RealmIsolation.currentDescription).",
-                fileURL: configuration.fileURL)
+                fileURL: configuration.fileURL
+            )
         }
         return try prepare(configuration, blocking: place.key).core(for: place, configuration: configuration).realm()
     }
 
     private static func openSuspending(
-        _ configuration: Configuration, _ isolation: isolated (any Actor)?
+        _ configuration: Configuration,
+        _ isolation: isolated (any Actor)?
     ) async throws -> Realm {
         guard let isolation else {
             throw Realm.Error(
                 .wrongIsolation,
                 "A realm was opened asynchronously outside every actor: open it in a method of an actor, or of a global "
                     + "actor, or synchronously.",
-                fileURL: configuration.fileURL)
+                fileURL: configuration.fileURL
+            )
         }
         let place = RealmIsolation(isolation)
-        let coordinator = try await prepareElsewhere(configuration)
+        let coordinator: RealmCoordinator
+        if let known = try prepared(configuration) {
+            coordinator = known
+        } else {
+            coordinator = try await prepareElsewhere(configuration)
+        }
         return try coordinator.core(for: place, configuration: configuration).realm()
     }
 
+    /// The file when it is open already and fits the classes of the program.
+    private static func prepared(_ configuration: Configuration) throws -> RealmCoordinator? {
+        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
+            coordinator.isReconciled(with: try DeclaredSchema.make(for: configuration))
+        else { return nil }
+        return coordinator
+    }
+
     private static func prepareElsewhere(
-        _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
+        _ configuration: Configuration,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         try Task.checkCancellation()
         let result = await withUnsafeContinuation { continuation in

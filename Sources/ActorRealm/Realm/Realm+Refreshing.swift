@@ -3,7 +3,9 @@ import RealmModel
 import RealmStorage
 
 extension Realm {
-    /// Whether the realm follows the file by itself: between two jobs of its actor, queue or scheduler. True at first.
+    /// Whether the realm follows the file by itself: between two jobs of its actor, queue or scheduler.
+    ///
+    /// True at first.
     ///
     /// - Precondition: It cannot be switched on for frozen realms.
     public var autorefresh: Bool {
@@ -62,8 +64,11 @@ extension Realm {
         let old = core
         do {
             let new = RealmCore(
-                configuration: old.configuration, coordinator: old.coordinator, isolation: old.isolation,
-                model: try ModelView(snapshot: old.coordinator.file.beginRead()))
+                configuration: old.configuration,
+                coordinator: old.coordinator,
+                isolation: old.isolation,
+                model: try ModelView(snapshot: old.coordinator.file.beginRead())
+            )
             new.autorefresh = old.autorefresh
             replaceCore(with: new)
             new.adopt(self)
@@ -74,8 +79,10 @@ extension Realm {
         }
     }
 
-    /// Closes this instance: it and everything reached from it cannot be used any more, and the next opening here makes a
-    /// new one. A write transaction that is open is rolled back; commits under way complete.
+    /// Closes this instance: it and everything reached from it cannot be used any more, and the next opening here
+    /// makes a new one.
+    ///
+    /// A write transaction that is open is rolled back; commits under way complete.
     ///
     /// Not needed in general: a realm closes when nothing refers to it any more.
     public func close() {
@@ -123,6 +130,6 @@ extension RealmCore {
     /// Has the core follow the newest version soon, in its isolation.
     func postRefresh() {
         guard isolation.canPost else { return }
-        CoreRegistration(self).postRefresh()
+        registration.postRefresh()
     }
 }

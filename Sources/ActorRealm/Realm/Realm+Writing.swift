@@ -8,12 +8,14 @@ extension Realm {
     /// try realm.write { realm.add(person) }
     /// ```
     ///
-    /// - Parameter tokens: Observers that are not told of this write; what they show reflects it already.
-    /// - Returns: what the block returns.
-    /// - Throws: what the block throws, after rolling back; `Realm.Error` when the transaction cannot begin or commit.
+    /// The observers whose tokens are passed are not told of this write: what they show reflects it already.
+    ///
+    /// Returns what the block returns. Throws what the block throws, after rolling back, and `Realm.Error` when the
+    /// transaction cannot begin or commit.
     @discardableResult
     public func write<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result
+        withoutNotifying tokens: [NotificationToken] = [],
+        _ block: () throws -> Result
     ) throws -> Result {
         try core.beginBlocking()
         let result: Result
@@ -32,7 +34,8 @@ extension Realm {
     /// Inside an actor, a block that does not name `self` may capture objects made just before and use them afterwards.
     @discardableResult
     public func write<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], _ block: (Realm) throws -> Result
+        withoutNotifying tokens: [NotificationToken] = [],
+        _ block: (Realm) throws -> Result
     ) throws -> Result {
         try write(withoutNotifying: tokens) { try block(self) }
     }

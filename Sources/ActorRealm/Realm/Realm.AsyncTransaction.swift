@@ -2,7 +2,9 @@ import Logging
 
 extension Realm {
     /// A write transaction that was begun without blocking and waits for ``commit(withoutNotifying:isolation:)`` or
-    /// ``cancel()``. Let go of without either, it is cancelled, and that is logged.
+    /// ``cancel()``.
+    ///
+    /// Let go of without either, it is cancelled, and that is logged.
     public final class AsyncTransaction {
         /// The realm that is being written.
         public let realm: Realm
@@ -18,9 +20,11 @@ extension Realm {
         deinit {
             // The ticket is this transaction's for good, so the comparison is right wherever the last reference goes.
             guard core.ticket == turn else { return }
-            core.logger?.warning(
-                "An asynchronous write transaction was let go of without commit() or cancel(), and is cancelled.",
-                metadata: ["realm.path": "\(core.coordinator.path)"])
+            core.logger?
+                .warning(
+                    "An asynchronous write transaction was let go of without commit() or cancel(), and is cancelled.",
+                    metadata: ["realm.path": "\(core.coordinator.path)"]
+                )
             if core.isCurrent { return core.cancelTransaction() }
             nonisolated(unsafe) let core = core
             let turn = turn
@@ -31,7 +35,8 @@ extension Realm {
         ///
         /// - Throws: `Realm.Error` when it could not be written or is not open any more.
         public func commit(
-            withoutNotifying tokens: [NotificationToken] = [], isolation: isolated (any Actor)? = #isolation
+            withoutNotifying tokens: [NotificationToken] = [],
+            isolation: isolated (any Actor)? = #isolation
         ) async throws {
             try core.checkWritable()
             guard core.ticket == turn else {

@@ -32,7 +32,9 @@ extension Realm {
         private static let sharedDefault = Mutex(Configuration())
 
         /// The configuration of realms that are opened without one: `default.realm` in the working directory, unless
-        /// the program says otherwise. May be changed from any isolation.
+        /// the program says otherwise.
+        ///
+        /// May be changed from any isolation.
         public static var defaultConfiguration: Configuration {
             get { sharedDefault.withLock { $0 } }
             set { sharedDefault.withLock { $0 = newValue } }
@@ -40,13 +42,16 @@ extension Realm {
 
         private var location: Location
 
-        /// The file. Setting it makes an in-memory realm one of a file.
+        /// The file.
+        ///
+        /// Setting it makes an in-memory realm one of a file.
         public var fileURL: URL? {
             get { if case .file(let url) = location { url } else { nil } }
             set { location = newValue.map { .file($0) } ?? .none }
         }
 
         /// The name of a realm that vanishes when the last instance closes; instances that name the same share it.
+        ///
         /// Setting it makes a realm of a file one in memory.
         public var inMemoryIdentifier: String? {
             get { if case .memory(let name) = location { name } else { nil } }
@@ -57,7 +62,9 @@ extension Realm {
         public var encryptionKey: Data?
         /// Whether the file may only be read; it must exist then.
         public var readOnly: Bool
-        /// The version of the classes. Raise it when they change.
+        /// The version of the classes.
+        ///
+        /// Raise it when they change.
         public var schemaVersion: UInt64
         /// Brings the content of an older file into the shape of the classes.
         public var migrationBlock: MigrationBlock?
@@ -78,10 +85,15 @@ extension Realm {
 
         /// Describes a realm.
         public init(
-            fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
-            encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
-            migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
-            shouldCompactOnLaunch: CompactionDecision? = nil, objectTypes: [ObjectBase.Type]? = nil,
+            fileURL: URL? = URL(fileURLWithPath: "default.realm"),
+            inMemoryIdentifier: String? = nil,
+            encryptionKey: Data? = nil,
+            readOnly: Bool = false,
+            schemaVersion: UInt64 = 0,
+            migrationBlock: MigrationBlock? = nil,
+            deleteRealmIfMigrationNeeded: Bool = false,
+            shouldCompactOnLaunch: CompactionDecision? = nil,
+            objectTypes: [ObjectBase.Type]? = nil,
             seedFilePath: URL? = nil
         ) {
             location = inMemoryIdentifier.map { .memory($0) } ?? fileURL.map { .file($0) } ?? .none

@@ -16,14 +16,17 @@ extension Realm.Error {
             case .exists: .fileExists
             case .incompatibleLockFile: .incompatibleLockFile
             case .limit: .limitExceeded
-            case .locked: .fileAccess
+            case .locked: .alreadyInWriteTransaction
             case .readOnly: .readOnly
             case .writingStopped: .writingStopped
             case .invalidArgument: .invalidInput
             }
         self.init(
-            code, error.description, fileURL: (error.path ?? path).map { URL(fileURLWithPath: $0) },
-            underlyingError: error)
+            code,
+            error.description,
+            fileURL: (error.path ?? path).map { URL(fileURLWithPath: $0) },
+            underlyingError: error
+        )
     }
 
     /// Any error of a layer below in its public form; errors that already are public, or the caller's, stay as they are.

@@ -82,7 +82,10 @@ extension Realm {
 
         /// Creates an error.
         public init(
-            _ code: Code, _ message: String? = nil, fileURL: URL? = nil, underlyingError: (any Swift.Error)? = nil
+            _ code: Code,
+            _ message: String? = nil,
+            fileURL: URL? = nil,
+            underlyingError: (any Swift.Error)? = nil
         ) {
             self.code = code
             self.message = message ?? "The realm operation failed: \(code)."
@@ -179,4 +182,12 @@ extension Realm.Error: CustomNSError {
 
     /// The raw value of ``code``.
     public var errorCode: Int { code.rawValue }
+
+    /// The message, the file and the failure below, as `NSError` names them.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+        if let fileURL { info[NSFilePathErrorKey] = fileURL.path }
+        if let underlyingError { info[NSUnderlyingErrorKey] = underlyingError }
+        return info
+    }
 }

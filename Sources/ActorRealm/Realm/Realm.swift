@@ -33,7 +33,8 @@ public final class Realm {
 }
 
 @available(
-    *, unavailable,
+    *,
+    unavailable,
     message: "A realm belongs to its isolation: open one there, or send a frozen copy or a ThreadSafeReference."
 )
 extension Realm: Sendable {}

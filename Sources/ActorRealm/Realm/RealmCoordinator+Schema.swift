@@ -3,11 +3,15 @@ import RealmModel
 import RealmStorage
 
 extension RealmCoordinator {
-    /// Makes the file fit the declared classes. Blocks: for writers, and in the device.
+    /// Makes the file fit the declared classes.
     ///
-    /// - Parameter key: The isolation whose thread this blocks.
+    /// Blocks: for writers, and in the device.
+    ///
+    /// `key` names the isolation whose thread this blocks.
     func reconcile(
-        with declared: DatabaseSchema, configuration: Realm.Configuration, blocking key: RealmIsolation.Key
+        with declared: DatabaseSchema,
+        configuration: Realm.Configuration,
+        blocking key: RealmIsolation.Key
     ) throws {
         if isReconciled(with: declared) { return }
         do {
@@ -38,20 +42,24 @@ extension RealmCoordinator {
                 throw Realm.Error(
                     .schemaMismatch,
                     "The read-only file has no property '\(className).\(property.name)': open it for writing once.",
-                    fileURL: configuration.fileURL)
+                    fileURL: configuration.fileURL
+                )
             case .removeProperty(let className, let name):
                 throw Realm.Error(
                     .schemaMismatch,
                     "The read-only file has a property '\(className).\(name)' that the class lacks: open it for writing "
                         + "once.",
-                    fileURL: configuration.fileURL)
+                    fileURL: configuration.fileURL
+                )
             }
         }
     }
 
     /// Compares again under the write lock, since another process may have been faster, and commits what is missing.
     private func apply(
-        _ declared: DatabaseSchema, configuration: Realm.Configuration, blocking key: RealmIsolation.Key
+        _ declared: DatabaseSchema,
+        configuration: Realm.Configuration,
+        blocking key: RealmIsolation.Key
     ) throws {
         let turn = try writes.acquireBlocking(for: key)
         let prepared: PreparedCommit

@@ -12,6 +12,8 @@ final class RealmCoordinator: Sendable {
 
     private struct State {
         var cores: [RealmIsolation.Key: CoreRegistration] = [:]
+        /// Realms of synchronous calls, which no opening finds: only what must go on with the realm of such a call.
+        var passing: [CoreRegistration] = []
         var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?
@@ -64,8 +66,11 @@ final class RealmCoordinator: Sendable {
         let core: RealmCore
         do {
             core = RealmCore(
-                configuration: configuration, coordinator: self, isolation: isolation,
-                model: try ModelView(snapshot: file.beginRead()))
+                configuration: configuration,
+                coordinator: self,
+                isolation: isolation,
+                model: try ModelView(snapshot: file.beginRead())
+            )
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }
@@ -88,8 +93,10 @@ final class RealmCoordinator: Sendable {
 
     /// The open realm of the isolation that the caller runs in, where that can only be found out at run time.
     func coreForCurrentContext() -> RealmCore? {
-        let registrations = state.withLock { Array($0.cores.values) }
-        return registrations.first { $0.isolation.isAlive && $0.isolation.isCurrent }?.openCore
+        let (lasting, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
+        if let core = lasting.first(where: { $0.isolation.isAlive && $0.isolation.isCurrent })?.openCore { return core }
+        let current = passing.filter { $0.isolation.isCurrent }.compactMap(\.openCore)
+        return current.last { $0.isInWriteTransaction } ?? current.last
     }
 
     /// The realm of an actor, for what runs on it.
@@ -99,8 +106,14 @@ final class RealmCoordinator: Sendable {
 
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     func remember(_ core: RealmCore) {
-        guard core.isolation.isCacheable else { return }
-        let registration = CoreRegistration(core)
+        let registration = core.registration
+        guard core.isolation.isCacheable else {
+            state.withLock { state in
+                state.passing.removeAll { !$0.isAlive }
+                state.passing.append(registration)
+            }
+            return
+        }
         state.withLock { state in
             state.cores = state.cores.filter { $0.value.isAlive }
             state.cores[core.isolation.key] = registration
@@ -122,8 +135,10 @@ final class RealmCoordinator: Sendable {
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {
         func mismatch(_ what: String) -> Realm.Error {
             Realm.Error(
-                .incompatibleSession, "Realm at path '\(path)' already opened with different \(what).",
-                fileURL: second.fileURL)
+                .incompatibleSession,
+                "Realm at path '\(path)' already opened with different \(what).",
+                fileURL: second.fileURL
+            )
         }
         if first.readOnly != second.readOnly { throw mismatch("read permissions") }
         if first.inMemoryIdentifier != second.inMemoryIdentifier { throw mismatch("inMemory settings") }
@@ -133,8 +148,10 @@ final class RealmCoordinator: Sendable {
 
     // MARK: New versions
 
-    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of a
-    /// synchronous writer. It must be quick, and must not write.
+    /// Calls `listener` with the version after each durable commit of any process, on an internal thread or on that of
+    /// a synchronous writer.
+    ///
+    /// It must be quick, and must not write.
     func addVersionListener(_ listener: @escaping @Sendable (UInt64) -> Void) -> ListenerID {
         let id = state.withLock { state in
             let id = ListenerID(number: state.nextListener)
@@ -183,7 +200,9 @@ final class RealmCoordinator: Sendable {
     }
 }
 
-/// A core as its coordinator knows it. The weak reference is used only in the core's isolation.
+/// A core as its coordinator knows it.
+///
+/// The weak reference is used only in the core's isolation.
 final class CoreRegistration: @unchecked Sendable {
     let isolation: RealmIsolation
     private weak let core: RealmCore?

@@ -20,7 +20,8 @@ extension RealmCore {
         guard model.isInTransaction else { return }
         throw error(
             .alreadyInWriteTransaction,
-            "The Realm is already in a write transaction: finish it before beginning another one.")
+            "The Realm is already in a write transaction: finish it before beginning another one."
+        )
     }
 
     /// As ``checkNotNested()``, for a writer that suspends: only the task that has the transaction open would wait for
@@ -52,8 +53,11 @@ extension RealmCore {
     ///
     /// When that fails, the transaction is rolled back and its turn given back.
     func prepareCommit() throws -> (PreparedCommit, WriteScheduler.Ticket) {
-        guard let turn = ticket else { preconditionFailure("There is no write transaction to commit: begin one first.") }
+        guard let turn = ticket else {
+            preconditionFailure("There is no write transaction to commit: begin one first.")
+        }
         do {
+            try throwWriteFailure()
             let prepared = try model.prepareCommit()
             try model.endTransaction()
             ticket = nil
@@ -67,6 +71,7 @@ extension RealmCore {
     /// Rolls the transaction back and gives its turn back.
     func cancelTransaction() {
         if model.isInTransaction { model.rollback() }
+        forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
         coordinator.writes.finish(turn)

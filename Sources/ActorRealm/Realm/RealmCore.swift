@@ -25,6 +25,8 @@ final class RealmCore {
     let model: ModelView
     /// Whether this is a frozen realm's core.
     @usableFromInline let isFrozen: Bool
+    /// The core as its coordinator knows it.
+    private(set) lazy var registration = CoreRegistration(self)
     /// What every access compares with the current thread.
     @usableFromInline let access: UnsafeMutablePointer<RealmAccessState>
     private(set) var lifecycle = Lifecycle.open
@@ -48,7 +50,10 @@ final class RealmCore {
     private weak var handle: Realm?
 
     init(
-        configuration: Realm.Configuration, coordinator: RealmCoordinator, isolation: RealmIsolation, model: ModelView
+        configuration: Realm.Configuration,
+        coordinator: RealmCoordinator,
+        isolation: RealmIsolation,
+        model: ModelView
     ) {
         self.configuration = configuration
         self.coordinator = coordinator
@@ -64,9 +69,11 @@ final class RealmCore {
 
     deinit {
         if model.isInTransaction {
-            logger?.warning(
-                "A realm was let go of inside a write transaction, which was rolled back.",
-                metadata: ["realm.path": "\(coordinator.path)"])
+            logger?
+                .warning(
+                    "A realm was let go of inside a write transaction, which was rolled back.",
+                    metadata: ["realm.path": "\(coordinator.path)"]
+                )
             model.rollback()
             if let ticket { coordinator.writes.finish(ticket) }
         }
@@ -101,7 +108,8 @@ final class RealmCore {
         case .closed: preconditionFailure("This realm has been closed. Open it again before using it or its objects.")
         case .invalidated:
             preconditionFailure(
-                "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again.")
+                "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again."
+            )
         }
         if isFrozen { return }
         guard isolation.isCurrent else { trapOnWrongIsolation() }
@@ -191,9 +199,11 @@ final class RealmCore {
     func end(as lifecycle: Lifecycle) {
         guard self.lifecycle == .open else { return }
         if model.isInTransaction {
-            logger?.warning(
-                "A realm was closed inside a write transaction, which was rolled back.",
-                metadata: ["realm.path": "\(coordinator.path)"])
+            logger?
+                .warning(
+                    "A realm was closed inside a write transaction, which was rolled back.",
+                    metadata: ["realm.path": "\(coordinator.path)"]
+                )
             cancelTransaction()
         }
         self.lifecycle = lifecycle
@@ -209,8 +219,11 @@ final class RealmCore {
         if isFrozen { return self }
         if let frozenCore, frozenCore.model.snapshot.version == model.snapshot.version { return frozenCore }
         let frozen = RealmCore(
-            configuration: configuration, coordinator: coordinator, isolation: .everywhere,
-            model: try model.duplicate())
+            configuration: configuration,
+            coordinator: coordinator,
+            isolation: .everywhere,
+            model: try model.duplicate()
+        )
         frozenCore = frozen
         return frozen
     }

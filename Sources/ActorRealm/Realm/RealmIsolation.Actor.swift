@@ -1,6 +1,9 @@
 import CRealmShims
+import Dispatch
 
-/// The isolation of an actor. It does not keep the actor alive: the actor usually keeps its realm alive.
+/// The isolation of an actor.
+///
+/// It does not keep the actor alive: the actor usually keeps its realm alive.
 final class ActorIsolation: Sendable {
     weak let actor: (any Actor)?
     let identifier: ObjectIdentifier
@@ -22,6 +25,8 @@ final class ActorIsolation: Sendable {
     var isCurrent: Bool {
         if crealm_current_executor() == executor { return true }
         guard let actor else { return false }
+        // Outside tasks the main actor's code runs on the main queue.
+        if crealm_current_task() == 0, DispatchQueue.isMainCurrent { return actor === MainActor.shared }
         let words = Self.words(of: actor)
         return crealm_is_current_executor(words.identity, words.implementation)
     }

@@ -30,7 +30,7 @@ struct ThreadIsolation: Sendable {
     let isLasting: Bool
 
     init() {
-        isLasting = task == 0 && (crealm_is_main_thread() || DispatchQueue.currentLabel.isEmpty)
+        isLasting = task == 0 && (crealm_is_main_thread() || DispatchQueue.currentLabel == nil)
     }
 
     var isCurrent: Bool {

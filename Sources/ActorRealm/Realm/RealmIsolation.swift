@@ -17,7 +17,7 @@ enum RealmIsolation: Sendable {
 
     /// The isolation of a queue; the main queue stands for the main actor.
     init(_ queue: DispatchQueue) {
-        self = queue === DispatchQueue.main ? .actor(ActorIsolation(MainActor.shared)) : .queue(QueueIsolation(queue))
+        self = queue.isMain ? .actor(ActorIsolation(MainActor.shared)) : .queue(QueueIsolation(queue))
     }
 
     /// The caller's thread, for as long as the current synchronous call runs.
@@ -51,8 +51,10 @@ enum RealmIsolation: Sendable {
         }
     }
 
-    /// Whether a thread that proved to run this isolation needs no second proof. A thread-bound realm that was opened
-    /// inside a task does: the same pool thread runs other tasks between two calls.
+    /// Whether a thread that proved to run this isolation needs no second proof.
+    ///
+    /// A thread-bound realm that was opened inside a task does: the same pool thread runs other tasks between two
+    /// calls.
     var trustsThreads: Bool {
         if case .thread(let isolation) = self { return isolation.task == 0 }
         return true
@@ -106,21 +108,33 @@ extension RealmIsolation: CustomStringConvertible {
     static var currentDescription: String {
         if crealm_current_executor() != 0 { return "another actor" }
         if crealm_current_task() != 0 { return "a task outside every actor" }
-        let label = DispatchQueue.currentLabel
-        if !label.isEmpty { return "the dispatch queue \"\(label)\"" }
-        return crealm_is_main_thread() ? "the main thread" : "another thread"
+        if DispatchQueue.isMainCurrent || crealm_is_main_thread() { return "the main thread" }
+        if let label = DispatchQueue.currentLabel { return "the dispatch queue \"\(label)\"" }
+        return "another thread"
     }
 }
 
 extension DispatchQueue {
-    /// The label of the queue that runs the caller; empty on threads of their own.
-    static var currentLabel: String {
-        String(cString: crealm_current_queue_label())
+    private static let mainLabel = "com.apple.main-thread"
+
+    /// The label of the queue that runs the caller; nil on threads of their own.
+    static var currentLabel: String? {
+        crealm_current_queue_label().map { String(cString: $0) }
     }
+
+    /// Whether this is the main queue.
+    ///
+    /// `DispatchQueue.main` makes a new object each time.
+    var isMain: Bool { label == Self.mainLabel }
+
+    /// Whether the main queue runs the caller.
+    static var isMainCurrent: Bool { currentLabel == mainLabel }
 }
 
 extension RealmIsolation {
-    /// Runs the work in this isolation, later, in the order of the calls. Not for threads.
+    /// Runs the work in this isolation, later, in the order of the calls.
+    ///
+    /// Not for threads.
     func post(_ work: @escaping @Sendable () -> Void) {
         switch self {
         case .actor(let isolation): isolation.post(work)

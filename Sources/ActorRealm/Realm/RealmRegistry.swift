@@ -1,10 +1,14 @@
 import Foundation
+import Logging
+import RealmModel
 import RealmStorage
 import Synchronization
 
 /// The open files of this process.
 final class RealmRegistry: Sendable {
-    /// What is known of one path. Its lock is held while the file is opened, so that it is opened once.
+    /// What is known of one path.
+    ///
+    /// Its lock is held while the file is opened, so that it is opened once.
     private final class Slot: Sendable {
         struct Content {
             weak var coordinator: RealmCoordinator?
@@ -27,7 +31,9 @@ final class RealmRegistry: Sendable {
         return slot.content.withLock { $0.coordinator }
     }
 
-    /// The coordinator of a file, opened or created when it is not open. Blocks in the device.
+    /// The coordinator of a file, opened or created when it is not open.
+    ///
+    /// Blocks in the device.
     func coordinator(for configuration: Realm.Configuration) throws -> RealmCoordinator {
         let settings = try OpenSettings(configuration)
         let slot = slot(at: settings.path)
@@ -53,6 +59,18 @@ final class RealmRegistry: Sendable {
         }
     }
 
+    /// Files up to this size are verified whole when they are opened, so that damage is an error at once and not a trap
+    /// later, in a property that cannot throw.
+    private static let verifiedByteCount = 16 << 20
+
+    private func verify(_ file: StorageFile) throws(StorageError) {
+        guard file.byteCount <= Self.verifiedByteCount else { return }
+        let snapshot = try file.beginRead()
+        try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
+            _ = try snapshot.view.pointer(to: run)
+        }
+    }
+
     private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
         if settings.isTemporary { OpenSettings.removeFiles(at: settings.path) }
         if let seed = configuration.seedFilePath, !settings.isReadOnly,
@@ -62,12 +80,23 @@ final class RealmRegistry: Sendable {
                 try FileManager.default.copyItem(atPath: seed.path, toPath: settings.path)
             } catch {
                 throw Realm.Error(
-                    .fileNotFound, "The seed file \(seed.path) could not be copied.",
-                    fileURL: configuration.fileURL, underlyingError: error)
+                    .fileNotFound,
+                    "The seed file \(seed.path) could not be copied.",
+                    fileURL: configuration.fileURL,
+                    underlyingError: error
+                )
             }
         }
         do {
             let file = try StorageFile.open(path: settings.path, options: settings.options)
+            if let version = file.rolledBackVersion {
+                configuration.logger?
+                    .notice(
+                        "A commit that was cut short, and never acknowledged, was rolled back.",
+                        metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"]
+                    )
+            }
+            try verify(file)
             return RealmCoordinator(file: file, path: settings.path, settings: settings)
         } catch {
             throw Realm.Error(storage: error, path: settings.path)

@@ -112,7 +112,16 @@ struct WriteQueue<Isolation: Hashable> {
         }
     }
 
-    /// A writer comes. When the actions grant its own ticket, it does not have to wait.
+    /// Whether a writer that blocks its isolation would wait for itself: the turn belongs to the same isolation, and has
+    /// begun.
+    func isWriting(_ isolation: Isolation) -> Bool {
+        if case .running(let waiter) = turn { return waiter.isolation == isolation }
+        return false
+    }
+
+    /// A writer comes.
+    ///
+    /// When the actions grant its own ticket, it does not have to wait.
     mutating func enqueue(_ kind: Kind, isolation: Isolation, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
         let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation)
         nextNumber += 1
@@ -132,7 +141,9 @@ struct WriteQueue<Isolation: Hashable> {
         return true
     }
 
-    /// A waiting writer goes away. False when it does not wait any more: then it has to start or to ``finish(_:committed:at:)``.
+    /// A waiting writer goes away.
+    ///
+    /// False when it does not wait any more: then it has to start or to ``finish(_:committed:at:)``.
     mutating func cancel(_ ticket: Ticket) -> Bool {
         guard standing.remove(ticket) != nil else { return false }
         if let index = waiters.firstIndex(where: { $0.ticket == ticket }), waiters[index].kind == .synchronous {

@@ -63,9 +63,11 @@ final class WriteScheduler: Sendable {
     /// Called with the newest version after each flush.
     private let didPublish: @Sendable (UInt64) -> Void
 
-    /// - Parameter holdLimit: see ``WriteQueue/holdLimit``.
+    /// Schedules the writers of a file; for `holdLimit` see ``WriteQueue/holdLimit``.
     init(
-        file: StorageFile, ioThread: DedicatedThread, holdLimit: UInt64 = 10_000_000,
+        file: StorageFile,
+        ioThread: DedicatedThread,
+        holdLimit: UInt64 = 10_000_000,
         didPublish: @escaping @Sendable (UInt64) -> Void
     ) {
         self.file = file
@@ -110,7 +112,16 @@ final class WriteScheduler: Sendable {
     }
 
     /// Waits for the turn, blocking the calling thread, and begins it.
+    ///
+    /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself.
     func acquireBlocking(for key: RealmIsolation.Key) throws(StorageError) -> Ticket {
+        if key != .none, state.withLock({ $0.queue.isWriting(key) }) {
+            throw StorageError(
+                .locked,
+                "This isolation is already in a write transaction of the realm: finish it first",
+                path: file.path
+            )
+        }
         let (ticket, isGranted) = enqueue(.synchronous, for: key)
         if isGranted { return ticket }
         let gate = ThreadGate<Outcome>()
@@ -171,14 +182,17 @@ final class WriteScheduler: Sendable {
         perform(
             state.withLock { state in
                 released(state.queue.finish(ticket, committed: false, at: now))
-            })
+            }
+        )
     }
 
     // MARK: Commits
 
     /// Ends a turn with a commit; suspends until it is durable.
     func commit(
-        _ commit: PreparedCommit, ending ticket: Ticket, isolation: isolated (any Actor)? = #isolation
+        _ commit: PreparedCommit,
+        ending ticket: Ticket,
+        isolation: isolated (any Actor)? = #isolation
     ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
             _ = add(commit, ending: ticket, completion: .task(continuation))
@@ -195,7 +209,9 @@ final class WriteScheduler: Sendable {
 
     /// Ends a turn with a commit; `completion` is called on an internal thread when it is durable.
     func commit(
-        _ commit: PreparedCommit, ending ticket: Ticket, completion: @escaping @Sendable (CommitResult) -> Void
+        _ commit: PreparedCommit,
+        ending ticket: Ticket,
+        completion: @escaping @Sendable (CommitResult) -> Void
     ) {
         _ = add(commit, ending: ticket, completion: .callback(completion))
     }
@@ -217,7 +233,9 @@ final class WriteScheduler: Sendable {
     }
 
     private func add(
-        _ commit: PreparedCommit, ending ticket: Ticket, completion: consuming Completion
+        _ commit: PreparedCommit,
+        ending ticket: Ticket,
+        completion: consuming Completion
     ) -> Queue.FlushPlace? {
         let prepared = Prepared(commit: commit, completion: completion)
         let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
@@ -291,7 +309,8 @@ final class WriteScheduler: Sendable {
     }
 
     private func waitForTurn(
-        _ ticket: Ticket, isolation: isolated (any Actor)? = #isolation
+        _ ticket: Ticket,
+        isolation: isolated (any Actor)? = #isolation
     ) async -> Outcome {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { register(.task($0), for: ticket) }

@@ -14,7 +14,7 @@ uintptr_t crealm_current_task(void);
 bool crealm_is_main_thread(void);
 // Names the calling thread; at most 15 bytes.
 void crealm_set_thread_name(const char *name);
-// The label of the dispatch queue that runs the caller; empty on threads of their own.
+// The label of the dispatch queue that runs the caller; NULL on threads of their own.
 const char *crealm_current_queue_label(void);
 
 #endif

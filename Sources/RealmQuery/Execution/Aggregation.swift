@@ -19,7 +19,9 @@ package enum AggregateOperation: Sendable, Hashable {
     }
 }
 
-/// An aggregate made ready for one class. Nulls are left out.
+/// An aggregate made ready for one class.
+///
+/// Nulls are left out.
 ///
 /// `sum` gives `.int` (wrapping around) for ints and `.double` for floats and doubles, 0 without rows; `average` gives
 /// `.double`, `minimum` and `maximum` the property's own type, and all three `.null` without values.
@@ -48,7 +50,8 @@ package final class Aggregation {
         guard isSupported, !resolved.reader.isMany else {
             throw QueryError(
                 "Operation '\(operation.name)' not supported for property '\(table.schema.name).\(path)' of type "
-                    + "'\(resolved.typeName)'")
+                    + "'\(resolved.typeName)'"
+            )
         }
         reader = resolved.reader
         kind = resolved.kind
@@ -114,10 +117,13 @@ package final class Aggregation {
     }
 
     private func add(
-        _ leaf: LeafView, _ rows: RowSet, _ context: QueryContext, to accumulator: inout AggregateAccumulator
+        _ leaf: LeafView,
+        _ rows: RowSet,
+        _ context: QueryContext,
+        to accumulator: inout AggregateAccumulator
     ) throws {
         guard reader.hops.isEmpty, case .value(let table, let property, let columnKind) = reader.terminal else {
-            try rows.forEach { row in
+            try rows.visit { row in
                 try reader.forEach(RowLocation(leaf: leaf, row: row), key: leaf.key(at: row), context) { value in
                     accumulator.add(value)
                     return true
@@ -132,11 +138,11 @@ package final class Aggregation {
         case .int where wantsSum && isWhole && Self.sumsExactly(leaf, table.column(property)):
             accumulator.add(sum: column.sumInts(), count: leaf.rowCount - column.countNulls())
         case .int where column.nulls == nil:
-            rows.forEach { accumulator.add(column.int($0)) }
+            rows.visit { accumulator.add(column.int($0)) }
         case .double where column.nulls == nil:
-            rows.forEach { accumulator.add(column.double($0)) }
+            rows.visit { accumulator.add(column.double($0)) }
         default:
-            try rows.forEach { accumulator.add(try column.borrowed($0, as: columnKind)) }
+            try rows.visit { accumulator.add(try column.borrowed($0, as: columnKind)) }
         }
     }
 

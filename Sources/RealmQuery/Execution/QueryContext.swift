@@ -25,7 +25,9 @@ final class QueryContext {
         for words in freeSets { words.deallocate() }
     }
 
-    /// A set for a leaf, its bits undefined. Give it back with `release`.
+    /// A set for a leaf, its bits undefined.
+    ///
+    /// Give it back with `release`.
     func makeSet(rowCount: Int) -> RowSet {
         if rowCount <= Self.reusableRowCount {
             let words = freeSets.popLast() ?? .allocate(capacity: Self.reusableRowCount / 64)
@@ -42,7 +44,9 @@ final class QueryContext {
         }
     }
 
-    /// The row of a key of another table. The leaf found last under the slot is tried first.
+    /// The row of a key of another table.
+    ///
+    /// The leaf found last under the slot is tried first.
     func locate(_ key: Int64, in table: TableView, slot: Int) throws(StorageError) -> RowLocation? {
         if let leaf = leaves[slot], let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
         guard let location = try table.locate(key) else { return nil }

@@ -1,4 +1,6 @@
-/// A set of rows of one leaf, one bit per row. The bits beyond the last row are always clear.
+/// A set of rows of one leaf, one bit per row.
+///
+/// The bits beyond the last row are always clear.
 struct RowSet {
     let words: UnsafeMutablePointer<UInt64>
     /// The number of rows of the leaf.
@@ -86,7 +88,7 @@ struct RowSet {
 
     /// Calls a function with every row, ascending.
     @inline(__always)
-    func forEach(_ body: (Int) throws -> Void) rethrows {
+    func visit(_ body: (Int) throws -> Void) rethrows {
         for index in 0..<wordCount {
             var remaining = words[index]
             while remaining != 0 {

@@ -89,7 +89,8 @@ struct PredicateLexer {
     /// The character at an offset, for messages.
     private func character(at start: Int) -> String {
         let rest = String(decoding: text[start..<min(start + 32, text.count)], as: UTF8.self)
-        return rest.unicodeScalars.first.map { $0.value < 0x20 || $0.value == 0x7F ? "\\u{\($0.value)}" : "\($0)" } ?? ""
+        return rest.unicodeScalars.first.map { $0.value < 0x20 || $0.value == 0x7F ? "\\u{\($0.value)}" : "\($0)" }
+            ?? ""
     }
 
     private mutating func name(after prefix: String) throws(Failure) -> String {
@@ -133,7 +134,8 @@ struct PredicateLexer {
             position += 1
             return .keyPath
         }
-        while let byte = peek(), [UInt8(ascii: "l"), UInt8(ascii: "h"), UInt8(ascii: "q"), UInt8(ascii: "z")].contains(byte),
+        while let byte = peek(),
+            [UInt8(ascii: "l"), UInt8(ascii: "h"), UInt8(ascii: "q"), UInt8(ascii: "z")].contains(byte),
             position - start < 3
         {
             position += 1

@@ -41,10 +41,13 @@ extension PredicateParser {
         let right = try simpleOperand()
         return .finished(
             Node(
-                predicate: .compare(left, operation, right, options: options, quantifier: quantifier), depth: 1))
+                predicate: .compare(left, operation, right, options: options, quantifier: quantifier),
+                depth: 1
+            )
+        )
     }
 
-    /// `SUBQUERY(collection, $x,`
+    /// The head of a subquery: `SUBQUERY(collection, $x,`.
     private mutating func subqueryHead() throws(PredicateParseError) -> OpenSubquery {
         try advance()
         try expect(.openParenthesis, "'('")
@@ -124,7 +127,8 @@ extension PredicateParser {
         case "SELF": return try path()
         case let word? where Self.reservedWords.contains(word):
             throw failure(
-                "expected a property or a value but found \(foundToken); a property of that name is written #name")
+                "expected a property or a value but found \(foundToken); a property of that name is written #name"
+            )
         default: return try path()
         }
     }
@@ -157,7 +161,8 @@ extension PredicateParser {
 
     /// `.name`, `.@count` and `['key']`, as many as follow.
     private mutating func remainingSteps(
-        of steps: inout [PropertyPath.Step], from position: Int
+        of steps: inout [PropertyPath.Step],
+        from position: Int
     ) throws(PredicateParseError) {
         while true {
             if token.kind == .dot {
@@ -203,7 +208,7 @@ extension PredicateParser {
         return .path(path)
     }
 
-    /// `{1, 2, 3}`
+    /// A list: `{1, 2, 3}`.
     private mutating func listLiteral() throws(PredicateParseError) -> PredicateValue {
         let position = token.position
         try advance()

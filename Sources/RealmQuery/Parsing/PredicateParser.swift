@@ -211,11 +211,14 @@ struct PredicateParser {
     }
 
     private func join(
-        _ nodes: [Node], _ make: ([Predicate]) -> Predicate
+        _ nodes: [Node],
+        _ make: ([Predicate]) -> Predicate
     ) throws(PredicateParseError) -> Node {
         if nodes.count == 1 { return nodes[0] }
         let node = Node(
-            predicate: make(nodes.map(\.predicate)), depth: 1 + (nodes.lazy.map(\.depth).max() ?? 0))
+            predicate: make(nodes.map(\.predicate)),
+            depth: 1 + (nodes.lazy.map(\.depth).max() ?? 0)
+        )
         try checkDepth(node)
         return node
     }
@@ -226,7 +229,9 @@ struct PredicateParser {
 
     /// `.@count > 3` after the closing parenthesis of a `SUBQUERY`, or only `.@count` on a right side.
     private mutating func close(
-        _ open: OpenSubquery, _ predicate: Node, at position: Int
+        _ open: OpenSubquery,
+        _ predicate: Node,
+        at position: Int
     ) throws(PredicateParseError) -> Node {
         guard token.kind == .dot else { throw failure("SUBQUERY must be followed by .@count") }
         try advance()
@@ -235,7 +240,8 @@ struct PredicateParser {
         }
         try advance()
         let count = PredicateOperand.subqueryCount(
-            PredicateSubquery(collection: open.collection, predicate: predicate.predicate))
+            PredicateSubquery(collection: open.collection, predicate: predicate.predicate)
+        )
         let comparison: PredicateComparison
         if let left = open.left {
             comparison = PredicateComparison(left.operand, left.operation, count, options: left.options)
@@ -260,7 +266,8 @@ extension Predicate {
     /// length, depth and lists are limited.
     /// - Throws: `PredicateParseError` that says what is wrong and where.
     package static func parse(
-        _ format: String, arguments: [PredicateValue] = []
+        _ format: String,
+        arguments: [PredicateValue] = []
     ) throws(PredicateParseError) -> Predicate {
         var parser = PredicateParser(format: format, arguments: arguments)
         return try parser.parse()

@@ -64,9 +64,7 @@ package final class CompiledQuery {
         return count
     }
 
-    /// The rows that match, ascending by key.
-    ///
-    /// - Parameter limit: Stops after so many.
+    /// The rows that match, ascending by key, or the first so many of them.
     package func keys(limit: Int = .max) throws -> [Int64] {
         var keys: [Int64] = []
         if limit <= 0 { return keys }
@@ -78,10 +76,10 @@ package final class CompiledQuery {
         try forEachLeaf(through: access) { leaf, rows in
             let room = limit - keys.count
             if room >= rows.count {
-                rows.forEach { keys.append(leaf.key(at: $0)) }
+                rows.visit { keys.append(leaf.key(at: $0)) }
                 return keys.count < limit
             }
-            rows.forEach { if keys.count < limit { keys.append(leaf.key(at: $0)) } }
+            rows.visit { if keys.count < limit { keys.append(leaf.key(at: $0)) } }
             return false
         }
         return keys
@@ -129,7 +127,8 @@ package final class CompiledQuery {
     }
 
     private func forEachLeaf(
-        through access: AccessPath?, _ body: (LeafView, RowSet) throws -> Bool
+        through access: AccessPath?,
+        _ body: (LeafView, RowSet) throws -> Bool
     ) throws {
         if constant == false { return }
         if let access { return try run(access, body) }

@@ -64,7 +64,9 @@ indirect enum KeySource {
             if table.schema.primaryKeyOrdinal == property {
                 return KeySource.ordered(
                     try values.compactMap { $0.isNull ? nil : try table.find(primaryKey: $0) }
-                        + (values.contains(.null) ? table.indexedKeys(property: property, equalTo: StoredValue.null) : []))
+                        + (values.contains(.null)
+                            ? table.indexedKeys(property: property, equalTo: StoredValue.null) : [])
+                )
             }
             if values.count == 1 { return try table.indexedKeys(property: property, equalTo: values[0]) }
             return KeySource.ordered(try values.flatMap { try table.indexedKeys(property: property, equalTo: $0) })
@@ -72,10 +74,12 @@ indirect enum KeySource {
             return KeySource.ordered(try table.rangeKeys(property: property, lower: lower, upper: upper))
         case .prefix(let property, let bytes):
             return KeySource.ordered(
-                try bytes.withUnsafeBytes { try table.prefixKeys(property: property, prefix: $0) })
+                try bytes.withUnsafeBytes { try table.prefixKeys(property: property, prefix: $0) }
+            )
         case .backlinks(let target, let property, let keys):
             return KeySource.ordered(
-                try keys.flatMap { try target.backlinkKeys(of: $0, from: table.id, property: property) })
+                try keys.flatMap { try target.backlinkKeys(of: $0, from: table.id, property: property) }
+            )
         case .union(let parts):
             return KeySource.ordered(try parts.flatMap { try $0.keys(in: table) })
         }

@@ -60,7 +60,8 @@ struct PredicateCompiler {
         switch (comparison.left, comparison.right) {
         case (.value, .value):
             throw QueryError(
-                "Predicate expressions must compare a keypath and another keypath or a constant value")
+                "Predicate expressions must compare a keypath and another keypath or a constant value"
+            )
         case (.value, .path), (.value, .subqueryCount):
             // `3 < age` reads `age > 3`; `3 IN scores` reads `ANY scores == 3`.
             let isMembership = comparison.operation == .in
@@ -85,7 +86,10 @@ struct PredicateCompiler {
     }
 
     private mutating func compile(
-        _ path: PropertyPath, _ comparison: PredicateComparison, _ value: PredicateValue, for table: TableView
+        _ path: PropertyPath,
+        _ comparison: PredicateComparison,
+        _ value: PredicateValue,
+        for table: TableView
     ) throws -> Condition {
         let resolved = try resolver.resolve(path, from: table)
         var operation = comparison.operation
@@ -98,7 +102,8 @@ struct PredicateCompiler {
         if resolved.reader.isMany, quantifier == nil {
             throw QueryError(
                 "Key paths that include a collection property must use aggregate operations (ANY, ALL, NONE, @count …): "
-                    + "'\(path)'")
+                    + "'\(path)'"
+            )
         }
         let factory = ValueTestFactory(path: resolved, options: comparison.options)
         let test = try factory.test(operation, value)
@@ -109,11 +114,21 @@ struct PredicateCompiler {
         if let column = resolved.ownColumn {
             return negatedIfNone(
                 ColumnCondition(
-                    column.table, property: column.property, kind: column.kind, test: test, source: source),
-                quantifier)
+                    column.table,
+                    property: column.property,
+                    kind: column.kind,
+                    test: test,
+                    source: source
+                ),
+                quantifier
+            )
         }
         let condition = PathCondition(
-            resolved.reader, test: test, requiresAll: quantifier == .all, label: resolved.text)
+            resolved.reader,
+            test: test,
+            requiresAll: quantifier == .all,
+            label: resolved.text
+        )
         return negatedIfNone(condition, quantifier)
     }
 
@@ -122,7 +137,10 @@ struct PredicateCompiler {
     }
 
     private mutating func compile(
-        _ first: PropertyPath, _ second: PropertyPath, _ comparison: PredicateComparison, for table: TableView
+        _ first: PropertyPath,
+        _ second: PropertyPath,
+        _ comparison: PredicateComparison,
+        for table: TableView
     ) throws -> Condition {
         let left = try resolver.resolve(first, from: table)
         let right = try resolver.resolve(second, from: table)
@@ -144,7 +162,8 @@ struct PredicateCompiler {
         if left.reader.isMany || right.reader.isMany, quantifier == nil {
             throw QueryError(
                 "Key paths that include a collection property must use aggregate operations (ANY, ALL, NONE, @count …): "
-                    + "'\(left.reader.isMany ? first : second)'")
+                    + "'\(left.reader.isMany ? first : second)'"
+            )
         }
         let numbers: Set<PropertyKind> = [.int, .float, .double]
         let isComparable =
@@ -153,20 +172,27 @@ struct PredicateCompiler {
         guard isComparable else {
             throw QueryError(
                 "Property type mismatch between '\(first)' of type '\(left.typeName)' and '\(second)' of type "
-                    + "'\(right.typeName)'")
+                    + "'\(right.typeName)'"
+            )
         }
         try ValueTestFactory(path: left, options: comparison.options).checkOperator(operation)
         guard operation != .between else {
             throw QueryError("BETWEEN requires an array of two constants")
         }
         let condition = PairCondition(
-            left.reader, right.reader, comparison: ValueComparison(operation, options: comparison.options),
-            requiresAll: quantifier == .all, label: Predicate.comparison(comparison).description)
+            left.reader,
+            right.reader,
+            comparison: ValueComparison(operation, options: comparison.options),
+            requiresAll: quantifier == .all,
+            label: Predicate.comparison(comparison).description
+        )
         return negatedIfNone(condition, quantifier)
     }
 
     private mutating func compile(
-        _ subquery: PredicateSubquery, _ comparison: PredicateComparison, _ value: PredicateValue,
+        _ subquery: PredicateSubquery,
+        _ comparison: PredicateComparison,
+        _ value: PredicateValue,
         for table: TableView
     ) throws -> Condition {
         guard comparison.quantifier == nil else {
@@ -178,8 +204,12 @@ struct PredicateCompiler {
         let inner = try condition(subquery.predicate, for: collection.target)
         let counter = SubqueryCounter(collection, condition: inner, number: number)
         let path = ResolvedPath(
-            reader: PathReader(hops: hops, terminal: .subquery(counter)), kind: .int, targetClass: nil,
-            text: "SUBQUERY(\(subquery.collection)).@count", ownerClass: table.schema.name)
+            reader: PathReader(hops: hops, terminal: .subquery(counter)),
+            kind: .int,
+            targetClass: nil,
+            text: "SUBQUERY(\(subquery.collection)).@count",
+            ownerClass: table.schema.name
+        )
         switch value {
         case .int, .double, .float, .list: break
         default: throw QueryError("The count of a SUBQUERY can only be compared with a number")

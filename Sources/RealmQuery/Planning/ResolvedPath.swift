@@ -50,11 +50,18 @@ struct PathResolver {
         var hops: [PathHop] = []
         var table = root
         func finish(
-            _ terminal: PathTerminal, _ kind: PropertyKind, target: String? = nil, in table: TableView
+            _ terminal: PathTerminal,
+            _ kind: PropertyKind,
+            target: String? = nil,
+            in table: TableView
         ) -> ResolvedPath {
             ResolvedPath(
-                reader: PathReader(hops: hops, terminal: terminal), kind: kind, targetClass: target, text: text,
-                ownerClass: table.schema.name)
+                reader: PathReader(hops: hops, terminal: terminal),
+                kind: kind,
+                targetClass: target,
+                text: text,
+                ownerClass: table.schema.name
+            )
         }
         var index = 0
         while index < path.steps.count {
@@ -62,14 +69,21 @@ struct PathResolver {
             let rest = path.steps[(index + 1)...]
             let isMany = property.collection != .none || property.kind == .linkingObjects
             if isMany, let next = rest.first, next.isOperator {
-                return try resolveOperator(next, rest.dropFirst(), ordinal, property, in: table, text) { self_, terminal, kind in
+                return try resolveOperator(next, rest.dropFirst(), ordinal, property, in: table, text) {
+                    self_,
+                    terminal,
+                    kind in
                     finish(terminal, kind, in: self_)
                 }
             }
             if property.isLink || property.kind == .linkingObjects {
                 if !isMany, rest.isEmpty {
                     return finish(
-                        .value(table, ordinal, .int), .object, target: property.targetClass, in: table)
+                        .value(table, ordinal, .int),
+                        .object,
+                        target: property.targetClass,
+                        in: table
+                    )
                 }
                 let hop = try makeHop(ordinal, property, in: table)
                 hops.append(hop)
@@ -86,7 +100,8 @@ struct PathResolver {
 
     /// Resolves the collection of a `SUBQUERY`: the way to its owner, and the collection itself.
     mutating func resolveCollection(
-        _ path: PropertyPath, from root: TableView
+        _ path: PropertyPath,
+        from root: TableView
     ) throws -> (hops: [PathHop], collection: PathHop) {
         let resolved = try resolve(path, from: root)
         guard case .row = resolved.reader.terminal, let last = resolved.reader.hops.last, last.isMany else {
@@ -95,13 +110,16 @@ struct PathResolver {
         let before = Array(resolved.reader.hops.dropLast())
         guard !before.contains(where: \.isMany) else {
             throw QueryError(
-                "Invalid keypath '\(path)': a subquery must be over one collection, not over a collection of collections.")
+                "Invalid keypath '\(path)': a subquery must be over one collection, not over a collection of collections."
+            )
         }
         return (before, last)
     }
 
     private func property(
-        _ step: PropertyPath.Step, in table: TableView, _ text: String
+        _ step: PropertyPath.Step,
+        in table: TableView,
+        _ text: String
     ) throws -> (Int, PropertySchema) {
         switch step {
         case .property(let name):
@@ -112,7 +130,9 @@ struct PathResolver {
             let property = table.schema.properties[ordinal]
             switch property.kind {
             case .any, .decimal128:
-                throw QueryError("Property '\(table.schema.name).\(name)' of type '\(property.kind.name)' cannot be queried")
+                throw QueryError(
+                    "Property '\(table.schema.name).\(name)' of type '\(property.kind.name)' cannot be queried"
+                )
             default: break
             }
             if property.collection == .map {
@@ -122,7 +142,9 @@ struct PathResolver {
         case .unknownOperator(let name):
             throw QueryError("Invalid keypath '\(text)': Unsupported collection operation '\(name)'")
         case .key:
-            throw QueryError("Invalid keypath '\(text)': only dictionaries and realm `Any` support subscript predicates")
+            throw QueryError(
+                "Invalid keypath '\(text)': only dictionaries and realm `Any` support subscript predicates"
+            )
         case .allKeys, .allValues:
             throw QueryError("Invalid keypath '\(text)': \(step.name) must follow a dictionary property")
         case .count, .minimum, .maximum, .sum, .average:
@@ -131,32 +153,49 @@ struct PathResolver {
     }
 
     private mutating func makeHop(
-        _ ordinal: Int, _ property: PropertySchema, in table: TableView
+        _ ordinal: Int,
+        _ property: PropertySchema,
+        in table: TableView
     ) throws -> PathHop {
         guard let targetClass = property.targetClass, let target = try model.table(named: targetClass) else {
-            throw QueryError("Class '\(property.targetClass ?? "")' of property '\(property.name)' is not in the schema")
+            throw QueryError(
+                "Class '\(property.targetClass ?? "")' of property '\(property.name)' is not in the schema"
+            )
         }
         defer { slotCount += 1 }
         if property.kind == .linkingObjects {
             guard let origin = property.originProperty.flatMap({ target.schema.ordinal(of: $0) }) else {
-                throw QueryError("Property '\(property.originProperty ?? "")' not found in object of type '\(targetClass)'")
+                throw QueryError(
+                    "Property '\(property.originProperty ?? "")' not found in object of type '\(targetClass)'"
+                )
             }
             return PathHop(kind: .backlinks, source: table, target: target, property: origin, slot: slotCount)
         }
         return PathHop(
-            kind: property.collection == .none ? .link : .list, source: table, target: target, property: ordinal,
-            slot: slotCount)
+            kind: property.collection == .none ? .link : .list,
+            source: table,
+            target: target,
+            property: ordinal,
+            slot: slotCount
+        )
     }
 
     /// `@count` and the numeric operators behind a collection.
     private mutating func resolveOperator(
-        _ step: PropertyPath.Step, _ rest: ArraySlice<PropertyPath.Step>, _ ordinal: Int, _ property: PropertySchema,
-        in table: TableView, _ text: String, finish: (TableView, PathTerminal, PropertyKind) -> ResolvedPath
+        _ step: PropertyPath.Step,
+        _ rest: ArraySlice<PropertyPath.Step>,
+        _ ordinal: Int,
+        _ property: PropertySchema,
+        in table: TableView,
+        _ text: String,
+        finish: (TableView, PathTerminal, PropertyKind) -> ResolvedPath
     ) throws -> ResolvedPath {
         if case .unknownOperator(let name) = step {
             throw QueryError("Invalid keypath '\(text)': Unsupported collection operation '\(name)'")
         }
-        if case .allKeys = step { throw QueryError("Invalid keypath '\(text)': @allKeys must follow a dictionary property") }
+        if case .allKeys = step {
+            throw QueryError("Invalid keypath '\(text)': @allKeys must follow a dictionary property")
+        }
         if case .allValues = step {
             throw QueryError("Invalid keypath '\(text)': @allValues must follow a dictionary property")
         }
@@ -181,7 +220,9 @@ struct PathResolver {
             }
             let end = try resolve(PropertyPath(steps: Array(rest)), from: hop.target)
             guard !end.reader.isMany else {
-                throw QueryError("Invalid keypath '\(text)': at most one collection per keypath is supported behind \(step.name)")
+                throw QueryError(
+                    "Invalid keypath '\(text)': at most one collection per keypath is supported behind \(step.name)"
+                )
             }
             tail = end.reader
             kind = end.kind
@@ -202,13 +243,17 @@ struct PathResolver {
             case .minimum, .maximum: kind
             }
         return finish(
-            table, .aggregate(PathAggregate(operation, of: collection, tail: tail, kind: kind)), result)
+            table,
+            .aggregate(PathAggregate(operation, of: collection, tail: tail, kind: kind)),
+            result
+        )
     }
 
     private static func notALink(_ property: PropertySchema, in table: TableView, _ text: String) -> QueryError {
         QueryError(
             "Invalid keypath '\(text)': Property '\(table.schema.name).\(property.name)' is not a link or collection and "
-                + "can only appear at the end of a keypath")
+                + "can only appear at the end of a keypath"
+        )
     }
 }
 

@@ -111,13 +111,17 @@ extension ValueTestFactory {
             guard let first = try? intRange(.greaterOrEqual, lower), let second = try? intRange(.lessOrEqual, upper)
             else { return nil }
             return source(
-                ConstantRange(lower: max(first.lower, second.lower), upper: min(first.upper, second.upper)), property)
+                ConstantRange(lower: max(first.lower, second.lower), upper: min(first.upper, second.upper)),
+                property
+            )
         case .date:
             guard let first = try? doubleRange(.greaterOrEqual, lower),
                 let second = try? doubleRange(.lessOrEqual, upper)
             else { return nil }
             return source(
-                ConstantRange(lower: max(first.lower, second.lower), upper: min(first.upper, second.upper)), property)
+                ConstantRange(lower: max(first.lower, second.lower), upper: min(first.upper, second.upper)),
+                property
+            )
         default: return nil
         }
     }

@@ -22,7 +22,8 @@ struct ValueTestFactory {
         guard !options.isEmpty else { return }
         guard path.kind == .string else {
             throw QueryError(
-                "Operator '\(operation.spelling)\(options.spelling)' not supported for type '\(path.kind.name)'")
+                "Operator '\(operation.spelling)\(options.spelling)' not supported for type '\(path.kind.name)'"
+            )
         }
         switch operation {
         case .less, .lessOrEqual, .greater, .greaterOrEqual, .between:
@@ -72,8 +73,12 @@ struct ValueTestFactory {
         case .float, .double, .date:
             let range = try doubleRange(operation, value)
             return DoubleRangeTest(
-                range.lower, range.upper, isNegated: range.isNegated, nullPasses: nullPasses,
-                isFloat: path.kind == .float)
+                range.lower,
+                range.upper,
+                isNegated: range.isNegated,
+                nullPasses: nullPasses,
+                isFloat: path.kind == .float
+            )
         case .string, .data:
             return BytesTest(operation, try bytes(value), options: options)
         case .objectId, .uuid:
@@ -93,7 +98,10 @@ struct ValueTestFactory {
             let first = try doubleRange(.greaterOrEqual, lower)
             let second = try doubleRange(.lessOrEqual, upper)
             return DoubleRangeTest(
-                max(first.lower, second.lower), min(first.upper, second.upper), isFloat: path.kind == .float)
+                max(first.lower, second.lower),
+                min(first.upper, second.upper),
+                isFloat: path.kind == .float
+            )
         default:
             return BothTest(try single(.greaterOrEqual, lower), try single(.lessOrEqual, upper))
         }
@@ -119,7 +127,10 @@ struct ValueTestFactory {
             return BytesSetTest(try constants.map(bytes), nullPasses: hasNull, options: options)
         case .objectId, .uuid:
             return FixedSetTest(
-                try constants.map(words), byteCount: path.kind == .uuid ? 16 : 12, nullPasses: hasNull)
+                try constants.map(words),
+                byteCount: path.kind == .uuid ? 16 : 12,
+                nullPasses: hasNull
+            )
         case .linkingObjects, .any, .decimal128:
             throw QueryError("Operator 'IN' not supported for type '\(path.kind.name)'")
         }
@@ -183,7 +194,8 @@ struct ValueTestFactory {
         let shown = text.count <= 100 ? text : text.prefix(100) + "…"
         return QueryError(
             "Cannot compare value '\(shown)' of type '\(value.typeName)' to property '\(path.text)' of type "
-                + "'\(path.typeName)'")
+                + "'\(path.typeName)'"
+        )
     }
 }
 

@@ -17,11 +17,15 @@ package indirect enum Predicate: Sendable, Equatable {
 extension Predicate {
     /// Compares two operands.
     package static func compare(
-        _ left: PredicateOperand, _ operation: ComparisonOperator, _ right: PredicateOperand,
-        options: StringComparisonOptions = [], quantifier: PredicateQuantifier? = nil
+        _ left: PredicateOperand,
+        _ operation: ComparisonOperator,
+        _ right: PredicateOperand,
+        options: StringComparisonOptions = [],
+        quantifier: PredicateQuantifier? = nil
     ) -> Predicate {
         .comparison(
-            PredicateComparison(left, operation, right, options: options, quantifier: quantifier))
+            PredicateComparison(left, operation, right, options: options, quantifier: quantifier)
+        )
     }
 
     /// Both predicates, flattened so that a long chain of `&&` stays shallow.

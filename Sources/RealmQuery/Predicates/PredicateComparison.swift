@@ -9,8 +9,11 @@ package struct PredicateComparison: Sendable, Equatable {
     package var quantifier: PredicateQuantifier?
 
     package init(
-        _ left: PredicateOperand, _ operation: ComparisonOperator, _ right: PredicateOperand,
-        options: StringComparisonOptions = [], quantifier: PredicateQuantifier? = nil
+        _ left: PredicateOperand,
+        _ operation: ComparisonOperator,
+        _ right: PredicateOperand,
+        options: StringComparisonOptions = [],
+        quantifier: PredicateQuantifier? = nil
     ) {
         self.left = left
         self.operation = operation

@@ -12,7 +12,9 @@ package struct SortOrder: Sendable, Hashable {
         }
     }
 
-    /// The properties, the most significant first. Rows equal in all of them keep the order they had.
+    /// The properties, the most significant first.
+    ///
+    /// Rows equal in all of them keep the order they had.
     package var keys: [Key]
 
     package init(_ keys: [Key]) {

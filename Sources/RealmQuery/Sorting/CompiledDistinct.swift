@@ -1,7 +1,9 @@
 package import RealmModel
 import RealmStorage
 
-/// Keeps the first row of each group of rows that are equal in some properties. Nulls are equal to each other.
+/// Keeps the first row of each group of rows that are equal in some properties.
+///
+/// Nulls are equal to each other.
 package final class CompiledDistinct {
     /// The class whose rows are grouped.
     package let table: TableView
@@ -39,13 +41,14 @@ package final class CompiledDistinct {
             guard let leaf, let row else { return false }
             let location = RowLocation(leaf: leaf, row: row)
             if isSingleNumber {
-                return try paths[0].withValue(location, key: key, context) { value in
-                    if value.isNull {
-                        defer { hasSeenNull = true }
-                        return !hasSeenNull
+                return try paths[0]
+                    .withValue(location, key: key, context) { value in
+                        if value.isNull {
+                            defer { hasSeenNull = true }
+                            return !hasSeenNull
+                        }
+                        return seenWords.insert(value.orderWord).inserted
                     }
-                    return seenWords.insert(value.orderWord).inserted
-                }
             }
             group.removeAll(keepingCapacity: true)
             for path in paths {

@@ -28,7 +28,7 @@ package final class CompiledSort {
 
     /// The rows in order, rows equal in all properties in the order given; rows that do not exist are left out.
     ///
-    /// - Parameter limit: Only so many from the start; a small limit is much cheaper than the whole order.
+    /// `limit` asks for so many from the start only; a small limit is much cheaper than the whole order.
     package func sorted(_ keys: [Int64], limit: Int = .max) throws -> [Int64] {
         if limit <= 0 { return [] }
         let existing = try existingKeys(keys)
@@ -45,11 +45,11 @@ package final class CompiledSort {
         var values = SortValues(kind: first.kind, capacity: 0)
         let context = makeContext()
         try query.forEachLeaf { leaf, rows in
-            rows.forEach { keys.append(leaf.key(at: $0)) }
+            rows.visit { keys.append(leaf.key(at: $0)) }
             if let column = first.ownColumn {
                 try values.append(column.table.column(column.property, in: leaf), column.kind, rows)
             } else {
-                try rows.forEach { row in
+                try rows.visit { row in
                     try first.withValue(RowLocation(leaf: leaf, row: row), key: leaf.key(at: row), context) {
                         values.append($0)
                     }
@@ -65,9 +65,11 @@ package final class CompiledSort {
         guard let one = try table.locate(first), let other = try table.locate(second) else { return 0 }
         let context = makeContext()
         for (path, key) in zip(paths, order.keys) {
-            let result = try path.withValue(one, key: first, context) { left in
-                Result { try path.withValue(other, key: second, context) { BorrowedValue.order(left, $0) } }
-            }.get()
+            let result =
+                try path.withValue(one, key: first, context) { left in
+                    Result { try path.withValue(other, key: second, context) { BorrowedValue.order(left, $0) } }
+                }
+                .get()
             if result != 0 { return key.ascending ? result : -result }
         }
         return 0
@@ -77,8 +79,9 @@ package final class CompiledSort {
         QueryContext(linkSlotCount: linkSlotCount, subqueryCount: 0)
     }
 
-    /// Sorts rows whose first key has been extracted. With a small limit, only the rows that can be among the first
-    /// are looked at any further.
+    /// Sorts rows whose first key has been extracted.
+    ///
+    /// With a small limit, only the rows that can be among the first are looked at any further.
     private func finish(_ keys: [Int64], _ firstValues: SortValues, limit: Int) throws -> [Int64] {
         var keys = keys
         var firstValues = firstValues

@@ -46,11 +46,12 @@ struct LevelSorter {
                 start = end
             }
         case .bytes(let bytes, let ascending):
-            elements[range].sort { first, second in
-                let order = BytesSetTest.order(bytes[first.row], bytes[second.row])
-                if order == 0 { return first.row < second.row }
-                return (order < 0) == ascending
-            }
+            elements[range]
+                .sort { first, second in
+                    let order = BytesSetTest.order(bytes[first.row], bytes[second.row])
+                    if order == 0 { return first.row < second.row }
+                    return (order < 0) == ascending
+                }
             guard level + 1 < levels.count else { return }
             var start = range.lowerBound
             while start < range.upperBound {

@@ -6,11 +6,13 @@ struct SortKeyPath {
     let reader: PathReader
     let kind: PropertyKind
 
-    /// Resolves a path.
-    ///
-    /// - Parameter purpose: What it is for, in messages: "sort on" or "distinct on".
+    /// Resolves a path; `purpose` says what it is for, in messages: "sort on" or "distinct on".
     init(
-        _ path: PropertyPath, table: TableView, resolver: inout PathResolver, purpose: String, allowsLinks: Bool
+        _ path: PropertyPath,
+        table: TableView,
+        resolver: inout PathResolver,
+        purpose: String,
+        allowsLinks: Bool
     ) throws {
         let resolved: ResolvedPath
         do {
@@ -22,7 +24,9 @@ struct SortKeyPath {
             throw QueryError("Cannot \(purpose) key path '\(path)': property is a collection or lies behind one")
         }
         guard case .value(_, _, _) = resolved.reader.terminal, allowsLinks || resolved.kind != .object else {
-            throw QueryError("Cannot \(purpose) key path '\(path)': property of type '\(resolved.typeName)' is not supported")
+            throw QueryError(
+                "Cannot \(purpose) key path '\(path)': property of type '\(resolved.typeName)' is not supported"
+            )
         }
         reader = resolved.reader
         kind = resolved.kind
@@ -36,7 +40,10 @@ struct SortKeyPath {
 
     /// The value of a row, for as long as the function runs.
     func withValue<R>(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) -> R
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) -> R
     ) throws -> R {
         var result: R?
         try reader.forEach(location, key: key, context) { value in
@@ -48,7 +55,9 @@ struct SortKeyPath {
 }
 
 extension BorrowedValue {
-    /// A word that orders as the value does: exactly for numbers, by the first eight bytes for bytes. Null gives 0.
+    /// A word that orders as the value does: exactly for numbers, by the first eight bytes for bytes.
+    ///
+    /// Null gives 0.
     @inline(__always)
     var orderWord: UInt64 {
         switch self {

@@ -43,16 +43,16 @@ struct SortValues {
             switch kind {
             case .int:
                 let before = words.count
-                rows.forEach { words.append(BorrowedValue.word(column.int($0))) }
+                rows.visit { words.append(BorrowedValue.word(column.int($0))) }
                 return appendNonNull(words.count - before)
             case .double:
                 let before = words.count
-                rows.forEach { words.append(BorrowedValue.word(column.double($0))) }
+                rows.visit { words.append(BorrowedValue.word(column.double($0))) }
                 return appendNonNull(words.count - before)
             default: break
             }
         }
-        try rows.forEach { append(try column.borrowed($0, as: kind)) }
+        try rows.visit { append(try column.borrowed($0, as: kind)) }
     }
 
     private mutating func appendNonNull(_ count: Int) {

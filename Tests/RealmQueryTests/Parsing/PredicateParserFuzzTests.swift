@@ -5,9 +5,12 @@ import Testing
 @Suite("Hostile predicate texts")
 struct PredicateParserFuzzTests {
     static let words = [
-        "a", "b.c", "AND", "OR", "NOT", "&&", "||", "!", "(", ")", "{", "}", "[", "]", "[cd]", ",", ".", "==", "!=", "<",
-        ">=", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "LIKE", "ANY", "ALL", "NONE", "SUBQUERY(", "$x", "$x.a", ".@count",
-        "@min", "%@", "%K", "%d", "%f", "1", "-2.5", "1e400", "'s'", "\"t\"", "'", "\\", "NULL", "TRUE", "TRUEPREDICATE",
+        "a", "b.c", "AND", "OR", "NOT", "&&", "||", "!", "(", ")", "{", "}", "[", "]", "[cd]", ",", ".", "==", "!=",
+        "<",
+        ">=", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "LIKE", "ANY", "ALL", "NONE", "SUBQUERY(", "$x", "$x.a",
+        ".@count",
+        "@min", "%@", "%K", "%d", "%f", "1", "-2.5", "1e400", "'s'", "\"t\"", "'", "\\", "NULL", "TRUE",
+        "TRUEPREDICATE",
         "SELF", "#", "é", "\u{0}", "0x", "SUBQUERY(a, $x, $x.b == 1).@count > 0", "a == 1",
     ]
 
@@ -15,7 +18,10 @@ struct PredicateParserFuzzTests {
         Result { () throws(PredicateParseError) in try Predicate.parse(text, arguments: arguments) }
     }
 
-    @Test("No sequence of words traps, and what is accepted survives being written and read again", arguments: [1, 2, 3])
+    @Test(
+        "No sequence of words traps, and what is accepted survives being written and read again",
+        arguments: [1, 2, 3]
+    )
     func randomWords(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let arguments: [PredicateValue] = [.int(1), .string("p"), .double(2), .null]
@@ -40,7 +46,8 @@ struct PredicateParserFuzzTests {
     func randomBytes(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<10_000 {
-            let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<Int.random(in: 0...40, using: &random))
+                .map { _ in UInt8.random(in: 0...255, using: &random) }
             _ = try? Predicate.parse(String(decoding: bytes, as: UTF8.self))
         }
     }

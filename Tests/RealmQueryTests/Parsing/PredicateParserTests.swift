@@ -15,16 +15,24 @@ struct PredicateParserTests {
         ("name == 'it\\'s'", .compare(.path("name"), .equal, .value(.string("it's")))),
         ("name == \"\\u00e9\\n\"", .compare(.path("name"), .equal, .value(.string("é\n")))),
         ("name == '\\ud83d\\ude00'", .compare(.path("name"), .equal, .value(.string("😀")))),
-        ("name beginswith[cd] 'a'",
+        (
+            "name beginswith[cd] 'a'",
             .compare(
-                .path("name"), .beginsWith, .value(.string("a")), options: [.caseInsensitive, .diacriticInsensitive])),
+                .path("name"),
+                .beginsWith,
+                .value(.string("a")),
+                options: [.caseInsensitive, .diacriticInsensitive]
+            )
+        ),
         ("name ==[c] 'a'", .compare(.path("name"), .equal, .value(.string("a")), options: .caseInsensitive)),
         ("name LIKE '*a?'", .compare(.path("name"), .like, .value(.string("*a?")))),
         ("ANY dogs.age > 3", .compare(.path("dogs.age"), .greater, .value(.int(3)), quantifier: .any)),
         ("SOME dogs.age > 3", .compare(.path("dogs.age"), .greater, .value(.int(3)), quantifier: .any)),
         ("ALL dogs.age > 3", .compare(.path("dogs.age"), .greater, .value(.int(3)), quantifier: .all)),
-        ("NONE dogs.age > 3",
-            .compare(.path("dogs.age"), .greater, .value(.int(3)), quantifier: PredicateQuantifier.none)),
+        (
+            "NONE dogs.age > 3",
+            .compare(.path("dogs.age"), .greater, .value(.int(3)), quantifier: PredicateQuantifier.none)
+        ),
         ("dogs.@count == 0", .compare(.path("dogs.@count"), .equal, .value(.int(0)))),
         ("dogs.@avg.age == 0", .compare(.path("dogs.@avg.age"), .equal, .value(.int(0)))),
         ("age BETWEEN {1, 2}", .compare(.path("age"), .between, .value(.list([.int(1), .int(2)])))),
@@ -34,29 +42,38 @@ struct PredicateParserTests {
         ("a == YES", .compare(.path("a"), .equal, .value(.bool(true)))),
         ("#and == 1", .compare(.path("and"), .equal, .value(.int(1)))),
         ("owner.in == 1", .compare(.path("owner.in"), .equal, .value(.int(1)))),
-        ("map['k'] == 1",
-            .compare(.path(PropertyPath(steps: [.property("map"), .key("k")])), .equal, .value(.int(1)))),
+        (
+            "map['k'] == 1",
+            .compare(.path(PropertyPath(steps: [.property("map"), .key("k")])), .equal, .value(.int(1)))
+        ),
         ("café == 0x1F", .compare(.path("café"), .equal, .value(.int(31)))),
-        ("a == 1 AND b == 2 OR c == 3",
+        (
+            "a == 1 AND b == 2 OR c == 3",
             .or([
                 .and([
                     .compare(.path("a"), .equal, .value(.int(1))), .compare(.path("b"), .equal, .value(.int(2))),
                 ]), .compare(.path("c"), .equal, .value(.int(3))),
-            ])),
-        ("a == 1 && (b == 2 || c == 3)",
+            ])
+        ),
+        (
+            "a == 1 && (b == 2 || c == 3)",
             .and([
                 .compare(.path("a"), .equal, .value(.int(1))),
                 .or([.compare(.path("b"), .equal, .value(.int(2))), .compare(.path("c"), .equal, .value(.int(3)))]),
-            ])),
-        ("NOT a == 1 AND b == 2",
+            ])
+        ),
+        (
+            "NOT a == 1 AND b == 2",
             .and([
                 .not(.compare(.path("a"), .equal, .value(.int(1)))), .compare(.path("b"), .equal, .value(.int(2))),
-            ])),
+            ])
+        ),
         ("!(a == 1)", .not(.compare(.path("a"), .equal, .value(.int(1))))),
         ("NOT NOT a == 1", .compare(.path("a"), .equal, .value(.int(1)))),
         ("TRUEPREDICATE", .constant(true)),
         ("NOT truepredicate", .constant(false)),
-        ("SUBQUERY(dogs, $d, $d.age > 3 AND $d.owner == NULL).@count >= 2",
+        (
+            "SUBQUERY(dogs, $d, $d.age > 3 AND $d.owner == NULL).@count >= 2",
             .compare(
                 .subqueryCount(
                     PredicateSubquery(
@@ -64,13 +81,26 @@ struct PredicateParserTests {
                         predicate: .and([
                             .compare(.path("age"), .greater, .value(.int(3))),
                             .compare(.path("owner"), .equal, .value(.null)),
-                        ]))), .greaterOrEqual, .value(.int(2)))),
-        ("2 < SUBQUERY(dogs, $d, $d.age > 3).@count",
+                        ])
+                    )
+                ),
+                .greaterOrEqual,
+                .value(.int(2))
+            )
+        ),
+        (
+            "2 < SUBQUERY(dogs, $d, $d.age > 3).@count",
             .compare(
-                .value(.int(2)), .less,
+                .value(.int(2)),
+                .less,
                 .subqueryCount(
                     PredicateSubquery(
-                        collection: "dogs", predicate: .compare(.path("age"), .greater, .value(.int(3))))))),
+                        collection: "dogs",
+                        predicate: .compare(.path("age"), .greater, .value(.int(3)))
+                    )
+                )
+            )
+        ),
     ]
 
     @Test("Every form of the language gives the tree it stands for", arguments: accepted)
@@ -83,8 +113,10 @@ struct PredicateParserTests {
         let parsed = try Predicate.parse(
             "%K == %@ AND age IN %@ AND score > %f AND n == %ld AND %K.@count > 0 AND map[%@] == 1",
             arguments: [
-                .string("owner.name"), .string("x"), .list([.int(1)]), .double(0.5), .int(4), .string("dogs"), .string("k"),
-            ])
+                .string("owner.name"), .string("x"), .list([.int(1)]), .double(0.5), .int(4), .string("dogs"),
+                .string("k"),
+            ]
+        )
         #expect(
             parsed
                 == .and([
@@ -94,7 +126,8 @@ struct PredicateParserTests {
                     .compare(.path("n"), .equal, .value(.int(4))),
                     .compare(.path("dogs.@count"), .greater, .value(.int(0))),
                     .compare(.path(PropertyPath(steps: [.property("map"), .key("k")])), .equal, .value(.int(1))),
-                ]))
+                ])
+        )
     }
 
     static let refused: [(String, Int)] = [

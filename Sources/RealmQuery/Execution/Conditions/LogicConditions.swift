@@ -1,7 +1,9 @@
 import RealmModel
 import RealmStorage
 
-/// Holds when every part does. The cheapest part goes first, the others see only the rows it left.
+/// Holds when every part does.
+///
+/// The cheapest part goes first, the others see only the rows it left.
 final class AndCondition: Condition {
     let parts: [Condition]
 
@@ -33,7 +35,9 @@ final class AndCondition: Condition {
     }
 }
 
-/// Holds when one part does. Each part sees only the rows that none before it took.
+/// Holds when one part does.
+///
+/// Each part sees only the rows that none before it took.
 final class OrCondition: Condition {
     let parts: [Condition]
     private let union: KeySource?

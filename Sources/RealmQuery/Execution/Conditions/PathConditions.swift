@@ -43,7 +43,11 @@ final class PairCondition: Condition {
     private let label: String
 
     init(
-        _ left: PathReader, _ right: PathReader, comparison: ValueComparison, requiresAll: Bool, label: String
+        _ left: PathReader,
+        _ right: PathReader,
+        comparison: ValueComparison,
+        requiresAll: Bool,
+        label: String
     ) {
         self.left = left
         self.right = right

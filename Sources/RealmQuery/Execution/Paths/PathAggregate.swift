@@ -20,7 +20,8 @@ final class PathAggregate {
         var accumulator = AggregateAccumulator(kind: kind)
         switch collection {
         case .values(let table, let property):
-            try table.list(property, at: location, key: key).forEach { _, value in accumulator.add(value) }
+            let list = try table.list(property, at: location, key: key)
+            try list.forEach(in: nil, { _, value in accumulator.add(value) })
         case .objects(let hop):
             guard let tail else { return .null }
             for key in try hop.targets(of: location, key: key) {
@@ -35,7 +36,9 @@ final class PathAggregate {
     }
 }
 
-/// The running sum, bounds and count of numbers. Nulls are left out, ints wrap around.
+/// The running sum, bounds and count of numbers.
+///
+/// Nulls are left out, ints wrap around.
 struct AggregateAccumulator {
     private(set) var count = 0
     private var intSum: Int64 = 0
@@ -63,7 +66,9 @@ struct AggregateAccumulator {
         }
     }
 
-    /// Adds many ints whose sum is known. Not for bounds.
+    /// Adds many ints whose sum is known.
+    ///
+    /// Not for bounds.
     mutating func add(sum: Int64, count: Int) {
         self.count &+= count
         intSum &+= sum

@@ -3,8 +3,8 @@ import RealmStorage
 
 /// Reads the values at the end of a path, row by row.
 ///
-/// A to-one link that is null makes the value null. Behind a collection there is one value per object, each object once;
-/// null links behind a collection lead nowhere.
+/// A to-one link that is null makes the value null, but leads nowhere on a path that crosses a collection. Such a path
+/// has one value per object at its end, each object once.
 final class PathReader {
     let hops: [PathHop]
     let terminal: PathTerminal
@@ -33,7 +33,10 @@ final class PathReader {
 
     /// Calls a function with every value until it returns false.
     func forEach(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) throws -> Bool
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) throws -> Bool
     ) throws {
         if hops.isEmpty {
             _ = try emit(location, key: key, context, body)
@@ -45,7 +48,7 @@ final class PathReader {
             for (index, hop) in hops.enumerated() {
                 let column = try hop.source.column(hop.property, in: location.leaf)
                 guard !column.isNull(location.row) else {
-                    _ = try body(.null)
+                    if !isMany { _ = try body(.null) }
                     return
                 }
                 key = column.int(location.row)
@@ -54,7 +57,7 @@ final class PathReader {
                     return
                 }
                 guard let target = try context.locate(key, in: hop.target, slot: hop.slot) else {
-                    _ = try body(.null)
+                    if !isMany { _ = try body(.null) }
                     return
                 }
                 location = target
@@ -65,7 +68,10 @@ final class PathReader {
 
     /// The objects reached by each hop, every one once, so that paths through cycles stay bounded.
     private func forEachOfMany(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) throws -> Bool
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) throws -> Bool
     ) throws {
         var keys = try hops[0].targets(of: location, key: key)
         for index in 1..<max(1, hops.count) where index < hops.count {
@@ -96,7 +102,10 @@ final class PathReader {
 
     /// Emits the values of the last row; false when the function wants no more.
     private func emit(
-        _ location: RowLocation, key: Int64, _ context: QueryContext, _ body: (BorrowedValue) throws -> Bool
+        _ location: RowLocation,
+        key: Int64,
+        _ context: QueryContext,
+        _ body: (BorrowedValue) throws -> Bool
     ) throws -> Bool {
         switch terminal {
         case .value(let table, let property, let kind):

@@ -3,7 +3,9 @@
 /// One character folds to one character; those that would need several, such as `İ`, stay as they are. The table
 /// belongs to the library so that a query means the same on every platform.
 enum CaseFoldingTable {
-    /// Runs of characters as quadruples: first, last, stride, distance to the folded character. Ascending.
+    /// Runs of characters as quadruples: first, last, stride, distance to the folded character.
+    ///
+    /// Ascending.
     static let runs: [Int32] = [
         0xB5, 0xB5, 1, 775, 0xC0, 0xD6, 1, 32, 0xD8, 0xDE, 1, 32, 0x100, 0x12E, 2, 1, 0x132, 0x136, 2, 1,
         0x139, 0x147, 2, 1, 0x14A, 0x176, 2, 1, 0x178, 0x178, 1, -121, 0x179, 0x17D, 2, 1, 0x17F, 0x17F, 1, -268,

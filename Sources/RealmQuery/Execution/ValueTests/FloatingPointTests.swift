@@ -1,7 +1,9 @@
 import RealmModel
 import RealmStorage
 
-/// A float, double or date in a closed range, or outside it. NaN is in no range.
+/// A float, double or date in a closed range, or outside it.
+///
+/// NaN is in no range.
 final class DoubleRangeTest: ValueTest {
     private let lower: Double
     private let upper: Double

@@ -77,7 +77,9 @@ struct ValueComparison {
         case .endsWith:
             return left.count >= right.count
                 && BytesSetTest.order(
-                    UnsafeRawBufferPointer(rebasing: left[(left.count - right.count)...]), right) == 0
+                    UnsafeRawBufferPointer(rebasing: left[(left.count - right.count)...]),
+                    right
+                ) == 0
         case .contains:
             return BytesTest.find(right, in: left)
         case .like:

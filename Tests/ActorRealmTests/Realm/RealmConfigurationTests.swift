@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import ActorRealm
+
+@Suite("Realm.Configuration says which file is meant, and refuses nonsense")
+struct RealmConfigurationTests {
+    @Test("The default file is default.realm in the working directory")
+    func defaultFile() {
+        let url = Realm.Configuration().fileURL
+        #expect(url?.lastPathComponent == "default.realm")
+        #expect(
+            url?.deletingLastPathComponent().standardizedFileURL.path
+                == URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL.path
+        )
+    }
+
+    @Test("A file URL and an in-memory identifier exclude each other: the one set last counts")
+    func places() {
+        var configuration = Realm.Configuration(inMemoryIdentifier: "memory")
+        #expect(configuration.fileURL == nil)
+        configuration.fileURL = URL(fileURLWithPath: "/tmp/a.realm")
+        #expect(configuration.inMemoryIdentifier == nil)
+        configuration.inMemoryIdentifier = "memory"
+        #expect(configuration.fileURL == nil)
+    }
+
+    @Test("The documentation's way to name a file compiles")
+    func documentation() {
+        var config = Realm.Configuration.defaultConfiguration
+        config.fileURL!.deleteLastPathComponent()
+        config.fileURL!.appendPathComponent("Galadriel")
+        config.fileURL!.appendPathExtension("realm")
+        #expect(config.fileURL?.lastPathComponent == "Galadriel.realm")
+    }
+
+    @Test("Configurations are equal when they mean the same file in the same way")
+    func equality() {
+        let one = Realm.Configuration(fileURL: URL(fileURLWithPath: "/tmp/a.realm"), schemaVersion: 2)
+        var two = one
+        two.maximumNumberOfActiveVersions = 3
+        #expect(one == two)
+        two.schemaVersion = 3
+        #expect(one != two)
+        #expect(one.description.contains("/tmp/a.realm"))
+    }
+
+    @Test("A description never shows the key")
+    func descriptionHidesKey() {
+        let configuration = Realm.Configuration(encryptionKey: Data(repeating: 65, count: 64))
+        #expect(!configuration.description.contains("AAAA"))
+        #expect(configuration.description.contains("encrypted"))
+    }
+
+    @Test("Settings that contradict each other are an error")
+    func contradictions() {
+        var configuration = Realm.Configuration()
+        configuration.fileURL = nil
+        #expect(throws: Realm.Error(.invalidInput)) { try OpenSettings(configuration) }
+        configuration = Realm.Configuration(readOnly: true, deleteRealmIfMigrationNeeded: true)
+        #expect { try OpenSettings(configuration) } throws: { ($0 as? Realm.Error)?.code == .invalidInput }
+        configuration = Realm.Configuration(encryptionKey: Data(count: 63))
+        #expect { try OpenSettings(configuration) } throws: { "\($0)".contains("64 bytes") }
+    }
+
+    @Test("In-memory realms have a file of their own each, whatever their name holds")
+    func memoryPaths() throws {
+        let names = ["a/b", "a_b", "ab", "../x", "ä"]
+        let paths = try names.map { try OpenSettings(Realm.Configuration(inMemoryIdentifier: $0)).path }
+        #expect(Set(paths).count == names.count)
+        for path in paths { #expect(path.split(separator: "/").count <= 3) }
+    }
+}

@@ -1,0 +1,290 @@
+import ActorRealm
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("Realms open in every form, once for each isolation")
+struct RealmOpeningTests {
+    let file = TestFile()
+
+    actor Store {
+        var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        func opensTheSameAgain(_ configuration: Realm.Configuration) async throws -> Bool {
+            let synchronous = try openSynchronously(configuration)
+            let asynchronous = try await Realm(configuration: configuration)
+            let opened = try await Realm.open(configuration: configuration)
+            let named = try await Realm(configuration: configuration, actor: self)
+            return synchronous === realm && asynchronous === realm && opened === realm && named == realm
+        }
+
+        func openSynchronously(_ configuration: Realm.Configuration) throws -> Realm {
+            try Realm(configuration: configuration)
+        }
+
+        func closeAndReopen(_ configuration: Realm.Configuration) async throws -> Bool {
+            let first = ObjectIdentifier(realm)
+            realm.close()
+            realm.close()
+            let next = try await Realm(configuration: configuration)
+            defer { realm = next }
+            return ObjectIdentifier(next) != first && !next.isInWriteTransaction
+        }
+
+        func reopenReadOnly(_ configuration: Realm.Configuration) throws {
+            var readOnly = configuration
+            readOnly.readOnly = true
+            _ = try Realm(configuration: readOnly)
+        }
+    }
+
+    @Test("Opening again on an actor gives the same instance, in every form")
+    func sameInstance() async throws {
+        let store = try await Store(file.fast)
+        #expect(try await store.opensTheSameAgain(file.fast))
+    }
+
+    @Test("Different actors have different instances of one file")
+    func differentActors() async throws {
+        let one = try await Store(file.fast)
+        let two = try await Store(file.fast)
+        let identifiers = await (one.identifier, two.identifier)
+        #expect(identifiers.0 != identifiers.1)
+    }
+
+    @Test("The cache does not keep a realm open")
+    func weakCache() async throws {
+        let file = file
+        final class Observed { weak var realm: Realm? }
+        func open() throws -> Bool {
+            let observed = Observed()
+            do {
+                let realm = try Realm(configuration: file.fast)
+                observed.realm = realm
+                #expect(observed.realm != nil)
+            }
+            return observed.realm == nil
+        }
+        #expect(try open())
+    }
+
+    @Test("A closed realm is forgotten: opening again makes a new one")
+    func closing() async throws {
+        let store = try await Store(file.fast)
+        #expect(try await store.closeAndReopen(file.fast))
+    }
+
+    @Test("Realms bound to a synchronous call are not shared with the next one")
+    func threadRealms() throws {
+        let one = try Realm(configuration: file.fast)
+        let two = try Realm(configuration: file.fast)
+        #expect(one !== two)
+    }
+
+    @Test("On a queue there is one instance; opening it elsewhere is an error")
+    func queues() throws {
+        let queue = DispatchQueue(label: "realm")
+        let configuration = file.fast
+        try queue.sync {
+            let one = try Realm(configuration: configuration, queue: queue)
+            let two = try Realm(configuration: configuration, queue: queue)
+            #expect(one === two)
+            try one.write { one.create(Tally.self, value: ["name": "q"]) }
+        }
+        #expect(throws: Realm.Error(.wrongIsolation, fileURL: configuration.fileURL)) {
+            try Realm(configuration: configuration, queue: queue)
+        }
+    }
+
+    @Test("The main queue, the main actor and its asynchronous opening share one instance")
+    func main() async throws {
+        let configuration = file.fast
+        try await MainActor.run {
+            let one = try Realm(configuration: configuration)
+            let two = try Realm(configuration: configuration, queue: .main)
+            #expect(one === two)
+        }
+        try await checkOnMain(configuration)
+    }
+
+    @MainActor
+    private func checkOnMain(_ configuration: Realm.Configuration) async throws {
+        let realm1 = try await Realm(configuration: configuration)
+        let realm2 = try await Realm(configuration: configuration, actor: MainActor.shared)
+        #expect(realm1 === realm2)
+    }
+
+    @Test("A scheduler of one's own can hold a realm")
+    func schedulers() throws {
+        final class Loop: RealmScheduler {
+            let queue = DispatchQueue(label: "loop")
+            let key = DispatchSpecificKey<Int>()
+            init() { queue.setSpecific(key: key, value: 1) }
+            func invoke(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+            var isOnThread: Bool { DispatchQueue.getSpecific(key: key) == 1 }
+        }
+        let loop = Loop()
+        let configuration = file.fast
+        try loop.queue.sync {
+            let one = try Realm(configuration: configuration, scheduler: loop)
+            let two = try Realm(configuration: configuration, scheduler: loop)
+            #expect(one === two)
+        }
+        #expect(throws: (any Error).self) { try Realm(configuration: configuration, scheduler: loop) }
+    }
+
+    @Test("Realm(actor:) from elsewhere throws and says from where to call")
+    func wrongActor() async throws {
+        let store = try await Store(file.fast)
+        let configuration = file.fast
+        await #expect {
+            _ = try await Realm(configuration: configuration, actor: store)
+        } throws: {
+            ($0 as? Realm.Error)?.code == .wrongIsolation && "\($0)".contains("Store")
+        }
+    }
+
+    @Test("Opening asynchronously outside every actor is an error")
+    func nowhere() async throws {
+        let configuration = file.fast
+        await #expect(throws: Realm.Error(.wrongIsolation, fileURL: configuration.fileURL)) {
+            _ = try await Realm(configuration: configuration)
+        }
+    }
+
+    @Test("Opening with settings that exclude those of an open instance is an error")
+    func incompatible() async throws {
+        let store = try await Store(file.fast)
+        let configuration = file.fast
+        await #expect(throws: Realm.Error(.incompatibleSession, fileURL: configuration.fileURL)) {
+            try await store.reopenReadOnly(configuration)
+        }
+    }
+
+    @Test("A read-only realm needs its file, and cannot be written")
+    func readOnly() throws {
+        var configuration = file.fast
+        configuration.readOnly = true
+        #expect(throws: Realm.Error(.fileNotFound, fileURL: configuration.fileURL)) {
+            try Realm(configuration: configuration)
+        }
+        try Realm(configuration: file.fast).write { $0.create(Tally.self, value: ["name": "a"]) }
+        let realm = try Realm(configuration: configuration)
+        #expect(realm.objects(Tally.self).count == 1)
+        #expect(throws: Realm.Error(.readOnly, fileURL: configuration.fileURL)) { try realm.write {} }
+    }
+
+    @Test("An in-memory realm is shared by its name and gone when the last instance is")
+    func memory() throws {
+        var configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString)
+        configuration.objectTypes = [Tally.self]
+        do {
+            let one = try Realm(configuration: configuration)
+            try one.write { one.create(Tally.self, value: ["name": "a"]) }
+            let two = try Realm(configuration: configuration)
+            #expect(two.objects(Tally.self).count == 1)
+        }
+        #expect(!Realm.fileExists(for: configuration))
+        #expect(try Realm(configuration: configuration).objects(Tally.self).isEmpty)
+    }
+
+    @Test("asyncOpen hands the realm over on its queue; cancelled, it does not")
+    func asyncOpen() async throws {
+        let queue = DispatchQueue(label: "callback")
+        let configuration = file.fast
+        let count = await withCheckedContinuation { continuation in
+            Realm.asyncOpen(configuration: configuration, callbackQueue: queue) { result in
+                continuation.resume(returning: (try? result.get())?.objects(Tally.self).count)
+            }
+        }
+        #expect(count == 0)
+        let called = Counter()
+        Realm.asyncOpen(configuration: configuration, callbackQueue: queue) { _ in called.increment() }.cancel()
+        try await Task.sleep(for: .milliseconds(50))
+        queue.sync {}
+        #expect(called.value == 0)
+    }
+
+    @Test("A cancelled task does not open a realm")
+    func cancelledOpening() async throws {
+        let configuration = file.fast
+        let task = Task { @MainActor in
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await Realm(configuration: configuration)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("Files can be found and deleted, but not while they are open")
+    func deletion() throws {
+        let configuration = file.fast
+        #expect(!Realm.fileExists(for: configuration))
+        #expect(try !Realm.deleteFiles(for: configuration))
+        do {
+            let realm = try Realm(configuration: configuration)
+            #expect(Realm.fileExists(for: configuration))
+            #expect(throws: Realm.Error(.alreadyOpen, fileURL: configuration.fileURL)) {
+                try Realm.deleteFiles(for: configuration)
+            }
+            #expect(!realm.isFrozen)
+        }
+        #expect(try Realm.deleteFiles(for: configuration))
+        #expect(!Realm.fileExists(for: configuration))
+    }
+
+    @Test("A copy holds what was committed, and never overwrites a file")
+    func copies() throws {
+        let realm = try Realm(configuration: file.fast)
+        try realm.write { realm.create(Tally.self, value: ["name": "a", "count": 7]) }
+        let url = URL(fileURLWithPath: file.directory.path("copy.realm"))
+        try realm.writeCopy(toFile: url)
+        #expect(throws: Realm.Error(.fileExists, fileURL: url)) { try realm.writeCopy(toFile: url) }
+        var configuration = file.fast
+        configuration.fileURL = url
+        #expect(try Realm(configuration: configuration).object(ofType: Tally.self, forPrimaryKey: "a")?.count == 7)
+    }
+
+    @Test("A damaged small file is an error when it is opened")
+    func damage() throws {
+        let configuration = file.fast
+        do {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { for index in 0..<200 { realm.create(Tally.self, value: ["name": "n\(index)"]) } }
+        }
+        let path = try #require(configuration.fileURL?.path)
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        var damaged = 0
+        for page in 4..<(bytes.count / 4096) {
+            let original = bytes[page * 4096 + 100]
+            bytes[page * 4096 + 100] ^= 0x40
+            try bytes.write(to: URL(fileURLWithPath: path))
+            do {
+                _ = try Realm(configuration: configuration)
+            } catch Realm.Error.invalidDatabase {
+                damaged += 1
+            }
+            bytes[page * 4096 + 100] = original
+        }
+        #expect(damaged > 0, "no page that the realm uses was hit")
+    }
+
+    @Test("withRealm closes what it opened")
+    @MainActor
+    func scoped() async throws {
+        let configuration = file.fast
+        let count = try await Realm.withRealm(configuration: configuration) { realm in
+            try await realm.asyncWrite { realm.create(Tally.self, value: ["name": "a"]) }
+            return realm.objects(Tally.self).count
+        }
+        #expect(count == 1)
+        #expect(try Realm.deleteFiles(for: configuration))
+    }
+}
+
+extension RealmOpeningTests.Store {
+    var identifier: ObjectIdentifier { ObjectIdentifier(realm) }
+}

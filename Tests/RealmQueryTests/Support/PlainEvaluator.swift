@@ -1,0 +1,257 @@
+import RealmModel
+import RealmQuery
+
+/// Evaluates predicates over plain rows: slow, simple, and independent of the engine.
+struct PlainEvaluator {
+    let world: QueryWorld
+    private static let manyPaths = Set(QueryWorld.paths.filter(\.isMany).map { PropertyPath($0.text) })
+    /// Per list or link property of Item and target key: the rows that link to it, as often as they do.
+    private var incoming: [String: [Int64: [Int64]]] = [:]
+
+    init(world: QueryWorld) {
+        self.world = world
+        for property in QueryWorld.schema.classes["Item"]!.properties where property.kind == .object {
+            for key in world.keys("Item") {
+                for target in linked(property, "Item", key) {
+                    incoming[property.name, default: [:]][target, default: []].append(key)
+                }
+            }
+        }
+    }
+
+    func matches(_ predicate: Predicate, _ className: String, _ key: Int64) -> Bool {
+        switch predicate {
+        case .constant(let value): value
+        case .and(let parts): parts.allSatisfy { matches($0, className, key) }
+        case .or(let parts): parts.contains { matches($0, className, key) }
+        case .not(let part): !matches(part, className, key)
+        case .comparison(let comparison): holds(comparison, className, key)
+        }
+    }
+
+    private func holds(_ comparison: PredicateComparison, _ className: String, _ key: Int64) -> Bool {
+        let left = values(of: comparison.left, className, key)
+        let rights: [StoredValue]
+        var isList = false
+        if case .value(.list(let list)) = comparison.right {
+            rights = list.map(stored)
+            isList = true
+        } else {
+            rights = values(of: comparison.right, className, key)
+        }
+        func single(_ value: StoredValue) -> Bool {
+            if isList, comparison.operation == .in {
+                return rights.contains { compare(value, .equal, $0, comparison.options) }
+            }
+            if isList {
+                return compare(value, .greaterOrEqual, rights[0], []) && compare(value, .lessOrEqual, rights[1], [])
+            }
+            return comparison.quantifier == .all
+                ? rights.allSatisfy { compare(value, comparison.operation, $0, comparison.options) }
+                : rights.contains { compare(value, comparison.operation, $0, comparison.options) }
+        }
+        switch comparison.quantifier {
+        case .all: return left.allSatisfy(single)
+        case PredicateQuantifier.none?: return !left.contains(where: single)
+        default: return left.contains(where: single)
+        }
+    }
+
+    private func values(of operand: PredicateOperand, _ className: String, _ key: Int64) -> [StoredValue] {
+        switch operand {
+        case .value(let value): return [stored(value)]
+        case .path(let path):
+            let isMany = Self.manyPaths.contains(path)
+            return values(path.steps[...], className, key, behindCollection: isMany)
+        case .subqueryCount(let subquery):
+            let target = targets(subquery.collection, className, key)
+            return [.int(Int64(target.keys.count { matches(subquery.predicate, target.className, $0) }))]
+        }
+    }
+
+    private func property(_ name: String, _ className: String) -> PropertySchema {
+        QueryWorld.schema.classes[className]![name]!
+    }
+
+    /// The objects of a collection of one row.
+    private func targets(_ path: PropertyPath, _ className: String, _ key: Int64) -> (className: String, keys: [Int64])
+    {
+        guard case .property(let name) = path.steps[0] else { return (className, []) }
+        let property = property(name, className)
+        let targetClass = property.targetClass ?? ""
+        return (targetClass, linked(property, className, key))
+    }
+
+    private func linked(_ property: PropertySchema, _ className: String, _ key: Int64) -> [Int64] {
+        if property.kind == .linkingObjects {
+            return incoming[property.originProperty ?? ""]?[key] ?? []
+        }
+        let row = world.rows[className]![key]!
+        let stored = property.collection == .list ? row.lists[property.name]! : [row.values[property.name]!]
+        return stored.compactMap { if case .link(let key) = $0 { key } else { nil } }
+    }
+
+    private func values(
+        _ steps: ArraySlice<PropertyPath.Step>,
+        _ className: String,
+        _ key: Int64,
+        behindCollection: Bool
+    ) -> [StoredValue] {
+        guard let first = steps.first else { return [.link(key)] }
+        guard case .property(let name) = first else { return [] }
+        let property = property(name, className)
+        let rest = steps.dropFirst()
+        let isMany = property.collection == .list || property.kind == .linkingObjects
+        let isObjects = property.kind == .object || property.kind == .linkingObjects
+        if isMany, let next = rest.first, next != .property("") {
+            switch next {
+            case .property: break
+            case .count:
+                return [
+                    .int(
+                        Int64(
+                            isObjects
+                                ? linked(property, className, key).count
+                                : world.rows[className]![key]!.lists[name]!.count
+                        )
+                    )
+                ]
+            default:
+                let elements =
+                    isObjects
+                    ? linked(property, className, key)
+                        .flatMap {
+                            values(rest.dropFirst(), property.targetClass ?? "", $0, behindCollection: false)
+                        } : world.rows[className]![key]!.lists[name]!
+                return [aggregate(next, elements)]
+            }
+        }
+        if isObjects {
+            if !isMany, rest.isEmpty { return [world.rows[className]![key]!.values[name]!] }
+            let targets = linked(property, className, key)
+            if !isMany, targets.isEmpty { return behindCollection ? [] : [.null] }
+            return targets.flatMap {
+                values(rest, property.targetClass ?? "", $0, behindCollection: behindCollection || isMany)
+            }
+        }
+        return isMany ? world.rows[className]![key]!.lists[name]! : [world.rows[className]![key]!.values[name]!]
+    }
+
+    private func aggregate(_ step: PropertyPath.Step, _ values: [StoredValue]) -> StoredValue {
+        let ints: [Int64] = values.compactMap { if case .int(let value) = $0 { value } else { nil } }
+        let doubles = values.compactMap(PlainEvaluator.double)
+        if case .sum = step {
+            if ints.isEmpty, let first = doubles.first { return .double(doubles.dropFirst().reduce(first, +)) }
+            return .int(ints.reduce(0, &+))
+        }
+        if doubles.isEmpty { return .null }
+        switch step {
+        case .average: return .double(doubles.reduce(0, +) / Double(doubles.count))
+        case .minimum where !ints.isEmpty: return .int(ints.min()!)
+        case .maximum where !ints.isEmpty: return .int(ints.max()!)
+        case .minimum: return .double(doubles.filter { !$0.isNaN }.min() ?? .nan)
+        default: return .double(doubles.filter { !$0.isNaN }.max() ?? .nan)
+        }
+    }
+
+    private func stored(_ value: PredicateValue) -> StoredValue {
+        switch value {
+        case .null, .list: .null
+        case .bool(let value): .bool(value)
+        case .int(let value): .int(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .string(let value): .string(value)
+        case .data(let value): .data(value)
+        case .date(let value): .date(value)
+        case .objectId(let value): .objectId(value)
+        case .uuid(let value): .uuid(value)
+        case .object(_, let key): .link(key)
+        }
+    }
+
+    static func double(_ value: StoredValue) -> Double? {
+        switch value {
+        case .int(let value): Double(value)
+        case .float(let value): Double(value)
+        case .double(let value), .date(let value): value
+        default: nil
+        }
+    }
+
+    private func compare(
+        _ left: StoredValue,
+        _ operation: ComparisonOperator,
+        _ right: StoredValue,
+        _ options: StringComparisonOptions
+    ) -> Bool {
+        if left == .null || right == .null {
+            switch operation {
+            case .equal: return left == right
+            case .notEqual: return left != right
+            default: return false
+            }
+        }
+        func ordered<T: Comparable>(_ a: T, _ b: T) -> Bool {
+            switch operation {
+            case .equal: a == b
+            case .notEqual: a != b
+            case .less: a < b
+            case .lessOrEqual: a <= b
+            case .greater: a > b
+            case .greaterOrEqual: a >= b
+            default: false
+            }
+        }
+        switch (left, right) {
+        case (.int(let a), .int(let b)), (.link(let a), .link(let b)): return ordered(a, b)
+        case (.bool(let a), .bool(let b)): return ordered(a ? 1 : 0, b ? 1 : 0)
+        case (.objectId(let a), .objectId(let b)): return ordered(a, b)
+        case (.uuid(let a), .uuid(let b)): return ordered(a, b)
+        case (.string(let a), .string(let b)): return text(fold(a, options), operation, fold(b, options))
+        case (.data(let a), .data(let b)): return text(a, operation, b)
+        default:
+            guard let a = Self.double(left), let b = Self.double(right) else { return false }
+            return ordered(a, b)
+        }
+    }
+
+    private func fold(_ text: String, _ options: StringComparisonOptions) -> [UInt8] {
+        var text = text
+        if options.contains(.caseInsensitive) { text = text.lowercased() }
+        if options.contains(.diacriticInsensitive) {
+            text = String(text.map { $0 == "é" ? "e" : $0 == "É" ? "E" : $0 })
+        }
+        return Array(text.utf8)
+    }
+
+    private func text(_ a: [UInt8], _ operation: ComparisonOperator, _ b: [UInt8]) -> Bool {
+        switch operation {
+        case .equal: return a == b
+        case .notEqual: return a != b
+        case .less: return a.lexicographicallyPrecedes(b)
+        case .lessOrEqual: return !b.lexicographicallyPrecedes(a)
+        case .greater: return b.lexicographicallyPrecedes(a)
+        case .greaterOrEqual: return !a.lexicographicallyPrecedes(b)
+        case .beginsWith: return a.starts(with: b)
+        case .endsWith: return a.reversed().starts(with: b.reversed())
+        case .contains:
+            return b.isEmpty || (a.count >= b.count && (0...(a.count - b.count)).contains { a[$0...].starts(with: b) })
+        case .like:
+            return like(
+                String(decoding: a, as: UTF8.self).unicodeScalars[...],
+                String(decoding: b, as: UTF8.self).unicodeScalars[...]
+            )
+        default: return false
+        }
+    }
+
+    private func like(_ text: Substring.UnicodeScalarView, _ pattern: Substring.UnicodeScalarView) -> Bool {
+        guard let head = pattern.first else { return text.isEmpty }
+        if head == "*" {
+            return like(text, pattern.dropFirst()) || (!text.isEmpty && like(text.dropFirst(), pattern))
+        }
+        guard let first = text.first, head == "?" || head == first else { return false }
+        return like(text.dropFirst(), pattern.dropFirst())
+    }
+}

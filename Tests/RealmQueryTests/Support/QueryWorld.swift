@@ -1,0 +1,239 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+import RealmTestSupport
+
+/// A realm with two linked classes full of random rows, and the same rows as plain Swift values.
+final class QueryWorld {
+    struct Row {
+        var values: [String: StoredValue] = [:]
+        var lists: [String: [StoredValue]] = [:]
+    }
+
+    static let schema = DatabaseSchema(classes: [
+        ClassSchema(
+            name: "Item",
+            properties: [
+                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+                PropertySchema(name: "i", kind: .int),
+                PropertySchema(name: "oi", kind: .int, isOptional: true),
+                PropertySchema(name: "small", kind: .int, isIndexed: true),
+                PropertySchema(name: "b", kind: .bool),
+                PropertySchema(name: "ob", kind: .bool, isOptional: true),
+                PropertySchema(name: "s", kind: .string),
+                PropertySchema(name: "os", kind: .string, isOptional: true, isIndexed: true),
+                PropertySchema(name: "d", kind: .double),
+                PropertySchema(name: "od", kind: .double, isOptional: true),
+                PropertySchema(name: "f", kind: .float),
+                PropertySchema(name: "date", kind: .date, isOptional: true, isIndexed: true),
+                PropertySchema(name: "data", kind: .data, isOptional: true),
+                PropertySchema(name: "oid", kind: .objectId),
+                PropertySchema(name: "u", kind: .uuid, isOptional: true),
+                PropertySchema(name: "next", kind: .object, targetClass: "Item"),
+                PropertySchema(name: "box", kind: .object, targetClass: "Box"),
+                PropertySchema(name: "nums", kind: .int, collection: .list),
+                PropertySchema(name: "tags", kind: .string, collection: .list, isOptional: true),
+                PropertySchema(name: "children", kind: .object, collection: .list, targetClass: "Item"),
+                PropertySchema(
+                    name: "parents",
+                    kind: .linkingObjects,
+                    targetClass: "Item",
+                    originProperty: "children"
+                ),
+            ]
+        ),
+        ClassSchema(
+            name: "Box",
+            properties: [
+                PropertySchema(name: "name", kind: .string),
+                PropertySchema(name: "weight", kind: .double),
+                PropertySchema(name: "size", kind: .int, isOptional: true),
+                PropertySchema(name: "items", kind: .linkingObjects, targetClass: "Item", originProperty: "box"),
+            ]
+        ),
+    ])
+
+    let directory = TemporaryDirectory()
+    let file: StorageFile
+    let model: ModelView
+    var random: SplitMix64
+    /// The plain rows, by class and key.
+    var rows: [String: [Int64: Row]] = ["Item": [:], "Box": [:]]
+    private var sortedKeys: [String: [Int64]] = [:]
+    private var nextID: Int64 = 0
+
+    init(seed: UInt64, itemCount: Int) throws {
+        random = SplitMix64(seed: seed)
+        var options = StorageOptions()
+        options.durability = .none
+        file = try StorageFile.open(path: directory.path("world.realm"), options: options)
+        try file.lockForWriting()
+        let transaction = try file.beginWrite()
+        let plan = try SchemaReconciler.plan(stored: nil, declared: Self.schema)
+        try SchemaReconciler.apply(plan, in: transaction)
+        try file.publish([transaction.prepareCommit()])
+        file.unlockForWriting()
+        model = try ModelView(snapshot: file.beginRead())
+        try begin()
+        for _ in 0..<max(3, itemCount / 20) { try insertBox() }
+        for _ in 0..<itemCount { try insertItem() }
+        for key in keys("Item") where chance(0.1) { try delete("Item", key) }
+        try commit()
+    }
+
+    func begin() throws {
+        try file.lockForWriting()
+        try model.begin(file.beginWrite())
+    }
+
+    func commit() throws {
+        let prepared = try model.prepareCommit()
+        try file.publish([prepared])
+        file.unlockForWriting()
+        try model.endTransaction(advancingTo: file.beginRead())
+    }
+
+    func table(_ name: String) throws -> TableView {
+        guard let table = try model.table(named: name) else { throw QueryError("no table \(name)") }
+        return table
+    }
+
+    func keys(_ name: String) -> [Int64] { sortedKeys[name, default: []] }
+
+    func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
+
+    // MARK: Changing both sides
+
+    func insertBox() throws {
+        let table = try table("Box")
+        let key = try table.insert()
+        rows["Box", default: [:]][key] = Row()
+        sortedKeys["Box", default: []].append(key)
+        for name in ["name", "weight", "size"] { try setRandom("Box", name, key) }
+    }
+
+    func insertItem() throws {
+        let table = try table("Item")
+        let key = try table.insert(primaryKey: .int(nextID))
+        rows["Item", default: [:]][key] = Row(values: ["id": .int(nextID)])
+        sortedKeys["Item", default: []].append(key)
+        nextID += Int64.random(in: 1...3, using: &random)
+        for property in table.schema.properties where property.name != "id" {
+            try setRandom("Item", property.name, key)
+        }
+    }
+
+    func setRandom(_ className: String, _ name: String, _ key: Int64) throws {
+        let table = try table(className)
+        guard let ordinal = table.schema.ordinal(of: name) else { return }
+        let property = table.schema.properties[ordinal]
+        if property.kind == .linkingObjects { return }
+        if property.collection == .list {
+            let elements = (0..<Int.random(in: 0...4, using: &random)).compactMap { _ in randomValue(property) }
+                .filter { property.kind != .object || $0 != .null }
+            try table.listAssign(ordinal, key: key, elements)
+            rows[className]?[key]?.lists[name] = elements
+        } else {
+            let value = randomValue(property)
+            try table.set(ordinal, key: key, to: value)
+            rows[className]?[key]?.values[name] = value
+        }
+    }
+
+    func delete(_ className: String, _ key: Int64) throws {
+        try table(className).delete(key: key)
+        rows[className]?[key] = nil
+        sortedKeys[className]?.removeAll { $0 == key }
+        // Links to the row become null, lists lose it.
+        for property in Self.schema.classes["Item"]!.properties where property.targetClass == className {
+            for origin in keys("Item") {
+                if property.collection == .list {
+                    rows["Item"]?[origin]?.lists[property.name]?.removeAll { $0 == .link(key) }
+                } else if rows["Item"]?[origin]?.values[property.name] == .link(key) {
+                    rows["Item"]?[origin]?.values[property.name] = .null
+                }
+            }
+        }
+    }
+
+    /// Changes a good part of the rows, inside a transaction.
+    func mutate() throws {
+        for _ in 0..<20 { try insertItem() }
+        for key in keys("Item") where chance(0.05) { try delete("Item", key) }
+        for key in keys("Box") where chance(0.05) { try delete("Box", key) }
+        let names = Self.schema.classes["Item"]!.properties.map(\.name).filter { $0 != "id" }
+        for key in keys("Item") where chance(0.3) { try setRandom("Item", names.randomElement(using: &random)!, key) }
+    }
+
+    // MARK: Random values, from small sets so that comparisons hit
+
+    static let strings = [
+        "", "a", "A", "ab", "abc", "Abc", "aB", "b", "bc", "é", "É", "e", "aé", "zzzzzzzz", "zzzzzzzzz", "z*",
+    ]
+
+    func randomValue(_ property: PropertySchema) -> StoredValue {
+        if property.isOptional, chance(0.25) { return .null }
+        return randomValue(property.kind, targetClass: property.targetClass)
+    }
+
+    func randomValue(_ kind: PropertyKind, targetClass: String? = nil) -> StoredValue {
+        switch kind {
+        case .int:
+            return .int(
+                chance(0.03) ? [.min, .max].randomElement(using: &random)! : .random(in: -5...5, using: &random)
+            )
+        case .bool: return .bool(chance(0.5))
+        case .string: return .string(Self.strings.randomElement(using: &random)!)
+        case .data: return .data(Array(Self.strings.randomElement(using: &random)!.utf8))
+        case .date: return .date(randomDouble(allowsNaN: false))
+        case .float: return .float(Float(randomDouble(allowsNaN: true)))
+        case .double: return .double(randomDouble(allowsNaN: true))
+        case .objectId:
+            return .objectId(
+                ObjectIDBytes(high: .random(in: 0...2, using: &random), low: .random(in: 0...2, using: &random))
+            )
+        case .uuid:
+            return .uuid(UUIDBytes(high: .random(in: 0...2, using: &random), low: .random(in: 0...2, using: &random)))
+        case .object:
+            guard let target = keys(targetClass ?? "").randomElement(using: &random) else { return .null }
+            return .link(target)
+        default: return .null
+        }
+    }
+
+    func randomDouble(allowsNaN: Bool) -> Double {
+        if allowsNaN, chance(0.05) { return .nan }
+        if chance(0.05) { return [-0.0, .infinity, -.infinity, 1e300].randomElement(using: &random)! }
+        return Double(Int.random(in: -8...8, using: &random)) / 2
+    }
+}
+
+extension QueryWorld {
+    /// The differences between the tables and the plain rows.
+    func differences() throws -> [String] {
+        var found: [String] = []
+        for (className, plain) in rows {
+            let table = try table(className)
+            if table.count != plain.count { found.append("\(className): \(table.count) rows, expected \(plain.count)") }
+            for (key, row) in plain.sorted(by: { $0.key < $1.key }) {
+                for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
+                    if property.collection == .list {
+                        let values = try table.list(ordinal, key: key).values()
+                        if values != row.lists[property.name] {
+                            found.append(
+                                "\(className)#\(key).\(property.name): \(values), expected \(row.lists[property.name]!)"
+                            )
+                        }
+                    } else {
+                        let value = try table.value(ordinal, key: key)
+                        let expected = row.values[property.name] ?? .null
+                        if "\(value)" != "\(expected)" {
+                            found.append("\(className)#\(key).\(property.name): \(value), expected \(expected)")
+                        }
+                    }
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,115 @@
+import RealmModel
+import RealmQuery
+import RealmTestSupport
+
+extension QueryWorld {
+    /// Paths of Item by the type of their values, and whether they have many.
+    static let paths: [(text: String, kind: PropertyKind, target: String?, isMany: Bool)] = [
+        ("id", .int, nil, false), ("i", .int, nil, false), ("oi", .int, nil, false), ("small", .int, nil, false),
+        ("b", .bool, nil, false), ("ob", .bool, nil, false), ("s", .string, nil, false), ("os", .string, nil, false),
+        ("d", .double, nil, false), ("od", .double, nil, false), ("f", .float, nil, false), ("date", .date, nil, false),
+        ("data", .data, nil, false), ("oid", .objectId, nil, false), ("u", .uuid, nil, false),
+        ("next", .object, "Item", false), ("box", .object, "Box", false), ("SELF", .object, "Item", false),
+        ("next.i", .int, nil, false), ("next.os", .string, nil, false), ("box.name", .string, nil, false),
+        ("box.weight", .double, nil, false), ("next.next.oi", .int, nil, false), ("next.box", .object, "Box", false),
+        ("nums", .int, nil, true), ("tags", .string, nil, true), ("children", .object, "Item", true),
+        ("children.s", .string, nil, true), ("children.box.size", .int, nil, true), ("parents.i", .int, nil, true),
+        ("next.nums", .int, nil, true), ("children.nums", .int, nil, true), ("box.items.small", .int, nil, true),
+        ("children.children.oi", .int, nil, true), ("children.next", .object, "Item", true),
+        ("nums.@count", .int, nil, false), ("tags.@count", .int, nil, false), ("children.@count", .int, nil, false),
+        ("parents.@count", .int, nil, false), ("next.children.@count", .int, nil, false),
+        ("nums.@sum", .int, nil, false), ("nums.@min", .int, nil, false), ("nums.@avg", .double, nil, false),
+        ("children.@max.oi", .int, nil, false), ("children.@sum.small", .int, nil, false),
+        ("children.@avg.small", .double, nil, false), ("children.@min.od", .double, nil, false),
+        ("parents.@max.small", .int, nil, false), ("children.@count", .int, nil, false),
+    ]
+
+    func randomPredicate(depth: Int) -> Predicate {
+        if depth > 0, chance(0.6) {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: return .not(randomPredicate(depth: depth - 1))
+            case 1:
+                return .or((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
+            default:
+                return .and((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
+            }
+        }
+        if chance(0.03) { return .constant(chance(0.5)) }
+        if chance(0.06), depth > 0 {
+            let collection: PropertyPath = chance(0.7) ? "children" : "parents"
+            let subquery = PredicateSubquery(collection: collection, predicate: randomPredicate(depth: depth - 1))
+            let operation: ComparisonOperator = [.equal, .greater, .lessOrEqual].randomElement(using: &random)!
+            return .compare(.subqueryCount(subquery), operation, .value(.int(.random(in: 0...2, using: &random))))
+        }
+        return randomComparison()
+    }
+
+    private func randomComparison() -> Predicate {
+        let path = Self.paths.randomElement(using: &random)!
+        let quantifier: PredicateQuantifier? =
+            path.isMany ? [.any, .all, PredicateQuantifier.none].randomElement(using: &random)! : nil
+        if chance(0.1), !path.isMany {
+            let partners = Self.paths.filter {
+                !$0.isMany
+                    && ($0.kind == path.kind && $0.target == path.target
+                        || [.int, .double].contains($0.kind) && [.int, .double].contains(path.kind))
+            }
+            let operation: ComparisonOperator =
+                path.kind == .object || path.kind == .bool
+                ? [.equal, .notEqual].randomElement(using: &random)!
+                : [.equal, .notEqual, .less, .greaterOrEqual].randomElement(using: &random)!
+            return .compare(.path(path.text), operation, .path(partners.randomElement(using: &random)!.text))
+        }
+        var operations: [ComparisonOperator] = [.equal, .notEqual, .in]
+        if path.kind != .bool && path.kind != .object {
+            operations += [.less, .lessOrEqual, .greater, .greaterOrEqual, .between]
+        }
+        if path.kind == .string || path.kind == .data { operations += [.beginsWith, .endsWith, .contains] }
+        if path.kind == .string { operations += [.like] }
+        let operation = operations.randomElement(using: &random)!
+        var options: StringComparisonOptions = []
+        if path.kind == .string, [.equal, .notEqual, .in, .beginsWith, .endsWith, .contains].contains(operation),
+            chance(0.4)
+        {
+            options = [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
+                .randomElement(using: &random)!
+        }
+        let right: PredicateValue
+        switch operation {
+        case .in:
+            right = .list(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in randomConstant(path.kind, path.target) }
+            )
+        case .between:
+            right = .list([
+                randomConstant(path.kind, path.target, allowsNull: false),
+                randomConstant(path.kind, path.target, allowsNull: false),
+            ])
+        case .like:
+            right = .string(
+                ["*", "a*", "*b", "?", "a?", "*b*", "??", "a", "*é", "z**z?"].randomElement(using: &random)!
+            )
+        default: right = randomConstant(path.kind, path.target)
+        }
+        return .compare(.path(path.text), operation, .value(right), options: options, quantifier: quantifier)
+    }
+
+    private func randomConstant(_ kind: PropertyKind, _ target: String?, allowsNull: Bool = true) -> PredicateValue {
+        if allowsNull, chance(0.1) { return .null }
+        if kind == .int, chance(0.1) { return .double(randomDouble(allowsNaN: true)) }
+        if kind == .double, chance(0.2) { return .int(.random(in: -4...4, using: &random)) }
+        switch randomValue(kind, targetClass: target) {
+        case .null: return .null
+        case .int(let value): return .int(value)
+        case .bool(let value): return .bool(value)
+        case .float(let value): return .float(value)
+        case .double(let value): return .double(value)
+        case .string(let value): return .string(value)
+        case .data(let value): return .data(value)
+        case .date(let value): return .date(value)
+        case .objectId(let value): return .objectId(value)
+        case .uuid(let value): return .uuid(value)
+        case .link(let key): return .object(className: target ?? "", key: key)
+        }
+    }
+}

@@ -1,6 +1,8 @@
 import RealmStorage
 
-/// The bytes of a list in its row (little-endian). No bytes at all are an empty list.
+/// The bytes of a list in its row (little-endian).
+///
+/// No bytes at all are an empty list.
 ///
 /// A small list, at most 1,024 bytes in all:
 ///

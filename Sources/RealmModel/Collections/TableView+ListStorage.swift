@@ -127,7 +127,7 @@ extension TableView {
                 view: transaction.storage.view
             )
             var encoder = SmallListWriter(transaction.listBuffer, slot: slot, count: open.count)
-            try list.forEach { _, value in encoder.append(value) }
+            try list.visit { encoder.append($0) }
             try setListBytes(encoder.bytes, property, key: key)
         }
         try open.removeAll(in: transaction.storage)

@@ -107,7 +107,9 @@ extension TableView {
         try firstElement.withBorrowed { try rawSplice(property, key: key, second..<second + 1, with: $0) }
     }
 
-    /// Makes the list hold exactly these elements. Embedded rows that are among them are kept, others are deleted.
+    /// Makes the list hold exactly these elements.
+    ///
+    /// Embedded rows that are among them are kept, others are deleted.
     package func listAssign(_ property: Int, key: Int64, _ elements: [StoredValue]) throws {
         for element in elements { try requireKind(element, property) }
         let slot = slots[property]

@@ -7,9 +7,6 @@ import RealmStorage
 /// and when the tree is read, or at the commit, or when many rows are waiting, the entries are made from the columns,
 /// sorted, and inserted in order.
 extension TableView {
-    /// The number of rows that may wait.
-    static var pendingRowLimit: Int64 { 1 << 18 }
-
     /// Brings a tree up to date.
     func catchUp(_ property: Int) throws(StorageError) {
         let tree = Int(slots[property].tree)
@@ -35,7 +32,7 @@ extension TableView {
     /// Called when rows are appended: bounds the number of rows that wait.
     @inline(__always)
     func limitPending(before key: Int64) throws(StorageError) {
-        guard key &- firstNewKey & (Self.pendingRowLimit - 1) == 0, key != firstNewKey else { return }
+        guard (key &- firstNewKey) & (pendingRowLimit - 1) == 0, key != firstNewKey else { return }
         try catchUpAll()
     }
 }

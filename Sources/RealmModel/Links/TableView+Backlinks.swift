@@ -7,6 +7,8 @@ extension TableView {
     ///   - key: The row that is linked to.
     ///   - origin: The table of the origin class.
     ///   - property: The ordinal of the linking property in the origin class.
+    /// - Returns: the keys of the origin rows.
+    /// - Throws: `StorageError` when a page is damaged.
     package func backlinkKeys(of key: Int64, from origin: UInt32, property: Int) throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
         try forEachBacklink(of: key, from: origin, property: property) { (originKey, multiplicity) in

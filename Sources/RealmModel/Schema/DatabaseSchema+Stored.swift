@@ -7,7 +7,11 @@ extension DatabaseSchema {
 
     /// Reads the schema that a catalog holds; nil when none was ever stored.
     ///
-    /// - Parameter known: A schema of the same file, returned as it is when nothing changed since.
+    /// - Parameters:
+    ///   - catalog: The root of everything in the file.
+    ///   - view: Where its pages are read.
+    ///   - known: A schema of the same file, returned as it is when nothing changed since.
+    /// - Throws: `StorageError` when the catalog is damaged.
     init?(in catalog: ByteTree, view: PageView, known: DatabaseSchema? = nil) throws(StorageError) {
         guard let entry = try DatabaseEntry(in: catalog, view: view) else { return nil }
         if let known, known.stamp == entry.stamp, known.stamp != 0 {

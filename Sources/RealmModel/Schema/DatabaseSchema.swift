@@ -6,7 +6,9 @@ package struct DatabaseSchema: Sendable, Equatable {
     package let classes: OrderedDictionary<String, ClassSchema>
     /// The schema version of the configuration, or the one last written to the file.
     package var version: UInt64
-    /// For a stored schema: the file version that last changed it. Equal stamps of one file mean equal schemas.
+    /// For a stored schema: the file version that last changed it.
+    ///
+    /// Equal stamps of one file mean equal schemas.
     package internal(set) var stamp: UInt64 = 0
 
     private let classNames: [UInt32: String]

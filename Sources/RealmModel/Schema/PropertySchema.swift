@@ -5,7 +5,9 @@ package struct PropertySchema: Sendable, Hashable {
     package var name: String
     package var kind: PropertyKind
     package var collection: CollectionKind
-    /// Whether the value, or each element of the collection, may be null. Always true for a link to one object.
+    /// Whether the value, or each element of the collection, may be null.
+    ///
+    /// Always true for a link to one object.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
     package var isIndexed: Bool

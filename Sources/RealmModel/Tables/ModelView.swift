@@ -28,7 +28,10 @@ package final class ModelView {
 
     /// Stands a view on a snapshot.
     ///
-    /// - Parameter schema: The schema of another view of the same file, to be shared when it still is this version's.
+    /// - Parameters:
+    ///   - snapshot: The version.
+    ///   - schema: The schema of another view of the same file, to be shared when it still is this version's.
+    /// - Throws: `StorageError` when the catalog is damaged.
     package init(snapshot: Snapshot, schema: DatabaseSchema? = nil) throws(StorageError) {
         pinned = snapshot
         view = snapshot.view
@@ -119,7 +122,9 @@ package final class ModelView {
 
     // MARK: - Moving
 
-    /// Moves to another version. Not inside a transaction.
+    /// Moves to another version.
+    ///
+    /// Not inside a transaction.
     package func advance(to snapshot: Snapshot) throws(StorageError) {
         precondition(transaction == nil, "End the transaction before moving to another version.")
         guard snapshot.version != pinned?.version || snapshot.file !== pinned?.file else {
@@ -137,7 +142,9 @@ package final class ModelView {
         self.transaction = ModelTransaction(storage: transaction)
     }
 
-    /// Reads from other roots. Tables whose catalog is the same keep theirs.
+    /// Reads from other roots.
+    ///
+    /// Tables whose catalog is the same keep theirs.
     private func move(to catalog: ByteTree, view: PageView) throws(StorageError) {
         generation.pointee &+= 1
         let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
@@ -160,8 +167,9 @@ package final class ModelView {
         }
     }
 
-    /// Seals every touched table into the catalog and prepares the commit. Reads still see the transaction, until
-    /// `endTransaction` or `rollback`.
+    /// Seals every touched table into the catalog and prepares the commit.
+    ///
+    /// Reads still see the transaction, until `endTransaction` or `rollback`.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try sealTables()
@@ -200,6 +208,7 @@ package final class ModelView {
     ///
     /// - Parameter snapshot: The version to stand on, normally the one just committed; nil to read the old snapshot
     ///   until the commit is durable and `advance(to:)` is called.
+    /// - Throws: `StorageError` when the catalog is damaged.
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
         guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")

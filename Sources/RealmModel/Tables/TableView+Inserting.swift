@@ -4,6 +4,7 @@ extension TableView {
     /// Creates a row, every other property at its default (null, zero, empty).
     ///
     /// - Parameter primaryKey: The value of the primary key; nil for a class without one.
+    /// - Returns: the key of the new row.
     /// - Throws: `ModelError.duplicatePrimaryKey`, `ModelError.invalidValue`, or the storage's error.
     package func insert(primaryKey: StoredValue? = nil) throws -> Int64 {
         guard let primaryKey else {

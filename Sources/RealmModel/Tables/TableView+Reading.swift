@@ -1,7 +1,9 @@
 package import RealmStorage
 
 extension TableView {
-    /// The row of a key; nil when there is no such row. Valid until `model.generation` changes.
+    /// The row of a key; nil when there is no such row.
+    ///
+    /// Valid until `model.generation` changes.
     package func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
         if let writer { return try writer.leaf(containing: key) }
         return try clusters.leaf(containing: key, in: view)
@@ -28,7 +30,9 @@ extension TableView {
         return try clusters.index(of: key, in: view)
     }
 
-    /// The leaves in key order. The first may begin with rows before `key`.
+    /// The leaves in key order.
+    ///
+    /// The first may begin with rows before `key`.
     package func leaves(from key: Int64 = .min) -> LeafCursor {
         if let writer { return writer.leaves(from: key) }
         return clusters.leaves(in: view, from: key)
@@ -50,7 +54,9 @@ extension TableView {
         corrupt("the column of property '\(schema.properties[property].name)' has the wrong type.")
     }
 
-    /// A single value, owned. Not for collections or computed properties.
+    /// A single value, owned.
+    ///
+    /// Not for collections or computed properties.
     ///
     /// - Throws: `ModelError.noSuchRow`, or the storage's error.
     package func value(_ property: Int, key: Int64) throws -> StoredValue {
@@ -63,7 +69,9 @@ extension TableView {
         return StoredValue(try borrowedValue(property, at: location), kind: kind)
     }
 
-    /// A single value, in place, of a row already located. Valid as long as a column view.
+    /// A single value, in place, of a row already located.
+    ///
+    /// Valid as long as a column view.
     package func borrowedValue(_ property: Int, at location: RowLocation) throws(StorageError) -> BorrowedValue {
         let slot = slots[property]
         precondition(slot.collection == .none && slot.column >= 0, "Read a collection with list(_:key:).")

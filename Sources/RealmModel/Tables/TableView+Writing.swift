@@ -38,7 +38,9 @@ extension TableView {
         try set(property, key: key, to: BorrowedValue.null)
     }
 
-    /// Sets a to-one link. A row of an embedded class that was linked before is deleted with all that it owns.
+    /// Sets a to-one link.
+    ///
+    /// A row of an embedded class that was linked before is deleted with all that it owns.
     ///
     /// - Throws: `ModelError.noSuchTarget` when the target does not exist.
     package func setLink(_ property: Int, key: Int64, to target: Int64?) throws {

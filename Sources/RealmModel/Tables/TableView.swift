@@ -37,6 +37,8 @@ package final class TableView {
     var firstNewKey = Int64.max
     /// A row that is known to exist in the open transaction, -1 for none.
     var liveKey: Int64 = -1
+    /// The number of rows that may wait for their index entries; a power of two.
+    var pendingRowLimit: Int64 = 1 << 18
     /// The greatest int primary key, pending ones included, while `knowsMaximum`.
     var maximumPrimaryKey = Int64.min
     var knowsMaximum = false

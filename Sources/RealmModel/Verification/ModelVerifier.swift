@@ -144,7 +144,9 @@ package enum ModelVerifier {
     }
 
     /// Visits every run of pages that a version's catalog reaches: the catalog itself, clusters, indexes, backlinks,
-    /// large lists, overflow values. Each run exactly once.
+    /// large lists, overflow values.
+    ///
+    /// Each run exactly once.
     package static func forEachReachablePage(
         in snapshot: Snapshot,
         _ body: (PageReference) throws(StorageError) -> Void

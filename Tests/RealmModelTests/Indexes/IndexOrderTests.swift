@@ -1,7 +1,8 @@
-import RealmModel
 import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmModel
 
 @Suite struct IndexOrderTests {
     struct Kind: CustomTestStringConvertible, Sendable {
@@ -163,8 +164,11 @@ import Testing
         try ModelVerifier.verify(database.model)
     }
 
-    @Test("Indexes that are made up for many rows at once are those of one row at a time")
-    func catchesUp() throws {
+    @Test(
+        "Indexes that are made up for many rows at once are those of one row at a time",
+        arguments: [1 << 18, 256] as [Int64]
+    )
+    func catchesUp(limit: Int64) throws {
         let classes = [
             ClassSchema(
                 name: "Row",
@@ -181,6 +185,7 @@ import Testing
         for round in 0..<4 {
             try database.write { _ in
                 let table = try database.table("Row")
+                table.pendingRowLimit = limit
                 for index in 0..<[1_500, 20, 3_000, 400][round] {
                     let id = random.chance(90) ? Int64(round * 10_000 + index) : Int64(-random.below(1_000_000))
                     guard try table.find(primaryKey: .int(id)) == nil else { continue }

@@ -40,10 +40,10 @@ struct CompiledQueryPropertyTests {
     @Test("Many small tables: snapshot, then inside a write transaction, then committed", arguments: 1...6)
     func small(seed: UInt64) throws {
         let world = try QueryWorld(seed: seed, itemCount: 90)
-        try check(world, queries: 200, depth: 2, seed: seed)
+        try check(world, queries: 160, depth: 2, seed: seed)
         try world.begin()
         try world.mutate()
-        try check(world, queries: 200, depth: 2, seed: seed)
+        try check(world, queries: 160, depth: 2, seed: seed)
         try world.commit()
         try check(world, queries: 50, depth: 3, seed: seed)
     }

@@ -4,6 +4,7 @@ import RealmQuery
 /// Evaluates predicates over plain rows: slow, simple, and independent of the engine.
 struct PlainEvaluator {
     let world: QueryWorld
+    private static let manyPaths = Set(QueryWorld.paths.filter(\.isMany).map { PropertyPath($0.text) })
     /// Per list or link property of Item and target key: the rows that link to it, as often as they do.
     private var incoming: [String: [Int64: [Int64]]] = [:]
 
@@ -60,7 +61,7 @@ struct PlainEvaluator {
         switch operand {
         case .value(let value): return [stored(value)]
         case .path(let path):
-            let isMany = QueryWorld.paths.contains { $0.isMany && $0.text == path.description }
+            let isMany = Self.manyPaths.contains(path)
             return values(path.steps[...], className, key, behindCollection: isMany)
         case .subqueryCount(let subquery):
             let target = targets(subquery.collection, className, key)

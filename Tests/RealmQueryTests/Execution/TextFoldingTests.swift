@@ -1,0 +1,49 @@
+import RealmModel
+import RealmQuery
+import Testing
+
+@Suite("Folded and patterned text")
+struct TextFoldingTests {
+    static let cases: [(value: String, predicate: String, matches: Bool)] = [
+        ("Straße", "s ==[c] 'STRASSE'", false), ("Straße", "s ==[c] 'STRAßE'", true), ("ΣΑΣ", "s ==[c] 'σας'", true),
+        ("ДОМ", "s ==[c] 'дом'", true), ("É", "s ==[c] 'é'", true), ("É", "s ==[d] 'E'", true),
+        ("É", "s ==[d] 'e'", false),
+        ("É", "s ==[cd] 'e'", true), ("e\u{301}", "s ==[d] 'e'", true), ("ế", "s ==[cd] 'E'", true),
+        ("Ångström", "s CONTAINS[cd] 'STRO'", true), ("İ", "s ==[c] 'i'", false), ("K", "s ==[c] '\\u212A'", true),
+        ("日本語", "s LIKE '?本?'", true), ("日本語", "s LIKE '??'", false), ("a*b", "s LIKE 'a*b'", true),
+        ("aXXb", "s LIKE 'a*b'", true), ("aXXbc", "s LIKE 'a*b'", false), ("AxB", "s LIKE[c] 'a?b'", true),
+        ("", "s LIKE '*'", true), ("", "s LIKE '?'", false), ("ß", "s BEGINSWITH '\\u00df'", true),
+        ("abc", "s ENDSWITH[c] 'BC'", true), ("abcabd", "s CONTAINS 'abd'", true), ("ab", "s CONTAINS 'abc'", false),
+    ]
+
+    @Test("Strings match as documented", arguments: cases)
+    func matches(value: String, text: String, expected: Bool) throws {
+        let world = try QueryWorld(seed: 3, itemCount: 3)
+        try world.begin()
+        let table = try world.table("Item")
+        let key = try table.insert(primaryKey: .int(1_000))
+        try table.set(table.schema.ordinal(of: "s")!, key: key, to: .string(value))
+        try world.commit()
+        let predicate = try Predicate.parse(text)
+        let query = try CompiledQuery(predicate, table: table)
+        #expect(try query.matches(key: key) == expected)
+        #expect(try query.keys().contains(key) == expected)
+    }
+
+    @Test("A hostile pattern takes polynomial time")
+    func hostilePattern() throws {
+        let world = try QueryWorld(seed: 3, itemCount: 3)
+        try world.begin()
+        let table = try world.table("Item")
+        let key = try table.insert(primaryKey: .int(1_000))
+        try table.set(table.schema.ordinal(of: "s")!, key: key, to: .string(String(repeating: "a", count: 2_000)))
+        try world.commit()
+        let pattern = String(repeating: "*a", count: 200) + "b"
+        let predicate = try Predicate.parse("s LIKE %@", arguments: [.string(pattern)])
+        let query = try CompiledQuery(predicate, table: table)
+        var count = -1
+        let elapsed = try ContinuousClock().measure { count = try query.count() }
+        #expect(count == 0)
+        #expect(elapsed < .seconds(5))
+    }
+}

@@ -107,8 +107,11 @@ struct HandoverTests {
         let reference = await worker.with { _, realm in
             ObjectReference(to: realm.object(ofType: Chore.self, forPrimaryKey: 1)!)
         }
-        let copy = try JSONDecoder().decode(
-            ObjectReference<Chore>.self, from: JSONEncoder().encode(reference))
+        let copy = try JSONDecoder()
+            .decode(
+                ObjectReference<Chore>.self,
+                from: JSONEncoder().encode(reference)
+            )
         #expect(copy == reference)
         #expect(Set([copy, reference]).count == 1)
         await worker.with { _, realm in
@@ -161,7 +164,8 @@ struct HandoverTests {
             queue.async {
                 let chore = reference.wrappedValue
                 continuation.resume(
-                    with: Result { try chore?.realm?.write { reference.wrappedValue?.name = name } })
+                    with: Result { try chore?.realm?.write { reference.wrappedValue?.name = name } }
+                )
             }
         }
     }
@@ -213,6 +217,7 @@ struct HandoverTests {
         var told = await iterator.next()?.told
         if told == .initial(["one", "two"]) { told = await iterator.next()?.told }
         #expect(
-            told == .initial(["two"]) || told == .update(["two"], deletions: [0], insertions: [], modifications: []))
+            told == .initial(["two"]) || told == .update(["two"], deletions: [0], insertions: [], modifications: [])
+        )
     }
 }

@@ -31,7 +31,8 @@ struct CollectionChangesTests {
                 .update(["uno", "two"], deletions: [], insertions: [], modifications: [0]),
                 .update(["two"], deletions: [0], insertions: [], modifications: []),
                 .update([], deletions: [0], insertions: [], modifications: []),
-            ])
+            ]
+        )
     }
 
     @Test("a slow loop gets one element for many commits")
@@ -44,7 +45,8 @@ struct CollectionChangesTests {
         try await worker.rename(4, "four")
         #expect(
             await iterator.next()?.told
-                == .update(["1", "3", "four", "5"], deletions: [], insertions: [0, 1, 2, 3], modifications: []))
+                == .update(["1", "3", "four", "5"], deletions: [], insertions: [0, 1, 2, 3], modifications: [])
+        )
     }
 
     @Test("iterated on an actor it gives live objects of that actor, elsewhere frozen ones")
@@ -157,7 +159,8 @@ struct CollectionChangesTests {
         for journal in journals {
             #expect(
                 await journal.wait(for: 2)
-                    == [.initial([]), .update(["one"], deletions: [], insertions: [0], modifications: [])])
+                    == [.initial([]), .update(["one"], deletions: [], insertions: [0], modifications: [])]
+            )
         }
         for task in tasks { task.cancel() }
     }
@@ -231,14 +234,16 @@ struct CollectionChangesTests {
         try await worker.add(3, "early", priority: 1)
         #expect(
             await iterator.next()?.told
-                == .update(["early", "late"], deletions: [], insertions: [0, 1], modifications: []))
+                == .update(["early", "late"], deletions: [], insertions: [0, 1], modifications: [])
+        )
         try await worker.with { _, realm in
             try await realm.asyncWrite { realm.object(ofType: Chore.self, forPrimaryKey: 1)?.tags.append("x") }
             try await realm.asyncWrite { realm.object(ofType: Chore.self, forPrimaryKey: 3)?.priority = 99 }
         }
         #expect(
             await iterator.next()?.told
-                == .update(["late", "early"], deletions: [0], insertions: [1], modifications: []))
+                == .update(["late", "early"], deletions: [0], insertions: [1], modifications: [])
+        )
     }
 
     @Test("the deletion of a list's owner is the last change of the list")
@@ -313,7 +318,8 @@ struct CollectionChangesTests {
                     .initial([]),
                     .update(["two"], deletions: [], insertions: [0], modifications: []),
                     .update(["one", "two"], deletions: [], insertions: [0], modifications: []),
-                ])
+                ]
+            )
         }
     }
 }

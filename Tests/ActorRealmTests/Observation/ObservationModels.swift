@@ -83,7 +83,10 @@ actor Worker {
     @discardableResult
     func add(_ id: Int, _ name: String, isDone: Bool = false, priority: Int = 0) async throws -> Int64 {
         try await realm.asyncWrite {
-            let task = realm.create(Chore.self, value: ["id": id, "name": name, "isDone": isDone, "priority": priority])
+            let task = realm.create(
+                Chore.self,
+                value: ["id": id, "name": name, "isDone": isDone, "priority": priority]
+            )
             return ObjectReference(to: task).key
         }
     }

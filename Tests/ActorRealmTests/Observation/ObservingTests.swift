@@ -13,10 +13,11 @@ struct ObservingTests {
         try await worker.add(1, "one")
         let journal = Journal<Told>()
         let token = await worker.with { worker, realm in
-            let token = realm.objects(Chore.self).observe { change in
-                worker.assertIsolated()
-                journal.add(change.told)
-            }
+            let token = realm.objects(Chore.self)
+                .observe { change in
+                    worker.assertIsolated()
+                    journal.add(change.told)
+                }
             #expect(journal.entries.isEmpty)
             return token
         }
@@ -24,7 +25,8 @@ struct ObservingTests {
         try await worker.add(2, "two")
         #expect(
             await journal.wait(for: 2).last
-                == .update(["one", "two"], deletions: [], insertions: [1], modifications: []))
+                == .update(["one", "two"], deletions: [], insertions: [1], modifications: [])
+        )
         #expect(token.invalidate())
         #expect(!token.invalidate())
         try await worker.add(3, "three")
@@ -37,16 +39,18 @@ struct ObservingTests {
         let other = try await Worker(file.configuration)
         let journal = Journal<Told>()
         let token = await worker.with { _, realm in
-            await realm.objects(Chore.self).observe(on: other) { actor, change in
-                #expect(change.collection?.realm === actor.realm)
-                journal.add(change.told)
-            }
+            await realm.objects(Chore.self)
+                .observe(on: other) { actor, change in
+                    #expect(change.collection?.realm === actor.realm)
+                    journal.add(change.told)
+                }
         }
         _ = await journal.wait(for: 1)
         try await worker.add(1, "one")
         #expect(
             await journal.wait(for: 2)
-                == [.initial([]), .update(["one"], deletions: [], insertions: [0], modifications: [])])
+                == [.initial([]), .update(["one"], deletions: [], insertions: [0], modifications: [])]
+        )
         token.invalidate()
     }
 
@@ -83,10 +87,11 @@ struct ObservingTests {
         let queue = DispatchQueue(label: "observing")
         let journal = Journal<Told>()
         let token = await worker.with { _, realm in
-            realm.objects(Chore.self).observe(on: queue) { change in
-                dispatchPrecondition(condition: .onQueue(queue))
-                journal.add(change.told)
-            }
+            realm.objects(Chore.self)
+                .observe(on: queue) { change in
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    journal.add(change.told)
+                }
         }
         _ = await journal.wait(for: 1)
         try await worker.add(1, "one")
@@ -174,7 +179,8 @@ struct ObservingTests {
         try await worker.add(2, "two")
         #expect(
             await journal.wait(for: 2).last
-                == .update(["own", "two"], deletions: [], insertions: [1], modifications: []))
+                == .update(["own", "two"], deletions: [], insertions: [1], modifications: [])
+        )
         #expect(await others.wait(for: 3).count == 3)
         token.invalidate()
         other.invalidate()
@@ -202,7 +208,8 @@ struct ObservingTests {
         }
         #expect(
             await journal.wait(for: 2).last
-                == .update(["one"], deletions: [], insertions: [0], modifications: []))
+                == .update(["one"], deletions: [], insertions: [0], modifications: [])
+        )
         #expect(await notifications.wait(for: 2) == [.refreshRequired, .didChange])
         for token in tokens { token.invalidate() }
     }
@@ -212,10 +219,11 @@ struct ObservingTests {
         let worker = try await Worker(file.configuration)
         let journal = Journal<Told>()
         let token = await worker.with { _, realm in
-            realm.objects(Chore.self).observe { change in
-                #expect(change.collection?.realm?.isInWriteTransaction == false)
-                journal.add(change.told)
-            }
+            realm.objects(Chore.self)
+                .observe { change in
+                    #expect(change.collection?.realm?.isInWriteTransaction == false)
+                    journal.add(change.told)
+                }
         }
         _ = await journal.wait(for: 1)
         try await worker.with { _, realm in
@@ -234,12 +242,13 @@ struct ObservingTests {
         let worker = try await Worker(file.configuration)
         let journal = Journal<Told>()
         let token = await worker.with { _, realm in
-            realm.objects(Chore.self).observe { change in
-                journal.add(change.told)
-                guard let chores = change.collection, chores.count < 3 else { return }
-                let id = chores.count
-                try? realm.write { _ = realm.create(Chore.self, value: ["id": id, "name": "\(id)"]) }
-            }
+            realm.objects(Chore.self)
+                .observe { change in
+                    journal.add(change.told)
+                    guard let chores = change.collection, chores.count < 3 else { return }
+                    let id = chores.count
+                    try? realm.write { _ = realm.create(Chore.self, value: ["id": id, "name": "\(id)"]) }
+                }
         }
         #expect(
             await journal.wait(for: 4) == [
@@ -247,7 +256,8 @@ struct ObservingTests {
                 .update(["0"], deletions: [], insertions: [0], modifications: []),
                 .update(["0", "1"], deletions: [], insertions: [1], modifications: []),
                 .update(["0", "1", "2"], deletions: [], insertions: [2], modifications: []),
-            ])
+            ]
+        )
         token.invalidate()
     }
 

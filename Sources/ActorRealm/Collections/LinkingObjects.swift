@@ -6,7 +6,9 @@ public protocol LinkingObjectsProtocol {
     init(originProperty: String)
 }
 
-/// The objects of a class that link to an object through one of their properties. It follows the forward links by itself.
+/// The objects of a class that link to an object through one of their properties.
+///
+/// It follows the forward links by itself.
 ///
 /// ```swift
 /// class Dog: Object {
@@ -31,6 +33,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
         self.originProperty = originProperty
     }
 
+    /// What stands behind a managed collection; nil for an unmanaged one.
     public var _backing: _CollectionBacking? { backing }
 
     /// The number of objects.
@@ -61,9 +64,11 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// The live objects of frozen ones.
     public func thaw() -> LinkingObjects? { thawedThroughReference("LinkingObjects") }
 
+    /// The value as a description that does not belong to an isolation.
     public var _reference: _ConfinedReference {
         _ConfinedReference(backing.map { .collection($0.descriptor) } ?? .unmanaged)
     }
+    /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> LinkingObjects? {
         guard case .collection(let descriptor) = reference.content,
             case .backlinks(_, _, let property) = descriptor.source
@@ -80,14 +85,18 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 }
 
 @available(
-    *, unavailable,
+    *,
+    unavailable,
     message: "Linking objects belong to their realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
 )
 extension LinkingObjects: Sendable {}
 
 extension LinkingObjects: _Persistable {
+    /// What the type looks like in the schema.
     public static var _shape: _PropertyShape { _PropertyShape(.linkingObjects, target: Element.self) }
+    /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> LinkingObjects { LinkingObjects(originProperty: "") }
+    /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> LinkingObjects {
         if key & PersistedKey.recording == PersistedKey.recording {
             PathRecorder.record(object, key, next: PathRecorder.instance(of: Element.self))
@@ -95,9 +104,11 @@ extension LinkingObjects: _Persistable {
         }
         return _defaultValue()
     }
+    /// Whether the property keeps a collection object.
     @inlinable @inline(__always)
     public static var _isCollection: Bool { true }
 
+    /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> LinkingObjects {
         let accessor = object.checkedAccessor()
         let property = accessor.info.properties[Int(key) - 1]
@@ -109,13 +120,20 @@ extension LinkingObjects: _Persistable {
         return LinkingObjects(backing, originProperty: name)
     }
 
+    /// Writes a value into a row.
     public static func _store(_ value: LinkingObjects, _ writer: _RowWriter) {}
+    /// Writes the value that a wrapper holds into a row.
     public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {}
+    /// The origin property of linking objects.
     public static func _wrapperOrigin(at wrapper: UnsafeMutableRawPointer) -> String? {
         wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self).pointee.value?.originProperty
     }
+    /// Assigns a dynamically typed value to a property; false when it does not fit.
     public static func _assignWrapper(
-        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+        at wrapper: UnsafeMutableRawPointer,
+        of object: ObjectBase,
+        _ value: Any?
     ) -> Bool { false }
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool { true }
 }

@@ -21,18 +21,19 @@ extension List {
         }
         let writer = place.writer()
         let stored = encode(object, writer)
-        attempt { try place.accessor.table.listAppend(place.property, key: place.key, stored) }
+        place.core.attemptWrite { try place.accessor.table.listAppend(place.property, key: place.key, stored) }
         writer.finish()
     }
 
     /// Adds elements at the end.
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
-        guard place != nil else {
-            unmanaged.append(contentsOf: objects)
-            return
-        }
         // The sequence may be this list.
-        for object in Array(objects) { append(object) }
+        let elements = Array(objects)
+        if place == nil {
+            unmanaged.append(contentsOf: elements)
+        } else {
+            for element in elements { append(element) }
+        }
     }
 
     /// Inserts an element before a position.
@@ -45,7 +46,9 @@ extension List {
         }
         let writer = place.writer()
         let stored = encode(object, writer)
-        attempt { try place.accessor.table.listInsert(place.property, key: place.key, at: index, stored) }
+        place.core.attemptWrite {
+            try place.accessor.table.listInsert(place.property, key: place.key, at: index, stored)
+        }
         writer.finish()
     }
 
@@ -59,7 +62,9 @@ extension List {
         }
     }
 
-    /// Removes the element at a position. The object itself stays in the realm, unless it is embedded.
+    /// Removes the element at a position.
+    ///
+    /// The object itself stays in the realm, unless it is embedded.
     public func remove(at index: Int) {
         guard let place else {
             check(index, in: unmanaged.count)
@@ -68,7 +73,7 @@ extension List {
         }
         let writer = place.writer()
         check(index, in: count)
-        attempt { try place.accessor.table.listRemove(place.property, key: place.key, at: index) }
+        place.core.attemptWrite { try place.accessor.table.listRemove(place.property, key: place.key, at: index) }
         writer.finish()
     }
 
@@ -79,7 +84,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listRemoveAll(place.property, key: place.key) }
+        place.core.attemptWrite { try place.accessor.table.listRemoveAll(place.property, key: place.key) }
         writer.finish()
     }
 
@@ -107,7 +112,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listRemove(place.property, key: place.key, in: range) }
+        place.core.attemptWrite { try place.accessor.table.listRemove(place.property, key: place.key, in: range) }
         writer.finish()
     }
 
@@ -121,13 +126,16 @@ extension List {
         let writer = place.writer()
         check(index, in: count)
         let stored = encode(object, writer)
-        attempt { try place.accessor.table.listReplace(place.property, key: place.key, at: index, with: stored) }
+        place.core.attemptWrite {
+            try place.accessor.table.listReplace(place.property, key: place.key, at: index, with: stored)
+        }
         writer.finish()
     }
 
     /// Replaces the elements of a range of positions by others, of any number.
     public func replaceSubrange<Elements: Collection, Positions: RangeExpression>(
-        _ subrange: Positions, with newElements: Elements
+        _ subrange: Positions,
+        with newElements: Elements
     ) where Elements.Element == Element, Positions.Bound == Int {
         let range = subrange.relative(to: self)
         let elements = Array(newElements)
@@ -146,7 +154,9 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listMove(place.property, key: place.key, from: from, to: to) }
+        place.core.attemptWrite {
+            try place.accessor.table.listMove(place.property, key: place.key, from: from, to: to)
+        }
         writer.finish()
     }
 
@@ -160,7 +170,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        attempt { try place.accessor.table.listSwap(place.property, key: place.key, index1, index2) }
+        place.core.attemptWrite { try place.accessor.table.listSwap(place.property, key: place.key, index1, index2) }
         writer.finish()
     }
 
@@ -198,28 +208,40 @@ struct AddFailure: Error, CustomStringConvertible {
 }
 
 extension List: _Persistable {
+    /// What the type looks like in the schema.
     public static var _shape: _PropertyShape {
         let element = Element._elementShape
         return _PropertyShape(
-            element.kind, collection: .list, isOptional: element.isOptional, target: element.target)
+            element.kind,
+            collection: .list,
+            isOptional: element.isOptional,
+            target: element.target
+        )
     }
+    /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> List { List() }
+    /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> List {
         guard key & PersistedKey.recording == PersistedKey.recording else { return List() }
         PathRecorder.record(object, key, next: Element._elementShape.target.map { PathRecorder.instance(of: $0) })
         return List(recording: true)
     }
+    /// Whether the property keeps a collection object.
     @inlinable @inline(__always)
     public static var _isCollection: Bool { true }
 
+    /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> List {
         let accessor = object.checkedAccessor()
         return List(ListPlace(accessor: accessor, key: object.rowKey, declared: Int(key) - 1))
     }
 
+    /// Replaces the contents of a collection.
     public static func _assignContents(of value: List, to own: List) { own.assign(value) }
+    /// Writes a value into a row.
     public static func _store(_ value: List, _ writer: _RowWriter) { store(Array(value), writer) }
 
+    /// Writes the value that a wrapper holds into a row.
     public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
         let value = wrapper.assumingMemoryBound(to: Persisted<List>.self).pointee.value
         // A new row's list is empty already.
@@ -230,6 +252,7 @@ extension List: _Persistable {
         }
     }
 
+    /// Makes the wrapper of an object that was just added read from its row.
     public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
         let pointer = wrapper.assumingMemoryBound(to: Persisted<List>.self)
         // The list that the program may hold becomes the managed one.
@@ -239,6 +262,7 @@ extension List: _Persistable {
         pointer.pointee.key = key
     }
 
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> List? {
         guard let value = ValueReader.unwrap(value) else { return List() }
         if let list = value as? List { return list }
@@ -251,8 +275,11 @@ extension List: _Persistable {
         return list
     }
 
+    /// Assigns a dynamically typed value to a property; false when it does not fit.
     public static func _assignWrapper(
-        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+        at wrapper: UnsafeMutableRawPointer,
+        of object: ObjectBase,
+        _ value: Any?
     ) -> Bool {
         guard let other = _unboxed(value) else { return false }
         let pointer = wrapper.assumingMemoryBound(to: Persisted<List>.self)
@@ -268,6 +295,7 @@ extension List: _Persistable {
         return true
     }
 
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
         guard let value = ValueReader.unwrap(value) else {
             writer.setList([])

@@ -35,6 +35,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         unmanaged = []
     }
 
+    /// What stands behind a managed collection; nil for an unmanaged one.
     public var _backing: _CollectionBacking? { place?.backing }
 
     /// The number of elements.
@@ -79,9 +80,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The live list of a frozen one.
     public func thaw() -> List? { thawedThroughReference("List") }
 
+    /// The value as a description that does not belong to an isolation.
     public var _reference: _ConfinedReference {
         _ConfinedReference(place.map { .collection($0.backing.descriptor) } ?? .unmanaged)
     }
+    /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> List? {
         guard case .collection(let descriptor) = reference.content,
             case .list(let ownerClass, let key, let name) = descriptor.source,
@@ -100,7 +103,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 }
 
 @available(
-    *, unavailable,
+    *,
+    unavailable,
     message: "A list belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
 )
 extension List: Sendable {}
@@ -152,7 +156,8 @@ final class ListPlace {
         }
         if !core.isInWriteTransaction {
             preconditionFailure(
-                "Cannot modify managed List outside of a write transaction: make the change inside realm.write { }.")
+                "Cannot modify managed List outside of a write transaction: make the change inside realm.write { }."
+            )
         }
         checkOwner()
         return _RowWriter(accessor: accessor, rowKey: key, declared: declared, context: context)

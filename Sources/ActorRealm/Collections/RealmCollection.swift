@@ -17,7 +17,8 @@ extension RealmCollection {
     func managed(_ operation: String) -> _CollectionBacking {
         guard let backing = _backing else {
             preconditionFailure(
-                "\(operation) is only supported on managed collections. Add the object to a Realm first.")
+                "\(operation) is only supported on managed collections. Add the object to a Realm first."
+            )
         }
         return backing
     }
@@ -89,6 +90,7 @@ extension RealmCollection {
     /// - Parameters:
     ///   - predicateFormat: The predicate; `%@` stands for the next argument, `%K` for a property name.
     ///   - arguments: The values.
+    /// - Returns: The objects, as live results.
     /// - Precondition: The predicate parses and fits the class. For text from outside use
     ///   ``filter(_:)-(RealmPredicate)``, which throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
@@ -115,7 +117,8 @@ extension RealmCollection {
 
     /// The objects in the order of a property.
     public func sorted<Value: _Persistable>(
-        by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+        by keyPath: KeyPath<Element, Value>,
+        ascending: Bool = true
     ) -> Results<Element> where Element: ObjectBase {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
@@ -163,10 +166,13 @@ public protocol AddableType: SendableMetatype {
 }
 
 extension _Scalar {
+    /// Converts the result of an aggregate.
     public static func _fromAggregate(_ stored: _Stored) -> Self? { _fromStored(stored) }
 }
 extension _PersistableInteger {
+    /// What nothing adds up to.
     public static func _zero() -> Self { 0 }
+    /// Converts the result of an aggregate.
     public static func _fromAggregate(_ stored: _Stored) -> Self? {
         switch stored.value {
         case .int(let value): Self(truncatingIfNeeded: value)
@@ -177,11 +183,15 @@ extension _PersistableInteger {
     }
 }
 extension Double {
+    /// What nothing adds up to.
     public static func _zero() -> Double { 0 }
+    /// Converts the result of an aggregate.
     public static func _fromAggregate(_ stored: _Stored) -> Double? { stored.value.number }
 }
 extension Float {
+    /// What nothing adds up to.
     public static func _zero() -> Float { 0 }
+    /// Converts the result of an aggregate.
     public static func _fromAggregate(_ stored: _Stored) -> Float? { stored.value.number.map { Float($0) } }
 }
 
@@ -196,7 +206,11 @@ extension RealmCollection {
         return attempt {
             _Stored(
                 try StoredValue.aggregate(
-                    operation, values.map { StoredValue(plain: $0) }, kind: Element._elementShape.kind))
+                    operation,
+                    values.map { StoredValue(plain: $0) },
+                    kind: Element._elementShape.kind
+                )
+            )
         }
     }
 
@@ -208,7 +222,9 @@ extension RealmCollection {
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.maximum, property))
     }
-    /// The sum of a property; 0 when there are no values. Integers wrap around at 64 bits.
+    /// The sum of a property; 0 when there are no values.
+    ///
+    /// Integers wrap around at 64 bits.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
         Value._fromAggregate(aggregate(.sum, property)) ?? Value._zero()
     }
@@ -235,7 +251,9 @@ extension RealmCollection where Element: ObjectBase {
     public func max<Value: MinMaxType & _PersistableInsideOptional>(of keyPath: KeyPath<Element, Value?>) -> Value? {
         max(ofProperty: PathRecorder.name(of: keyPath))
     }
-    /// The sum of a property; 0 when there are no values. Integers wrap around at 64 bits.
+    /// The sum of a property; 0 when there are no values.
+    ///
+    /// Integers wrap around at 64 bits.
     public func sum<Value: AddableType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value {
         sum(ofProperty: PathRecorder.name(of: keyPath))
     }

@@ -20,13 +20,18 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    /// The element as a dynamically typed value.
     public static func _boxedElement(_ value: Self) -> Any? { value }
+    /// The element of a recording instance's collection.
     public static func _recordingElement() -> Self? { nil }
+    /// The object and its row key; nil for values.
     public static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)? { nil }
+    /// The next element of an iteration.
     public static func _next(_ cursor: _CollectionCursor) -> Self? {
         guard let stored = cursor.nextValue() else { return nil }
         return _element(stored, in: cursor.backing)
     }
+    /// The stored form of a dynamically typed element; nil when it does not fit.
     public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
         guard let typed = _unboxedElement(value) else { return nil }
         return _encodeElement(typed, writer)
@@ -34,11 +39,15 @@ extension RealmCollectionValue {
 }
 
 extension _Scalar {
+    /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _shape }
+    /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
         _fromStored(stored) ?? _defaultValue()
     }
+    /// The stored form of an element; an unmanaged object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? { _stored(value) }
+    /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> Self? { _unboxed(value) }
 }
 
@@ -57,13 +66,17 @@ extension String: _RealmCollectionValueInsideOptional {}
 extension ObjectId: _RealmCollectionValueInsideOptional {}
 
 extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
+    /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { Wrapped._shapeInsideOptional }
+    /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
         Wrapped._fromStored(stored)
     }
+    /// The stored form of an element; an unmanaged object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
         if let value { Wrapped._stored(value) } else { _Stored(.null) }
     }
+    /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> Self? {
         guard let value, !ValueReader.isNull(value) else { return .some(nil) }
         return Wrapped._unboxed(value).map { .some($0) }
@@ -73,13 +86,16 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
 extension ObjectBase: RealmCollectionValue {}
 
 extension RealmCollectionValue where Self: ObjectBase {
+    /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _PropertyShape(.object, target: Self.self) }
 
+    /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
         guard case .link(let key) = stored.value else { preconditionFailure("An object is stored as a link.") }
         return unsafeDowncast(backing.object(forKey: key), to: Self.self)
     }
 
+    /// The stored form of an element; an unmanaged object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
         let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
         if value is EmbeddedObject, value.core != nil {
@@ -90,8 +106,10 @@ extension RealmCollectionValue where Self: ObjectBase {
         return _Stored(.link(target))
     }
 
+    /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> Self? { value.flatMap { Self._unboxedOptional($0) } }
 
+    /// The stored form of a dynamically typed element; nil when it does not fit.
     public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
         guard let value else { return nil }
         if let context = writer.context as? CreateContext {
@@ -101,16 +119,19 @@ extension RealmCollectionValue where Self: ObjectBase {
         return _encodeElement(typed, writer)
     }
 
+    /// The next element of an iteration.
     @inlinable
     public static func _next(_ cursor: _CollectionCursor) -> Self? {
         guard let object = cursor.nextObject() else { return nil }
         return unsafeDowncast(object, to: Self.self)
     }
 
+    /// The element of a recording instance's collection.
     public static func _recordingElement() -> Self? {
         unsafeDowncast(PathRecorder.instance(of: Self.self), to: Self.self)
     }
 
+    /// The object and its row key; nil for values.
     public static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)? { (value, value.rowKey) }
 }
 

@@ -35,7 +35,7 @@ public struct Frozen<Value>: Sendable {
     }
 }
 
-/// A frozen core. Unchecked because a frozen core may be read from anywhere.
+/// A frozen core, sent around; unchecked because a frozen core may be read from anywhere.
 final class FrozenCore: @unchecked Sendable {
     let core: RealmCore
 

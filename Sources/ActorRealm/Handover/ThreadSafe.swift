@@ -8,13 +8,11 @@ import Synchronization
 /// when the object has been deleted. Unlike a ``ThreadSafeReference`` it may be read any number of times.
 ///
 /// ```swift
-/// final class Job: Sendable {
-///     @ThreadSafe var person: Person?
-/// }
-///
-/// func rename(@ThreadSafe _ person: Person?) async { … }
-/// await rename($person)
+/// @ThreadSafe var person = realm.objects(Person.self).first
+/// queue.async { [$person] in print($person.wrappedValue?.name ?? "deleted") }
 /// ```
+///
+/// A `Sendable` class keeps one as a constant: `let person: ThreadSafe<Person>`.
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: Sendable {
     private struct Target {

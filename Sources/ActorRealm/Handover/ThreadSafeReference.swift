@@ -90,7 +90,8 @@ extension Realm {
         core.checkAccess()
         guard let target = reference.take() else {
             preconditionFailure(
-                "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference.")
+                "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
+            )
         }
         core.requireSameFile(as: target.coordinator)
         core.catchUp(with: target.snapshot.version)

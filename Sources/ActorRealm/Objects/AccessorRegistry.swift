@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 import Synchronization
 
 /// The table accessors of one realm, made when they are first asked for.
@@ -8,6 +9,9 @@ final class AccessorRegistry {
     let schema: ModelSchema
     /// Counts the writes made through the objects of this realm: collections compare it to know that they are stale.
     let writeCount: UnsafeMutablePointer<UInt64>
+    /// The first failure of the storage in the open write transaction: its commit throws it, because the setters that met
+    /// it cannot.
+    var writeFailure: (any Error)?
     private var byType: [ObjectIdentifier: TableAccessor] = [:]
     private var last: TableAccessor?
     /// Guards the accessors of a frozen realm, which several threads may ask for.
@@ -50,7 +54,9 @@ final class AccessorRegistry {
 }
 
 extension RealmCore {
-    /// The accessors of the tables. A frozen core makes its registry when it is made, others when first asked.
+    /// The accessors of the tables.
+    ///
+    /// A frozen core makes its registry when it is made, others when first asked.
     var registry: AccessorRegistry {
         if let known = accessorStorage { return unsafeDowncast(known, to: AccessorRegistry.self) }
         let registry = AccessorRegistry(core: self)
@@ -60,6 +66,32 @@ extension RealmCore {
 
     /// Tells the realm's collections that something was written.
     func noteWrite() { registry.writeCount.pointee &+= 1 }
+
+    /// Writes to the model; a failure of the storage waits for the commit, which throws it.
+    @inline(__always)
+    func attemptWrite(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            writeFailed(error)
+        }
+    }
+
+    @inline(never)
+    private func writeFailed(_ error: any Error) {
+        guard error is StorageError else { trap(error) }
+        if registry.writeFailure == nil { registry.writeFailure = error }
+    }
+
+    /// Throws, and forgets, the failure of a write in the transaction that is about to be committed.
+    func throwWriteFailure() throws {
+        guard let registry = accessorStorage as? AccessorRegistry, let failure = registry.writeFailure else { return }
+        registry.writeFailure = nil
+        throw failure
+    }
+
+    /// Forgets the failures of a transaction that was rolled back.
+    func forgetWriteFailure() { (accessorStorage as? AccessorRegistry)?.writeFailure = nil }
 
     /// Where objects of a class are read and made; nil when the realm's schema does not have it.
     func accessor(for type: ObjectBase.Type) -> TableAccessor? { registry.accessor(for: type) }
@@ -72,7 +104,8 @@ extension RealmCore {
         guard let accessor = registry.accessor(for: type) else {
             preconditionFailure(
                 "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectTypes` array, "
-                    + "add `\(type.className())` to it.")
+                    + "add `\(type.className())` to it."
+            )
         }
         return accessor
     }

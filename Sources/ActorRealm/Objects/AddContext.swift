@@ -38,14 +38,18 @@ class AddContext {
         }
         if other !== core {
             preconditionFailure(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+            )
         }
         if object is EmbeddedObject {
             if writer.isLinked(to: object.rowKey) { return object.rowKey }
             preconditionFailure(
-                "Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it.")
+                "Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it."
+            )
         }
-        if object.isInvalidated { preconditionFailure("Object has been deleted or invalidated: it cannot be linked to.") }
+        if object.isInvalidated {
+            preconditionFailure("Object has been deleted or invalidated: it cannot be linked to.")
+        }
         return object.rowKey
     }
 
@@ -90,8 +94,14 @@ class AddContext {
                 property.store(
                     from: item.object,
                     to: _RowWriter(
-                        accessor: item.accessor, rowKey: item.object.rowKey, declared: property.ordinal, context: self,
-                        skipsEqual: skipsEqual, isNewRow: item.isNew))
+                        accessor: item.accessor,
+                        rowKey: item.object.rowKey,
+                        declared: property.ordinal,
+                        context: self,
+                        skipsEqual: skipsEqual,
+                        isNewRow: item.isNew
+                    )
+                )
             }
             if failure != nil { break }
             for property in item.accessor.info.properties { property.manage(in: item.object) }

@@ -14,13 +14,17 @@ struct ColumnSlot {
     @usableFromInline var nulls: UnsafePointer<UInt8>?
     /// What packed integers count from.
     @usableFromInline var minimum: Int64
-    /// Bytes per value; 0 when every row holds `minimum`. For width 8 `minimum` is 0.
+    /// Bytes per value; 0 when every row holds `minimum`, 8 when values are stored as they are.
     @usableFromInline var width: Int
 
     @inlinable
     init(
-        leaf: UnsafeRawPointer?, generation: UInt64, data: UnsafeRawPointer, nulls: UnsafePointer<UInt8>?,
-        minimum: Int64, width: Int
+        leaf: UnsafeRawPointer?,
+        generation: UInt64,
+        data: UnsafeRawPointer,
+        nulls: UnsafePointer<UInt8>?,
+        minimum: Int64,
+        width: Int
     ) {
         self.leaf = leaf
         self.generation = generation
@@ -71,7 +75,8 @@ struct TableState {
 
     @inlinable
     init(
-        generation: UnsafeMutablePointer<UInt64>, access: UnsafeMutablePointer<RealmAccessState>,
+        generation: UnsafeMutablePointer<UInt64>,
+        access: UnsafeMutablePointer<RealmAccessState>,
         slots: UnsafeMutablePointer<ColumnSlot>
     ) {
         self.generation = generation

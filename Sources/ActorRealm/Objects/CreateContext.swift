@@ -10,7 +10,8 @@ final class CreateContext: AddContext {
         guard let values = ValueReader.values(of: value, for: info) else {
             preconditionFailure(
                 "Invalid value '\(value)' of type '\(Swift.type(of: value))' to initialize object of type "
-                    + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object.")
+                    + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object."
+            )
         }
         // Defaults are asked of a fresh instance, when one is needed.
         var sample: ObjectBase?
@@ -42,7 +43,8 @@ final class CreateContext: AddContext {
             if policy != .error {
                 preconditionFailure(
                     "'\(info.name)' does not have a primary key and can not be updated: create it without an update "
-                        + "policy.")
+                        + "policy."
+                )
             }
             rowKey = try accessor.table.insert()
             isNew = true
@@ -50,8 +52,13 @@ final class CreateContext: AddContext {
         guard let rowKey else { preconditionFailure("unreachable") }
         for property in info.properties where !property.isComputed && !property.isPrimaryKey {
             let writer = _RowWriter(
-                accessor: accessor, rowKey: rowKey, declared: property.ordinal, context: self,
-                skipsEqual: !isNew && policy == .modified, isNewRow: isNew)
+                accessor: accessor,
+                rowKey: rowKey,
+                declared: property.ordinal,
+                context: self,
+                skipsEqual: !isNew && policy == .modified,
+                isNewRow: isNew
+            )
             if let given = values[property.ordinal] {
                 property.storeBoxed(given, to: writer)
             } else if isNew {
@@ -73,7 +80,8 @@ final class CreateContext: AddContext {
             // As in RealmSwift, a bare primary key stands for an array of one.
             return nil
         }
-        let nested = target.info.primaryKey == nil && policy != .error ? CreateContext(core: core, policy: .error) : self
+        let nested =
+            target.info.primaryKey == nil && policy != .error ? CreateContext(core: core, policy: .error) : self
         do {
             return try nested.create(value, target)
         } catch {

@@ -69,11 +69,17 @@ final class ModelClass: Sendable {
             let flags = valueType._wrapperFlags(at: wrapper)
             properties.append(
                 ModelProperty(
-                    name: name, columnName: mapping[name] ?? name, ordinal: properties.count, offset: offset,
-                    valueType: valueType, shape: valueType._shape,
+                    name: name,
+                    columnName: mapping[name] ?? name,
+                    ordinal: properties.count,
+                    offset: offset,
+                    valueType: valueType,
+                    shape: valueType._shape,
                     isPrimaryKey: flags == PersistedKey.primaryKey || name == primaryKeyName,
                     isIndexed: flags == PersistedKey.indexed || indexedNames.contains(name),
-                    originProperty: valueType._wrapperOrigin(at: wrapper)))
+                    originProperty: valueType._wrapperOrigin(at: wrapper)
+                )
+            )
             return true
         }
         self.properties = properties
@@ -81,7 +87,9 @@ final class ModelClass: Sendable {
         isClonable = others == 0
         collections = properties.filter { $0.isCollection }.map(\.ordinal)
         ordinals = Dictionary(
-            properties.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
+            properties.map { ($0.name, $0.ordinal) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     /// The type's own name, without its module and the types around it.
@@ -98,7 +106,8 @@ final class ModelClass: Sendable {
     func requiredProperty(_ name: String) -> ModelProperty {
         guard let property = property(name) else {
             preconditionFailure(
-                "Invalid property name '\(name)': property '\(name)' not found in object of type '\(self.name)'.")
+                "Invalid property name '\(name)': property '\(name)' not found in object of type '\(self.name)'."
+            )
         }
         return property
     }

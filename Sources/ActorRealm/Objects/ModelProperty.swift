@@ -67,14 +67,21 @@ struct ModelProperty: Sendable {
         let typeName = value.map { "\(type(of: $0))" } ?? "nil"
         preconditionFailure(
             "Invalid value '\(text)' of type '\(typeName)' for '\(schema.typeDescription)' property "
-                + "'\(className).\(name)'.")
+                + "'\(className).\(name)'."
+        )
     }
 
     /// The property as the model layer declares it.
     var schema: PropertySchema {
         PropertySchema(
-            name: columnName, kind: shape.kind, collection: shape.collection, isOptional: shape.isOptional,
-            isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, targetClass: shape.target.map { $0.className() },
-            originProperty: originProperty)
+            name: columnName,
+            kind: shape.kind,
+            collection: shape.collection,
+            isOptional: shape.isOptional,
+            isPrimaryKey: isPrimaryKey,
+            isIndexed: isIndexed,
+            targetClass: shape.target.map { $0.className() },
+            originProperty: originProperty
+        )
     }
 }

@@ -34,13 +34,15 @@ struct ModelSchema: Sendable {
             if info.properties.isEmpty {
                 problems.append(
                     "No properties are defined for '\(info.name)'. Did you remember to mark them with '@Persisted' in "
-                        + "your model?")
+                        + "your model?"
+                )
             }
             if let other = byName[info.name] {
                 problems.append(
                     "Two classes are named '\(info.name)': \(String(reflecting: other.type)) and "
                         + "\(String(reflecting: info.type)). Rename one, override _realmObjectName() in it, or name "
-                        + "the classes of this realm in Configuration.objectTypes.")
+                        + "the classes of this realm in Configuration.objectTypes."
+                )
             }
             byName[info.name] = info
         }
@@ -62,7 +64,8 @@ struct ModelSchema: Sendable {
     static func cached(objectTypes: [ObjectBase.Type]?) throws -> ModelSchema {
         let key = Key(
             types: objectTypes.map { $0.map { ObjectIdentifier($0) } },
-            imageCount: objectTypes == nil ? crealm_loaded_image_count() : 0)
+            imageCount: objectTypes == nil ? crealm_loaded_image_count() : 0
+        )
         if let found = known.withLock({ $0[key] }) { return found }
         let made = try ModelSchema(objectTypes: objectTypes)
         known.withLock { $0[key] = made }
@@ -89,7 +92,9 @@ struct ModelSchema: Sendable {
             { metadata, context in
                 let box = Unmanaged<Box>.fromOpaque(context!).takeUnretainedValue()
                 box.types.append(unsafeBitCast(metadata!, to: ObjectBase.Type.self))
-            }, Unmanaged.passUnretained(box).toOpaque())
+            },
+            Unmanaged.passUnretained(box).toOpaque()
+        )
         return box.types.filter {
             $0 != ObjectBase.self && $0 != Object.self && $0 != EmbeddedObject.self
                 && $0.shouldIncludeInDefaultSchema()

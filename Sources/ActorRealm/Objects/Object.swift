@@ -23,6 +23,8 @@ nonisolated open class Object: ObjectBase {
     /// The names of properties to index, beside those marked with `@Persisted(indexed:)`.
     open class func indexedProperties() -> [String] { [] }
 
-    /// The names of properties that are not stored. Properties without `@Persisted` never are.
+    /// The names of properties that are not stored.
+    ///
+    /// Properties without `@Persisted` never are.
     open class func ignoredProperties() -> [String] { [] }
 }

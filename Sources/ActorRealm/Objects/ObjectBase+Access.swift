@@ -97,14 +97,16 @@ nonisolated extension ObjectBase {
         if !accessor.core.isInWriteTransaction {
             preconditionFailure(
                 "Attempting to modify object outside of a write transaction - make the change inside "
-                    + "realm.write { } or realm.asyncWrite { }.")
+                    + "realm.write { } or realm.asyncWrite { }."
+            )
         }
         refreshLocation(accessor)
         let ordinal = Int(key) - 1
         if accessor.info.properties[ordinal].isPrimaryKey {
             preconditionFailure(
                 "Primary key can't be changed after an object is inserted: "
-                    + "'\(accessor.info.name).\(accessor.info.properties[ordinal].name)'.")
+                    + "'\(accessor.info.name).\(accessor.info.properties[ordinal].name)'."
+            )
         }
         return _RowWriter(accessor: accessor, rowKey: rowKey, declared: ordinal, context: nil)
     }
@@ -114,7 +116,12 @@ extension ColumnSlot {
     /// The slot of a column view.
     init(_ view: ColumnView, leaf: UnsafeRawPointer?, generation: UInt64) {
         self.init(
-            leaf: leaf, generation: generation, data: view.data, nulls: view.nulls, minimum: view.minimum,
-            width: view.width)
+            leaf: leaf,
+            generation: generation,
+            data: view.data,
+            nulls: view.nulls,
+            minimum: view.minimum,
+            width: view.width
+        )
     }
 }

@@ -62,6 +62,7 @@ extension ThreadConfined where Self: ObjectBase {
     /// The live object of a frozen one in the realm of the current isolation; nil when it does not exist any more.
     public func thaw() -> Self? { thawedThroughReference("objects") }
 
+    /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Self? {
         guard case .object(let className, let key) = reference.content,
             let accessor = realm.core.accessor(className: className),

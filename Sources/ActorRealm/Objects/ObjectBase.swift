@@ -62,7 +62,8 @@ nonisolated open class ObjectBase {
 }
 
 @available(
-    *, unavailable,
+    *,
+    unavailable,
     message:
         "A live object belongs to its realm's isolation. Send a ThreadSafeReference, an ObjectReference or a frozen copy instead."
 )
@@ -81,7 +82,8 @@ nonisolated extension ObjectBase {
             ((state.pointee.generation.pointee ^ generation) | (slot.pointee.generation ^ generation)
                 | UInt64(
                     (crealm_thread_word() ^ state.pointee.access.pointee.ownerThread)
-                        & state.pointee.access.pointee.threadMask)) == 0
+                        & state.pointee.access.pointee.threadMask
+                )) == 0
                 && slot.pointee.leaf == rowLeaf
         ) {
             return slot.pointee

@@ -114,7 +114,10 @@ extension ObjectId: Codable {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let parsed = Self.parse(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: ObjectIdError(text: text).description)
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: ObjectIdError(text: text).description
+            )
         }
         self = parsed
     }
@@ -138,6 +141,7 @@ private enum ObjectIdGenerator {
     static func next(seconds: UInt32) -> ObjectId {
         ObjectId(
             high: UInt64(seconds) << 32 | process >> 8,
-            low: UInt32(truncatingIfNeeded: process & 0xFF) << 24 | nextCounter())
+            low: UInt32(truncatingIfNeeded: process & 0xFF) << 24 | nextCounter()
+        )
     }
 }

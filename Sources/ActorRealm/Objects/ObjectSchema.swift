@@ -101,7 +101,8 @@ public struct Schema: Hashable, Sendable, CustomStringConvertible {
     /// A listing of the classes.
     public var description: String {
         "Schema {\n"
-            + objectSchema.map { "\t" + $0.description.split(separator: "\n").joined(separator: "\n\t") + "\n" }.joined()
+            + objectSchema.map { "\t" + $0.description.split(separator: "\n").joined(separator: "\n\t") + "\n" }
+            .joined()
             + "}"
     }
 }

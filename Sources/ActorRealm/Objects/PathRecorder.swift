@@ -31,7 +31,8 @@ final class PathRecorder {
         if recorder.isBroken || recorder.names.isEmpty {
             preconditionFailure(
                 "The key path \(keyPath) does not name a property marked @Persisted, or links from one to the next. "
-                    + "Only stored properties can be searched, sorted and observed.")
+                    + "Only stored properties can be searched, sorted and observed."
+            )
         }
         return recorder.names
     }
@@ -42,7 +43,8 @@ final class PathRecorder {
         let recorder = Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue()
         if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
         recorder.names.append(
-            ModelClass.of(type(of: object)).properties[Int(key & ~PersistedKey.recording) - 1].columnName)
+            ModelClass.of(type(of: object)).properties[Int(key & ~PersistedKey.recording) - 1].columnName
+        )
         if let next { recorder.expected = ObjectIdentifier(next) }
     }
 
@@ -62,11 +64,13 @@ final class PathRecorder {
             property.reset(in: object, key: property.key | PersistedKey.recording)
         }
         let shared = Shared(object: object)
-        return instances.withLock { known in
-            if let other = known.byType[identifier] { return Shared(object: other) }
-            known.byType[identifier] = shared.object
-            return shared
-        }.object!
+        return
+            instances.withLock { known in
+                if let other = known.byType[identifier] { return Shared(object: other) }
+                known.byType[identifier] = shared.object
+                return shared
+            }
+            .object!
     }
 
     private struct Shared: @unchecked Sendable {

@@ -4,13 +4,18 @@ extension ObjectBase: _PersistableInsideOptional {}
 
 /// A to-one link is an optional property of a model class.
 extension _PersistableInsideOptional where Self: ObjectBase {
-    public static var _shapeInsideOptional: _PropertyShape { _PropertyShape(.object, isOptional: true, target: Self.self) }
+    /// What the optional form looks like in the schema.
+    public static var _shapeInsideOptional: _PropertyShape {
+        _PropertyShape(.object, isOptional: true, target: Self.self)
+    }
 
+    /// Reads an optional property of a managed object.
     public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         guard let target = object.readLink(key) else { return nil }
         return unsafeDowncast(target, to: Self.self)
     }
 
+    /// Writes a value or null into a row.
     public static func _storeOptional(_ value: Self?, _ writer: _RowWriter) {
         guard let value else {
             writer.setLink(nil)
@@ -22,6 +27,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
         if writer.context == nil { attempt { try context.drain() } }
     }
 
+    /// The first value of an unmanaged optional property.
     public static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         guard key & PersistedKey.recording == PersistedKey.recording else { return nil }
         let next = PathRecorder.instance(of: Self.self)
@@ -29,11 +35,13 @@ extension _PersistableInsideOptional where Self: ObjectBase {
         return unsafeDowncast(next, to: Self.self)
     }
 
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxedOptional(_ value: Any) -> Self? {
         if let object = value as? Self { return object }
         return ValueReader.makeObject(value, of: Self.self).map { unsafeDowncast($0, to: Self.self) }
     }
 
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool {
         guard let context = writer.context as? CreateContext else {
             guard let typed = _unboxedOptional(value) else { return false }

@@ -8,7 +8,9 @@ public struct _PropertyShape: Sendable {
     var target: ObjectBase.Type?
 
     init(
-        _ kind: PropertyKind, collection: CollectionKind = .none, isOptional: Bool = false,
+        _ kind: PropertyKind,
+        collection: CollectionKind = .none,
+        isOptional: Bool = false,
         target: ObjectBase.Type? = nil
     ) {
         self.kind = kind
@@ -25,7 +27,9 @@ public struct _Stored {
     init(_ value: StoredValue) { self.value = value }
 }
 
-/// What a property marked `@Persisted` can hold. Conform to `PersistableEnum` to add types of your own.
+/// What a property marked `@Persisted` can hold.
+///
+/// Conform to `PersistableEnum` to add types of your own.
 public protocol _Persistable: SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// The value that a property without a default of its own starts with.
@@ -63,24 +67,31 @@ public protocol _Persistable: SendableMetatype {
 }
 
 extension _Persistable {
+    /// Whether the property keeps a collection object.
     @inlinable @inline(__always)
     public static var _isCollection: Bool { false }
 
+    /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
         if key & PersistedKey.recording == PersistedKey.recording { PathRecorder.record(object, key) }
         return _defaultValue()
     }
 
+    /// Writes the property of a managed object.
     public static func _set(_ object: ObjectBase, _ key: UInt32, _ value: Self) {
         let writer = object.writer(for: key)
         _store(value, writer)
         writer.finish()
     }
 
+    /// Replaces the contents of a collection.
     public static func _assignContents(of value: Self, to own: Self) {}
+    /// The value of a dynamically typed read.
     public static func _boxed(_ value: Self) -> Any? { value }
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> Self? { value as? Self }
 
+    /// Writes the value that a wrapper holds into a row.
     public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
         let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
         if let value = pointer.pointee.value {
@@ -90,23 +101,30 @@ extension _Persistable {
         }
     }
 
+    /// The stored form of the value that a wrapper holds.
     public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
     public static func _storedKey(_ value: Any?) -> _Stored? { nil }
 
+    /// Makes the wrapper of an object that was just added read from its row.
     public static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
         wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
     }
 
+    /// Drops what a wrapper holds and gives it a key.
     public static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32) {
         wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
     }
 
+    /// The flags of the declaration.
     public static func _wrapperFlags(at wrapper: UnsafeMutableRawPointer) -> UInt32 {
         wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee.key
     }
 
+    /// The origin property of linking objects.
     public static func _wrapperOrigin(at wrapper: UnsafeMutableRawPointer) -> String? { nil }
 
+    /// The value of a property as a dynamically typed one.
     public static func _boxedWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase) -> Any? {
         let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
         let key = pointer.pointee.key
@@ -117,8 +135,11 @@ extension _Persistable {
         return _boxed(value)
     }
 
+    /// Assigns a dynamically typed value to a property; false when it does not fit.
     public static func _assignWrapper(
-        at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?
+        at wrapper: UnsafeMutableRawPointer,
+        of object: ObjectBase,
+        _ value: Any?
     ) -> Bool {
         guard let typed = _unboxed(value) else { return false }
         let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
@@ -131,6 +152,7 @@ extension _Persistable {
         return true
     }
 
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
         guard let typed = _unboxed(value) else { return false }
         _store(typed, writer)
@@ -154,17 +176,23 @@ public protocol _PersistableInsideOptional: SendableMetatype {
 }
 
 extension _PersistableInsideOptional {
+    /// The first value of an unmanaged optional property.
     public static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         if key & PersistedKey.recording == PersistedKey.recording { PathRecorder.record(object, key) }
         return nil
     }
+    /// The value of a dynamically typed read.
     public static func _boxedInsideOptional(_ value: Self) -> Any { value }
+    /// The stored form of the value that the wrapper of an optional property holds.
     public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored { _Stored(.null) }
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
     public static func _storedOptionalKey(_ value: Any) -> _Stored? { nil }
+    /// Writes the value that the wrapper of an optional property holds into a row.
     public static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
         let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
         if let value { _storeOptional(value, writer) } else { _storeOptional(nil, writer) }
     }
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool {
         guard let typed = _unboxedOptional(value) else { return false }
         _storeOptional(typed, writer)
@@ -180,15 +208,19 @@ public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollecti
 }
 
 extension _Scalar {
+    /// What the optional form looks like in the schema.
     public static var _shapeInsideOptional: _PropertyShape {
         var shape = _shape
         shape.isOptional = true
         return shape
     }
+    /// Writes a value or null into a row.
     public static func _storeOptional(_ value: Self?, _ writer: _RowWriter) {
         if let value { _store(value, writer) } else { writer.setNull() }
     }
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxedOptional(_ value: Any) -> Self? { _unboxed(value) }
+    /// The stored form of the value that a wrapper holds.
     public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
         // The default is kept, so that a generated identifier is generated once.
         let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
@@ -197,13 +229,17 @@ extension _Scalar {
         pointer.pointee.value = value
         return _stored(value)
     }
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
     public static func _storedKey(_ value: Any?) -> _Stored? { _unboxed(value).map { _stored($0) } }
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
     public static func _storedOptionalKey(_ value: Any) -> _Stored? { _unboxed(value).map { _stored($0) } }
+    /// The stored form of the value that the wrapper of an optional property holds.
     public static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored {
         let value = wrapper.assumingMemoryBound(to: Persisted<Self?>.self).pointee.value
         if let value, let value { return _stored(value) }
         return _Stored(.null)
     }
+    /// Reads the property of a managed object.
     @inlinable
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
         _getOptional(object, key) ?? _defaultValue()
@@ -216,29 +252,40 @@ public protocol _Indexable {}
 public protocol _PrimaryKey {}
 
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
+    /// What the type looks like in the schema.
     public static var _shape: _PropertyShape { Wrapped._shapeInsideOptional }
+    /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> Self { nil }
+    /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
         Wrapped._initialOptional(object, key)
     }
+    /// Reads the property of a managed object.
     @inlinable @inline(__always)
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self { Wrapped._getOptional(object, key) }
+    /// Writes a value into a row.
     public static func _store(_ value: Self, _ writer: _RowWriter) { Wrapped._storeOptional(value, writer) }
+    /// Writes the value that a wrapper holds into a row.
     public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
         Wrapped._storeOptionalWrapper(at: wrapper, writer)
     }
+    /// The stored form of the value that a wrapper holds.
     public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
         Wrapped._storedOptional(at: wrapper)
     }
+    /// The stored form of a dynamically typed primary key; nil when it does not fit.
     public static func _storedKey(_ value: Any?) -> _Stored? {
         guard let value, !ValueReader.isNull(value) else { return _Stored(.null) }
         return Wrapped._storedOptionalKey(value)
     }
+    /// The value of a dynamically typed read.
     public static func _boxed(_ value: Self) -> Any? { value.map { Wrapped._boxedInsideOptional($0) } }
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> Self? {
         guard let value, !ValueReader.isNull(value) else { return .some(nil) }
         return Wrapped._unboxedOptional(value).map { .some($0) }
     }
+    /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
         guard let value, !ValueReader.isNull(value) else {
             Wrapped._storeOptional(nil, writer)

@@ -4,7 +4,8 @@
 /// enum Status: String, PersistableEnum { case open, closed }
 /// ```
 /// A stored raw value that is no case reads as nil where the property is optional, and is an error where it is not.
-public protocol PersistableEnum: _Scalar, _Indexable, _PrimaryKey, _RealmCollectionValueInsideOptional, RawRepresentable,
+public protocol PersistableEnum: _Scalar, _Indexable, _PrimaryKey, _RealmCollectionValueInsideOptional,
+    RawRepresentable,
     CaseIterable, RealmEnum, MinMaxType, Comparable
 where RawValue: Comparable & _Scalar {}
 
@@ -12,9 +13,12 @@ where RawValue: Comparable & _Scalar {}
 public protocol RealmEnum: RawRepresentable {}
 
 extension PersistableEnum {
+    /// What the type looks like in the schema.
     public static var _shape: _PropertyShape { RawValue._shape }
+    /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> Self { allCases.first! }
 
+    /// Reads the property of a managed object.
     @inlinable
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
         let raw = RawValue._get(object, key)
@@ -22,6 +26,7 @@ extension PersistableEnum {
         return value
     }
 
+    /// Reads an optional property of a managed object.
     @inlinable
     public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         RawValue._getOptional(object, key).flatMap { Self(rawValue: $0) }
@@ -31,14 +36,19 @@ extension PersistableEnum {
     static func _unknownCase(_ raw: RawValue, _ object: ObjectBase, _ key: UInt32) -> Never {
         preconditionFailure(
             "The stored value '\(raw)' of '\(object.propertyDescription(key))' is not a case of \(Self.self). "
-                + "Make the property optional to read unknown values as nil, or add the case.")
+                + "Make the property optional to read unknown values as nil, or add the case."
+        )
     }
 
+    /// Writes a value into a row.
     public static func _store(_ value: Self, _ writer: _RowWriter) { RawValue._store(value.rawValue, writer) }
+    /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> Self? {
         value as? Self ?? RawValue._unboxed(value).flatMap { Self(rawValue: $0) }
     }
+    /// The stored form of a value.
     public static func _stored(_ value: Self) -> _Stored { RawValue._stored(value.rawValue) }
+    /// Converts from the stored form; nil when it is null or no value of the type.
     public static func _fromStored(_ stored: _Stored) -> Self? {
         RawValue._fromStored(stored).flatMap { Self(rawValue: $0) }
     }

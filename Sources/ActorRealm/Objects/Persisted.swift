@@ -12,7 +12,7 @@
 /// and reads and writes go to the row.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    /// Positive: the managed property's ordinal + 1. 0 or negative: unmanaged, with the declaration's flags.
+    /// Positive: the managed property's ordinal + 1; 0 or negative: unmanaged, with the declaration's flags.
     @usableFromInline var key: UInt32
     /// The unmanaged value, or the collection object of a managed one.
     @usableFromInline var value: Value?
@@ -38,7 +38,11 @@ public struct Persisted<Value: _Persistable> {
     }
 
     /// Not available: the value of a wrapper is reached through the object that contains it.
-    @available(*, unavailable, message: "@Persisted can only be used as a property of an Object or EmbeddedObject class")
+    @available(
+        *,
+        unavailable,
+        message: "@Persisted can only be used as a property of an Object or EmbeddedObject class"
+    )
     public var wrappedValue: Value {
         get { fatalError("unavailable") }
         set { fatalError("unavailable") }
@@ -147,7 +151,8 @@ extension Persisted: Encodable where Value: Encodable {
                     debugDescription:
                         "Only unmanaged Realm objects can be encoded using automatic Codable synthesis. "
                         + "You must explicitly define encode(to:) on the model class to encode managed objects."
-                ))
+                )
+            )
         }
         try (value ?? Value._defaultValue()).encode(to: encoder)
     }

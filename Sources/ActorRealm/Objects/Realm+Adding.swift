@@ -12,17 +12,14 @@ extension Realm {
         case modified = 3
     }
 
-    /// Adds an unmanaged object, and the unmanaged objects that it links to, to the realm. The object itself becomes
-    /// managed. Adding an object of this realm again does nothing.
+    /// Adds an unmanaged object, and the unmanaged objects that it links to, to the realm.
+    ///
+    /// The object itself becomes managed. Adding an object of this realm again does nothing.
     ///
     /// - Precondition: A write transaction is open; with `.error`, no object has the primary key (use ``insert(_:)`` to
     ///   have that thrown).
     public func add(_ object: Object, update: UpdatePolicy = .error) {
-        do {
-            try bring(object, update: update)
-        } catch {
-            trap(error)
-        }
+        core.attemptWrite { try bring(object, update: update) }
     }
 
     /// Adds several objects.
@@ -57,13 +54,15 @@ extension Realm {
                 preconditionFailure("Cannot add a frozen object to a Realm. Use create to copy it.")
             }
             preconditionFailure(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+            )
         }
         let accessor = core.requiredAccessor(for: type(of: object))
         if update != .error, accessor.info.primaryKey == nil {
             preconditionFailure(
                 "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
-                    + "policy.")
+                    + "policy."
+            )
         }
         try AddContext(core: core, policy: update).add(object)
     }
@@ -74,7 +73,8 @@ extension Realm {
         if core.isFrozen { preconditionFailure("Can't perform transactions on a frozen Realm: thaw() it first.") }
         preconditionFailure(
             "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
-                + "realm.write { } or realm.asyncWrite { }.")
+                + "realm.write { } or realm.asyncWrite { }."
+        )
     }
 
     /// Creates an object in the realm from a dictionary by property name, an array in property order or another object.
@@ -85,25 +85,29 @@ extension Realm {
     /// - Precondition: A write transaction is open, and the values fit the properties.
     @discardableResult
     public func create<T: Object>(
-        _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
+        _ type: T.Type,
+        value: Any = [:],
+        update: UpdatePolicy = .error
     ) -> T {
         requireWrite("create")
         let accessor = core.requiredAccessor(for: type)
         if update != .error, accessor.info.primaryKey == nil {
             preconditionFailure(
                 "'\(accessor.info.name)' does not have a primary key and can not be updated: create it without an "
-                    + "update policy.")
+                    + "update policy."
+            )
         }
         if let object = value as? ObjectBase, object.isInvalidated {
             preconditionFailure("Object has been deleted or invalidated: it cannot be copied.")
         }
-        let context = CreateContext(core: core, policy: update)
-        do {
+        var created: ObjectBase?
+        core.attemptWrite {
+            let context = CreateContext(core: core, policy: update)
             let key = try context.create(value, accessor)
             try context.drain()
-            return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
-        } catch {
-            trap(error)
+            created = accessor.makeObject(key: key)
         }
+        // After a failure of the storage, which the commit throws, the block may go on with an object that leads nowhere.
+        return unsafeDowncast(created ?? T(), to: T.self)
     }
 }

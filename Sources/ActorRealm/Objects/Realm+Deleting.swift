@@ -1,7 +1,9 @@
 import RealmModel
 
 extension Realm {
-    /// Deletes an object. Links to it become nil, lists lose it, and embedded objects that it owns go with it.
+    /// Deletes an object.
+    ///
+    /// Links to it become nil, lists lose it, and embedded objects that it owns go with it.
     ///
     /// - Precondition: A write transaction is open and the object belongs to this realm.
     public func delete(_ object: ObjectBase) {
@@ -12,7 +14,7 @@ extension Realm {
         if object.isInvalidated {
             preconditionFailure("Object has been deleted or invalidated: it cannot be deleted again.")
         }
-        attempt { try accessor.table.delete(key: object.rowKey) }
+        core.attemptWrite { try accessor.table.delete(key: object.rowKey) }
         object.rowGeneration = 0
         core.noteWrite()
     }
@@ -38,10 +40,10 @@ extension Realm {
             preconditionFailure("Can only delete objects from the Realm they belong to.")
         }
         if backing.isWholeTable {
-            attempt { try accessor.table.deleteAll() }
+            core.attemptWrite { try accessor.table.deleteAll() }
         } else {
             for key in backing.keys() {
-                attempt { if try accessor.table.contains(key: key) { try accessor.table.delete(key: key) } }
+                core.attemptWrite { if try accessor.table.contains(key: key) { try accessor.table.delete(key: key) } }
             }
         }
         core.noteWrite()
@@ -50,7 +52,7 @@ extension Realm {
     /// Deletes all objects of all classes.
     public func deleteAll() {
         requireWrite("deleteAll")
-        attempt { try core.model.deleteAll() }
+        core.attemptWrite { try core.model.deleteAll() }
         core.noteWrite()
     }
 }

@@ -10,7 +10,8 @@ extension Realm {
         let accessor = core.requiredAccessor(for: type)
         if accessor.info.isEmbedded {
             preconditionFailure(
-                "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners.")
+                "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners."
+            )
         }
         return Results(attempt { try _CollectionBacking(table: accessor) })
     }

@@ -16,7 +16,11 @@ public struct _RowWriter {
     let isNewRow: Bool
 
     init(
-        accessor: TableAccessor, rowKey: Int64, declared: Int, context: AddContext?, skipsEqual: Bool = false,
+        accessor: TableAccessor,
+        rowKey: Int64,
+        declared: Int,
+        context: AddContext?,
+        skipsEqual: Bool = false,
         isNewRow: Bool = false
     ) {
         self.accessor = accessor
@@ -37,60 +41,60 @@ public struct _RowWriter {
 
     func setInt(_ value: Int64) {
         if isStored(.int(value)) { return }
-        attempt { try table.setInt(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setInt(property, key: rowKey, to: value) }
     }
 
     func setBool(_ value: Bool) {
         if isStored(.bool(value)) { return }
-        attempt { try table.setBool(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setBool(property, key: rowKey, to: value) }
     }
 
     func setFloat(_ value: Float) {
         if isStored(.float(value)) { return }
-        attempt { try table.setFloat(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setFloat(property, key: rowKey, to: value) }
     }
 
     func setDouble(_ value: Double) {
         if isStored(.double(value)) { return }
-        attempt { try table.setDouble(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setDouble(property, key: rowKey, to: value) }
     }
 
     func setDate(_ value: Double) {
         if isStored(.date(value)) { return }
-        attempt { try table.setDate(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setDate(property, key: rowKey, to: value) }
     }
 
     func setString(_ value: String) {
         if isStored(.string(value)) { return }
         var value = value
-        attempt {
+        accessor.core.attemptWrite {
             try value.withUTF8 { try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0)) }
         }
     }
 
     func setBytes(_ value: UnsafeRawBufferPointer) {
         if isStored(.data(Array(value))) { return }
-        attempt { try table.setData(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setData(property, key: rowKey, to: value) }
     }
 
     func setObjectId(_ value: ObjectId) {
         if isStored(.objectId(value.bytes)) { return }
-        attempt { try table.setObjectID(property, key: rowKey, to: value.bytes) }
+        accessor.core.attemptWrite { try table.setObjectID(property, key: rowKey, to: value.bytes) }
     }
 
     func setUUID(_ value: UUIDBytes) {
         if isStored(.uuid(value)) { return }
-        attempt { try table.setUUID(property, key: rowKey, to: value) }
+        accessor.core.attemptWrite { try table.setUUID(property, key: rowKey, to: value) }
     }
 
     func setNull() {
         if isStored(.null) { return }
-        attempt { try table.setNull(property, key: rowKey) }
+        accessor.core.attemptWrite { try table.setNull(property, key: rowKey) }
     }
 
     func setLink(_ target: Int64?) {
         if isStored(target.map { .link($0) } ?? .null) { return }
-        attempt { try table.setLink(property, key: rowKey, to: target) }
+        accessor.core.attemptWrite { try table.setLink(property, key: rowKey, to: target) }
     }
 
     /// Whether the to-one link holds that row already.
@@ -102,7 +106,7 @@ public struct _RowWriter {
     /// Makes a list hold these elements.
     func setList(_ elements: [StoredValue]) {
         if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements { return }
-        attempt { try table.listAssign(property, key: rowKey, elements) }
+        accessor.core.attemptWrite { try table.listAssign(property, key: rowKey, elements) }
     }
 
     /// Ends the assignment of one property: collections see that something changed.

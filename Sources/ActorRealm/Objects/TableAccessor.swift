@@ -31,7 +31,8 @@ final class TableAccessor {
             guard let ordinal = table.schema.ordinal(of: property.columnName) else {
                 preconditionFailure(
                     "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
-                        + "configuration whose schema contains it.")
+                        + "configuration whose schema contains it."
+                )
             }
             return ordinal
         }
@@ -39,8 +40,15 @@ final class TableAccessor {
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
         slots.initialize(
             repeating: ColumnSlot(
-                leaf: nil, generation: 0, data: UnsafeRawPointer(slots), nulls: nil, minimum: 0, width: 0),
-            count: slotCount)
+                leaf: nil,
+                generation: 0,
+                data: UnsafeRawPointer(slots),
+                nulls: nil,
+                minimum: 0,
+                width: 0
+            ),
+            count: slotCount
+        )
         views = .allocate(capacity: slotCount)
         targets = .allocate(capacity: slotCount)
         targets.initialize(repeating: nil, count: slotCount)
@@ -72,7 +80,8 @@ final class TableAccessor {
         access.initialize(to: RealmAccessState(ownerThread: 1, threadMask: .max))
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: 1)
         slots.initialize(
-            to: ColumnSlot(leaf: nil, generation: 1, data: UnsafeRawPointer(words), nulls: nil, minimum: 0, width: 0))
+            to: ColumnSlot(leaf: nil, generation: 1, data: UnsafeRawPointer(words), nulls: nil, minimum: 0, width: 0)
+        )
         let state = UnsafeMutablePointer<TableState>.allocate(capacity: 1)
         state.initialize(to: TableState(generation: words, access: access, slots: slots))
         return state
@@ -80,13 +89,20 @@ final class TableAccessor {
 
     /// Makes an accessor for a row.
     ///
-    /// - Parameter location: Where the row is, when the caller knows; frozen objects look it up at once, because they
-    ///   may be shared and must not change later.
+    /// Frozen objects look their row up at once, because they may be shared and must not change later.
+    ///
+    /// - Parameters:
+    ///   - key: The row.
+    ///   - location: Where it is, when the caller knows.
+    /// - Returns: An accessor that nobody else holds.
     func makeObject(key: Int64, at location: RowLocation? = nil) -> ObjectBase {
         let object: ObjectBase
         if let template {
             let memory = crealm_clone_object(
-                Unmanaged.passUnretained(template).toOpaque(), info.instanceSize, info.alignmentMask)
+                Unmanaged.passUnretained(template).toOpaque(),
+                info.instanceSize,
+                info.alignmentMask
+            )
             object = Unmanaged<ObjectBase>.fromOpaque(memory.unsafelyUnwrapped).takeRetainedValue()
         } else {
             object = info.type.init()
@@ -110,7 +126,8 @@ final class TableAccessor {
         guard let type = info.properties[property].shape.target, let target = core.accessor(for: type) else {
             preconditionFailure(
                 "Object type '\(info.properties[property].targetName)' is not managed by the Realm. "
-                    + "Add it to the configuration's objectTypes.")
+                    + "Add it to the configuration's objectTypes."
+            )
         }
         if !core.isFrozen { targets[property] = Unmanaged.passUnretained(target) }
         return target

@@ -38,7 +38,8 @@ extension ThreadConfined {
         if isInvalidated { preconditionFailure("Object has been deleted or invalidated: it cannot be frozen.") }
         guard let frozen = Self._resolve(_reference, in: realm.freeze()) else {
             preconditionFailure(
-                "Cannot freeze an object in the same write transaction as it was created in. Commit the write first.")
+                "Cannot freeze an object in the same write transaction as it was created in. Commit the write first."
+            )
         }
         return frozen
     }

@@ -84,7 +84,8 @@ enum ValueReader {
             let stored = info.properties.filter { !$0.isComputed }
             if array.count > stored.count {
                 preconditionFailure(
-                    "Invalid array input: more values (\(array.count)) than properties (\(stored.count)).")
+                    "Invalid array input: more values (\(array.count)) than properties (\(stored.count))."
+                )
             }
             for (property, given) in zip(stored, array) { result[property.ordinal] = .some(unwrap(given)) }
             return result
@@ -110,7 +111,8 @@ enum ValueReader {
         guard let values = values(of: value, for: info) else {
             preconditionFailure(
                 "Invalid value '\(value)' of type '\(type(of: value))' to initialize object of type '\(info.name)'. "
-                    + "Give a dictionary by property name, an array in property order or an object.")
+                    + "Give a dictionary by property name, an array in property order or an object."
+            )
         }
         for property in info.properties {
             if let given = values[property.ordinal] { property.assign(given, to: object) }

@@ -16,7 +16,7 @@ enum ChangeAttempt {
 extension RealmCore {
     /// Brings the realm to the version of a change, in its isolation.
     ///
-    /// - Parameter told: the version up to which the observer knows everything.
+    /// `told` is the version up to which the observer knows everything.
     func prepareDelivery(at target: FixedView, after told: UInt64?) throws(StorageError) -> ChangeAttempt {
         guard lifecycle == .open else { return .ended }
         guard !model.isInTransaction else { return .wait }

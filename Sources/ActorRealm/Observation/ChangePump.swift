@@ -32,9 +32,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
 
     /// Registers, in the isolation of `origin`, which may be another one than `isolation`.
     ///
-    /// - Parameters:
-    ///   - heldBack: Called for each version that the realm does not move to because `autorefresh` is off.
-    ///   - block: Called with the changes.
+    /// `heldBack` is called for each version that the realm does not move to because `autorefresh` is off, `block` with
+    /// the changes.
     init(
         _ subject: Subject,
         origin: RealmCore,
@@ -175,7 +174,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
             continuation.withLock { continuation in
                 defer { continuation = nil }
                 return continuation
-            }?.resume(returning: value)
+            }?
+            .resume(returning: value)
         }
 
         deinit {

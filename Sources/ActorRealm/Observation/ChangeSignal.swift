@@ -15,7 +15,8 @@ final class ChangeSignal: Sendable {
         state.withLock { state in
             state.isRaised = true
             return state.takeWaiter()
-        }?.resume()
+        }?
+        .resume()
     }
 
     /// Nobody will observe any more.

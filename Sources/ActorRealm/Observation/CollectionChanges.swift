@@ -37,7 +37,7 @@ public struct CollectionChanges<Collection: RealmCollection>: AsyncSequence, Sen
         Iterator(source)
     }
 
-    /// Goes from change to change. Unregisters when it goes away.
+    /// Goes from change to change, and unregisters when it goes away.
     public struct Iterator: AsyncIteratorProtocol {
         private let iteration: ChangeIteration<CollectionSubject>
         private let source: ObservationSource<CollectionSubject>
@@ -73,7 +73,7 @@ extension CollectionChanges.Iterator: Sendable {}
 extension ObservationSource where Subject == CollectionSubject {
     /// The change that a delivery stands for, in the realm that it is delivered with.
     ///
-    /// - Parameter delivered: The collection delivered before, for when its owner is gone.
+    /// `delivered` is the collection delivered before, for when its owner is gone.
     func change<Collection: RealmCollection>(
         _ pending: ChangeCursor<CollectionSubject>.Pending,
         in core: RealmCore,
@@ -99,6 +99,7 @@ extension RealmCollection {
     /// - Parameter keyPaths: The properties of the elements whose writes are modifications, dotted across links; nil for
     ///   all of them and those of linked objects up to four links away, none for no modifications at all. Deletions and
     ///   insertions are always told.
+    /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The collection is managed and live, and a key path names properties of its elements.
     public func changes(keyPaths: [String]? = nil) -> CollectionChanges<Self> {
         CollectionChanges(source: observationSource(keyPaths: keyPaths))

@@ -96,10 +96,12 @@ extension CollectionDescriptor {
             switch step {
             case .sort(let descriptors):
                 let ascending = descriptors.first?.ascending ?? true
-                values = values.enumerated().sorted { first, second in
-                    let order = StoredValue.compare(first.element, second.element)
-                    return order == 0 ? first.offset < second.offset : (order < 0) == ascending
-                }.map(\.element)
+                values = values.enumerated()
+                    .sorted { first, second in
+                        let order = StoredValue.compare(first.element, second.element)
+                        return order == 0 ? first.offset < second.offset : (order < 0) == ascending
+                    }
+                    .map(\.element)
             case .distinct:
                 var seen: Set<StoredValue> = []
                 values = values.filter { seen.insert($0).inserted }

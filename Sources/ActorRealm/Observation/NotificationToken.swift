@@ -21,9 +21,11 @@ public final class NotificationToken: Sendable {
         invalidate()
     }
 
-    /// Ends the registration. May be called from anywhere, any number of times.
+    /// Ends the registration.
     ///
-    /// A block that is running is not interrupted; after it, none is called.
+    /// It may be called from anywhere, any number of times. A block that is running is not interrupted; after it, none is
+    /// called.
+    ///
     /// - Returns: true when this call ended it, false when it had ended before or the token is inert.
     @discardableResult
     public func invalidate() -> Bool {

@@ -25,7 +25,7 @@ public struct ObjectChanges<Value: ObjectBase>: AsyncSequence, Sendable {
         Iterator(source)
     }
 
-    /// Goes from change to change. Unregisters when it goes away.
+    /// Goes from change to change, and unregisters when it goes away.
     public struct Iterator: AsyncIteratorProtocol {
         private let iteration: ChangeIteration<ObjectSubject>
         private let source: ObservationSource<ObjectSubject>
@@ -87,6 +87,7 @@ extension ObservableModel where Self: ObjectBase {
     /// The changes of the object.
     ///
     /// - Parameter keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The object is managed and live, and a key path names its properties.
     public func changes(keyPaths: [String]? = nil) -> ObjectChanges<Self> {
         ObjectChanges(source: observationSource(keyPaths: keyPaths))

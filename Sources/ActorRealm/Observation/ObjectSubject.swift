@@ -67,9 +67,11 @@ struct ObjectSubject: ChangeSubject {
         }
         let names: [String]
         if let observed = state.observed {
-            names = try observed.filter {
-                try $0.paths.changedKeys(in: changes, from: old.model, to: new.model).contains(key)
-            }.map(\.name)
+            names =
+                try observed.filter {
+                    try $0.paths.changedKeys(in: changes, from: old.model, to: new.model).contains(key)
+                }
+                .map(\.name)
         } else {
             let written = changes.tables[state.table]?.modified.first { $0.key == key }?.columns ?? ColumnSet()
             let properties = new.model.schema.schema(of: state.table)?.properties ?? []

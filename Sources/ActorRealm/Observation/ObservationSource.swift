@@ -32,7 +32,8 @@ extension RealmCore {
         checkObservable()
         if isInWriteTransaction {
             preconditionFailure(
-                "Observing cannot begin inside a write transaction: call observe() before it or after the commit.")
+                "Observing cannot begin inside a write transaction: call observe() before it or after the commit."
+            )
         }
         if !isolation.canPost {
             preconditionFailure(
@@ -48,7 +49,8 @@ extension RealmCollection {
     func observationSource(keyPaths: [String]?) -> ObservationSource<CollectionSubject> {
         guard let backing = _backing else {
             preconditionFailure(
-                "Change notifications are only supported on managed collections. Add the owner to a Realm first.")
+                "Change notifications are only supported on managed collections. Add the owner to a Realm first."
+            )
         }
         backing.core.checkObservable()
         let subject = CollectionSubject(descriptor: backing.descriptor, keyPaths: keyPaths)

@@ -5,15 +5,12 @@
 public struct PropertyChange {
     /// The name of the property in the model class.
     public let name: String
-    /// The value before the write; nil for collections, for links in both directions, and for null.
+    /// The value before the write; nil for collections and linking objects, and for null.
+    ///
+    /// A linked object is a frozen one of the version before.
     public let oldValue: Any?
-    /// The value now; nil for collections and linking objects, and for null. A linked object is one of the observer's
-    /// own realm.
+    /// The value now; nil for collections and linking objects, and for null.
+    ///
+    /// A linked object is one of the observer's own realm.
     public let newValue: Any?
-
-    init(name: String, oldValue: Any?, newValue: Any?) {
-        self.name = name
-        self.oldValue = oldValue
-        self.newValue = newValue
-    }
 }

@@ -14,6 +14,6 @@ public struct RealmChange: Sendable, Equatable {
 
     /// The version of the file the changes lead to.
     public let version: UInt64
-    /// The changes per class name. Classes without a change are not in it.
+    /// The changes per class name, for the classes that have any.
     public let classes: [String: ClassChange]
 }

@@ -15,7 +15,7 @@ public struct RealmChanges: AsyncSequence, Sendable {
         Iterator(iteration: source.makeIteration())
     }
 
-    /// Goes from change to change. Unregisters when it goes away.
+    /// Goes from change to change, and unregisters when it goes away.
     public struct Iterator: AsyncIteratorProtocol {
         let iteration: ChangeIteration<RealmSubject>
 

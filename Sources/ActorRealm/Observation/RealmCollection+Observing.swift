@@ -90,9 +90,8 @@ extension RealmCollection where Element: ObjectBase {
 extension ObservationSource {
     /// Registers a block.
     ///
-    /// - Parameters:
-    ///   - origin: The realm that is observed, in whose isolation the caller runs.
-    ///   - isolation: Where to deliver; nil for the isolation of `origin`.
+    /// `origin` is the realm that is observed, in whose isolation the caller runs; `isolation` is where to deliver, nil
+    /// for that of `origin`.
     func observe(
         from origin: RealmCore?,
         on isolation: RealmIsolation?,

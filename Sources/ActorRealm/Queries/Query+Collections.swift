@@ -5,14 +5,16 @@ extension Query where T: RealmCollection {
     public subscript<Value>(dynamicMember member: KeyPath<T.Element, Value>) -> Query<Value>
     where T.Element: ObjectBase {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Element.self), isCollection: false)))
+            .path(node.path.appending(PathRecorder.names(of: member, in: T.Element.self), isCollection: false))
+        )
     }
 
     /// A collection of the elements.
     public subscript<Value: RealmCollection>(dynamicMember member: KeyPath<T.Element, Value>) -> Query<Value>
     where T.Element: ObjectBase {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Element.self), isCollection: true)))
+            .path(node.path.appending(PathRecorder.names(of: member, in: T.Element.self), isCollection: true))
+        )
     }
 
     /// The number of elements.

@@ -22,7 +22,9 @@ public struct Query<T> {
     }
 
     func compared(
-        _ operation: ComparisonOperator, _ right: QueryNode, _ options: StringComparisonOptions = []
+        _ operation: ComparisonOperator,
+        _ right: QueryNode,
+        _ options: StringComparisonOptions = []
     ) -> Query<Bool> {
         Query<Bool>(.comparison(node, operation, right, options))
     }
@@ -74,13 +76,15 @@ extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
     /// A property of the linked object.
     public subscript<Value>(dynamicMember member: KeyPath<T.Wrapped, Value>) -> Query<Value> {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Wrapped.self), isCollection: false)))
+            .path(node.path.appending(PathRecorder.names(of: member, in: T.Wrapped.self), isCollection: false))
+        )
     }
 
     /// A collection of the linked object.
     public subscript<Value: RealmCollection>(dynamicMember member: KeyPath<T.Wrapped, Value>) -> Query<Value> {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Wrapped.self), isCollection: true)))
+            .path(node.path.appending(PathRecorder.names(of: member, in: T.Wrapped.self), isCollection: true))
+        )
     }
 }
 
@@ -117,14 +121,18 @@ extension Query {
         Query<Bool>(
             .and(
                 .comparison(node, .greaterOrEqual, Self.constant(lower), []),
-                .comparison(node, .less, Self.constant(upper), [])))
+                .comparison(node, .less, Self.constant(upper), [])
+            )
+        )
     }
 
     fileprivate func between(_ lower: Any, _ upper: Any) -> Query<Bool> {
         compared(
             .between,
             .value(
-                .list([attempt { try PredicateFormat.value(lower) }, attempt { try PredicateFormat.value(upper) }])))
+                .list([attempt { try PredicateFormat.value(lower) }, attempt { try PredicateFormat.value(upper) }])
+            )
+        )
     }
 }
 

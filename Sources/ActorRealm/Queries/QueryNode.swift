@@ -73,8 +73,12 @@ indirect enum QueryNode {
                 isMany = true
             }
             return .compare(
-                left.operand(stripping: count), operation, right.operand(stripping: count), options: options,
-                quantifier: isMany ? .any : nil)
+                left.operand(stripping: count),
+                operation,
+                right.operand(stripping: count),
+                options: options,
+                quantifier: isMany ? .any : nil
+            )
         }
     }
 
@@ -88,7 +92,9 @@ indirect enum QueryNode {
             return .subqueryCount(
                 PredicateSubquery(
                     collection: PropertyPath(steps: Array(collection.steps[count..<length])),
-                    predicate: condition.predicate(stripping: length)))
+                    predicate: condition.predicate(stripping: length)
+                )
+            )
         case .comparison, .and, .or, .not:
             preconditionFailure("A condition cannot be compared: combine conditions with &&, || and !.")
         }

@@ -12,6 +12,8 @@ final class RealmCoordinator: Sendable {
 
     private struct State {
         var cores: [RealmIsolation.Key: CoreRegistration] = [:]
+        /// Realms of synchronous calls, which no opening finds: only what must go on with the realm of such a call.
+        var passing: [CoreRegistration] = []
         var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?
@@ -91,8 +93,10 @@ final class RealmCoordinator: Sendable {
 
     /// The open realm of the isolation that the caller runs in, where that can only be found out at run time.
     func coreForCurrentContext() -> RealmCore? {
-        let registrations = state.withLock { Array($0.cores.values) }
-        return registrations.first { $0.isolation.isAlive && $0.isolation.isCurrent }?.openCore
+        let (lasting, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
+        if let core = lasting.first(where: { $0.isolation.isAlive && $0.isolation.isCurrent })?.openCore { return core }
+        let current = passing.filter { $0.isolation.isCurrent }.compactMap(\.openCore)
+        return current.last { $0.isInWriteTransaction } ?? current.last
     }
 
     /// The realm of an actor, for what runs on it.
@@ -102,8 +106,14 @@ final class RealmCoordinator: Sendable {
 
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     func remember(_ core: RealmCore) {
-        guard core.isolation.isCacheable else { return }
         let registration = core.registration
+        guard core.isolation.isCacheable else {
+            state.withLock { state in
+                state.passing.removeAll { !$0.isAlive }
+                state.passing.append(registration)
+            }
+            return
+        }
         state.withLock { state in
             state.cores = state.cores.filter { $0.value.isAlive }
             state.cores[core.isolation.key] = registration

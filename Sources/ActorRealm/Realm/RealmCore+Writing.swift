@@ -57,6 +57,7 @@ extension RealmCore {
             preconditionFailure("There is no write transaction to commit: begin one first.")
         }
         do {
+            try throwWriteFailure()
             let prepared = try model.prepareCommit()
             try model.endTransaction()
             ticket = nil
@@ -70,6 +71,7 @@ extension RealmCore {
     /// Rolls the transaction back and gives its turn back.
     func cancelTransaction() {
         if model.isInTransaction { model.rollback() }
+        forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
         coordinator.writes.finish(turn)

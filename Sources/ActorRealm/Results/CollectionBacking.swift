@@ -43,7 +43,10 @@ public final class _CollectionBacking {
     }
 
     private init(
-        core: RealmCore, descriptor: CollectionDescriptor, elements: TableAccessor?, shape: _PropertyShape,
+        core: RealmCore,
+        descriptor: CollectionDescriptor,
+        elements: TableAccessor?,
+        shape: _PropertyShape,
         source: Source
     ) throws {
         self.core = core
@@ -66,7 +69,9 @@ public final class _CollectionBacking {
                 return .sort(
                     try CompiledSort(
                         SortOrder(descriptors.map { (path: $0.keyPath, ascending: $0.ascending) }),
-                        table: elements.table))
+                        table: elements.table
+                    )
+                )
             case .distinct(let paths):
                 guard let elements else { return .distinctValues }
                 return .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
@@ -77,8 +82,12 @@ public final class _CollectionBacking {
     /// All objects of a class.
     convenience init(table accessor: TableAccessor) throws {
         try self.init(
-            core: accessor.core, descriptor: CollectionDescriptor(source: .table, className: accessor.info.name),
-            elements: accessor, shape: _PropertyShape(.object, target: accessor.type), source: .table)
+            core: accessor.core,
+            descriptor: CollectionDescriptor(source: .table, className: accessor.info.name),
+            elements: accessor,
+            shape: _PropertyShape(.object, target: accessor.type),
+            source: .table
+        )
     }
 
     /// The elements of a list property.
@@ -89,9 +98,12 @@ public final class _CollectionBacking {
             core: accessor.core,
             descriptor: CollectionDescriptor(
                 source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.name),
-                className: target?.info.name),
-            elements: target, shape: property.shape,
-            source: .list(accessor, key: key, property: accessor.ordinals[declared]))
+                className: target?.info.name
+            ),
+            elements: target,
+            shape: property.shape,
+            source: .list(accessor, key: key, property: accessor.ordinals[declared])
+        )
     }
 
     /// The objects of a class that link to a row.
@@ -99,16 +111,24 @@ public final class _CollectionBacking {
         guard let declared = origin.info.property(property), declared.shape.target == accessor.type else {
             throw QueryError(
                 "Property '\(origin.info.name).\(property)' declared as origin of linking objects property of "
-                    + "'\(accessor.info.name)' does not link to it.")
+                    + "'\(accessor.info.name)' does not link to it."
+            )
         }
         try self.init(
             core: accessor.core,
             descriptor: CollectionDescriptor(
                 source: .backlinks(targetClass: accessor.info.name, targetKey: key, property: property),
-                className: origin.info.name),
-            elements: origin, shape: _PropertyShape(.object, target: origin.type),
+                className: origin.info.name
+            ),
+            elements: origin,
+            shape: _PropertyShape(.object, target: origin.type),
             source: .backlinks(
-                accessor, key: key, originTable: origin.table.id, originProperty: origin.ordinals[declared.ordinal]))
+                accessor,
+                key: key,
+                originTable: origin.table.id,
+                originProperty: origin.ordinals[declared.ordinal]
+            )
+        )
     }
 
     /// The collection that a descriptor stands for in a realm; nil when the object it belongs to does not exist there.
@@ -130,7 +150,12 @@ public final class _CollectionBacking {
             base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: property)
         }
         try self.init(
-            core: core, descriptor: descriptor, elements: base.elements, shape: base.shape, source: base.source)
+            core: core,
+            descriptor: descriptor,
+            elements: base.elements,
+            shape: base.shape,
+            source: base.source
+        )
     }
 
     /// The same source with another filter or order.
@@ -139,7 +164,12 @@ public final class _CollectionBacking {
         var descriptor = descriptor
         change(&descriptor)
         return try _CollectionBacking(
-            core: core, descriptor: descriptor, elements: elements, shape: shape, source: source)
+            core: core,
+            descriptor: descriptor,
+            elements: elements,
+            shape: shape,
+            source: source
+        )
     }
 
     func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
@@ -265,10 +295,12 @@ public final class _CollectionBacking {
             switch step {
             case .sortValues(let ascending):
                 // Equal values keep their order in both directions.
-                values = values.enumerated().sorted { first, second in
-                    let order = StoredValue.compare(first.element, second.element)
-                    return order == 0 ? first.offset < second.offset : (order < 0) == ascending
-                }.map(\.element)
+                values = values.enumerated()
+                    .sorted { first, second in
+                        let order = StoredValue.compare(first.element, second.element)
+                        return order == 0 ? first.offset < second.offset : (order < 0) == ascending
+                    }
+                    .map(\.element)
             case .distinctValues:
                 var seen: Set<StoredValue> = []
                 values = values.filter { seen.insert($0).inserted }

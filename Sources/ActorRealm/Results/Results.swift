@@ -39,7 +39,9 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// The live results of frozen ones.
     public func thaw() -> Results? { thawedThroughReference("Results") }
 
+    /// The value as a description that does not belong to an isolation.
     public var _reference: _ConfinedReference { _ConfinedReference(.collection(backing.descriptor)) }
+    /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Results? {
         guard case .collection(let descriptor) = reference.content else { return nil }
         return attempt { try _CollectionBacking(descriptor, in: realm.core) }.map { Results($0) }
@@ -53,7 +55,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 }
 
 @available(
-    *, unavailable,
+    *,
+    unavailable,
     message: "Results belong to their realm's isolation. Send a ThreadSafeReference or frozen results instead."
 )
 extension Results: Sendable {}

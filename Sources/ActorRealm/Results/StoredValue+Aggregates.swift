@@ -4,7 +4,9 @@ import RealmQuery
 extension StoredValue {
     /// Orders values of one kind, null first.
     static func compare(_ left: StoredValue, _ right: StoredValue) -> Int {
-        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int { left < right ? -1 : left == right ? 0 : 1 }
+        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+            left < right ? -1 : left == right ? 0 : 1
+        }
         switch (left, right) {
         case (.null, .null): return 0
         case (.null, _): return -1
@@ -35,7 +37,9 @@ extension StoredValue {
 
     /// Computes over the values of a collection of values; nulls are left out.
     static func aggregate(
-        _ operation: AggregateOperation, _ values: [StoredValue], kind: PropertyKind
+        _ operation: AggregateOperation,
+        _ values: [StoredValue],
+        kind: PropertyKind
     ) throws -> StoredValue {
         let present = values.filter { !$0.isNull }
         switch operation {
@@ -47,7 +51,8 @@ extension StoredValue {
             guard [.int, .float, .double].contains(kind) else { throw unsupported(operation, kind) }
             if kind == .int {
                 return .int(
-                    present.reduce(0) { sum, value in if case .int(let value) = value { sum &+ value } else { sum } })
+                    present.reduce(0) { sum, value in if case .int(let value) = value { sum &+ value } else { sum } }
+                )
             }
             return .double(present.reduce(0) { $0 + ($1.number ?? 0) })
         case .average:

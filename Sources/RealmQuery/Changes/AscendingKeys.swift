@@ -2,11 +2,9 @@
 enum AscendingKeys {
     /// Removes and adds keys, and says where they were and are.
     ///
-    /// - Parameters:
-    ///   - keys: the keys before, ascending; afterwards the keys now.
-    ///   - removed: keys to take out, ascending; each is in `keys`.
-    ///   - added: keys to put in, ascending; none is in `keys`.
-    ///   - modified: keys to report as written, ascending; each is in `keys` and not in `removed`.
+    /// All arguments ascend: the keys before, which become the keys now; `removed`, each of them in `keys`; `added`,
+    /// none of them in `keys`; and `modified`, to be reported as written, each in `keys` and not removed.
+    ///
     /// - Complexity: O(*m* log *n*) for *m* edits, and one copy of the keys when any is removed or added.
     static func apply(
         removed: [Int64],

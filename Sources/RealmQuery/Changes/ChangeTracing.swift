@@ -61,7 +61,7 @@ final class ChangeTracing {
         return modified.lazy.filter { !$0.columns.isDisjoint(with: columns) }.map(\.key)
     }
 
-    /// Adds the rows that link to `targets` now. Links that were there before and are not now were written to.
+    /// Adds the rows that link to `targets` now; links that were there before and are not now were written to.
     private func appendOrigins(
         of targets: [Int64],
         in table: UInt32,

@@ -30,7 +30,9 @@ package struct CollectionDelta: Sendable, Equatable {
         modificationsInNew = newIndices(ofKept: oldIndices)
     }
 
-    /// Where elements that stayed ended up. One pass over deletions, insertions and the given old indices (ascending).
+    /// Where elements that stayed ended up.
+    ///
+    /// One pass over deletions, insertions and the given old indices (ascending).
     package func newIndices(ofKept oldIndices: [Int]) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(oldIndices.count)

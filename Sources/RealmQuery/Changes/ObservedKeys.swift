@@ -31,9 +31,9 @@ package struct ObservedKeys: Sendable {
 
     /// Evaluates the query.
     ///
-    /// - Parameters:
-    ///   - keyPaths: the properties whose writes are modifications; nil for all of them, those of linked objects
-    ///     included, down to `ChangePaths.defaultDepth` links.
+    /// Key paths name the properties whose writes are modifications; nil stands for all of them, those of linked objects
+    /// included, down to `ChangePaths.defaultDepth` links.
+    ///
     /// - Throws: `QueryError` when the predicate, the order or a key path does not fit the schema.
     package init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
         guard let schema = model.schema[query.className] else {
@@ -78,8 +78,7 @@ package struct ObservedKeys: Sendable {
 
     /// Moves to a later version.
     ///
-    /// - Parameter changes: everything that changed between the two versions.
-    /// - Returns: the exact difference.
+    /// `changes` is everything that changed between the two versions; the result is the exact difference.
     package mutating func advance(
         by changes: ChangeSet,
         from old: ModelView,
@@ -163,9 +162,10 @@ extension ObservedKeys {
             }
             removed = AscendingKeys.union(removed, [])
         }
-        let modified = try counted.changedKeys(in: changes, from: old, to: new).filter {
-            AscendingKeys.contains($0, in: current) && !AscendingKeys.contains($0, in: removed)
-        }
+        let modified = try counted.changedKeys(in: changes, from: old, to: new)
+            .filter {
+                AscendingKeys.contains($0, in: current) && !AscendingKeys.contains($0, in: removed)
+            }
         return AscendingKeys.apply(removed: removed, added: added, modified: modified, to: &current)
     }
 

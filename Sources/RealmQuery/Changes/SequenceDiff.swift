@@ -6,7 +6,8 @@ package enum SequenceDiff {
     /// The difference from `old` to `new`: common ends are skipped, a short edit script is found exactly, a long one by
     /// keeping the longest run of elements that did not change places.
     ///
-    /// - Parameter pairsReplacements: reports a run of elements replaced by a run of the same length as modifications.
+    /// With `pairsReplacements`, a run of elements replaced by a run of the same length is reported as modifications.
+    ///
     /// - Complexity: O(*n* + *d*²) for *d* edits, at most O(*n* log *n*).
     package static func delta<Element: Hashable>(
         from old: [Element],

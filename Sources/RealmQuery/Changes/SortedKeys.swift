@@ -3,13 +3,11 @@ enum SortedKeys {
     /// Removes, moves and adds keys of a sorted array, and says where they were and are.
     ///
     /// Rows that are moved to the place among the others that they had count as written, not as moved.
-    /// - Parameters:
-    ///   - keys: the keys before, in the order of the old values; afterwards in the order of the new ones.
-    ///   - removed: indices of keys to take out, any order.
-    ///   - moved: indices of keys that stay but whose sort values may have changed, any order.
-    ///   - added: keys to put in, any order; none is in `keys`.
-    ///   - modified: indices of keys to report as written, any order; none of them removed.
-    ///   - precedes: the sort with the new values, a strict total order.
+    /// `keys` are in the order of the old values, and afterwards in that of the new ones. `removed`, `moved` (those that
+    /// stay but whose sort values may have changed) and `modified` (to be reported as written, none of them removed) are
+    /// indices in any order; `added` are new keys in any order. `precedes` is the sort with the new values, a strict
+    /// total order.
+    ///
     /// - Complexity: O(*m* log *n*) comparisons for *m* edits, and one copy of the keys.
     static func apply<Failure: Error>(
         removed: [Int],
@@ -69,7 +67,7 @@ enum SortedKeys {
 
     /// Where keys stand in a sorted array, for those that are in it; by binary search, or in one pass when there are many.
     ///
-    /// - Parameter precedes: the sort with the values by which the array is ordered. It is asked about every sought key.
+    /// `precedes` is the sort with the values by which the array is ordered. It is asked about every sought key.
     static func positions<Failure: Error>(
         of sought: [Int64],
         in keys: [Int64],

@@ -50,7 +50,7 @@ import Testing
                 list.removeLast(1)
                 model.removeFirst()
                 model.removeLast()
-            case 11 where step % 50 == 0:
+            case 11 where model.count < 200:
                 list.append(objectsIn: list)
                 model.append(contentsOf: model)
             default: break

@@ -15,7 +15,8 @@ import Testing
                     "puppies": [["name": "Bo"], ["Cy", 4]],
                     "toy": ["name": "ball"],
                     "scores": [1, nil, 3] as [Int?],
-                ] as [String: Any])
+                ] as [String: Any]
+            )
         }
         #expect(keeper.mood == .grumpy && keeper.height == 1.75 && keeper.age == 30)
         #expect(keeper.favourite?.name == "Rex" && keeper.favourite?.age == 2)

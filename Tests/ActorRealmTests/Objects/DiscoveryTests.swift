@@ -47,7 +47,8 @@ class UnlistedModel: Object {
             info.properties.map(\.name) == [
                 "id", "name", "age", "height", "mood", "favourite", "boss", "toy", "toys", "puppies", "nicknames",
                 "scores",
-            ])
+            ]
+        )
         #expect(info.primaryKey == 0)
         #expect(info.properties[1].isIndexed)
         #expect(!info.properties[2].isIndexed)

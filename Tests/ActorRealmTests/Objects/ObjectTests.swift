@@ -18,7 +18,9 @@ import Testing
 
     @Test func `every type comes back as it was written, at its boundaries`() throws {
         let realm = try memoryRealm()
-        let dates = [Date(timeIntervalSinceReferenceDate: 0), .distantPast, .distantFuture, Date(timeIntervalSince1970: 0.25)]
+        let dates = [
+            Date(timeIntervalSinceReferenceDate: 0), .distantPast, .distantFuture, Date(timeIntervalSince1970: 0.25),
+        ]
         let strings = ["", "a", "æøå 🎉 \u{0} z", String(repeating: "x", count: 5000)]
         let blobs = [Data(), Data([0, 255]), Data(repeating: 7, count: 70_000)]
         var expected: [AllTypes] = []

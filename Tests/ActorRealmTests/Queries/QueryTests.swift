@@ -20,10 +20,13 @@ import Testing
                     value: [
                         "id": number, "name": ["Ann", "bob", "Çelia", "Dan Ann", ""][number % 5], "age": number % 60,
                         "mood": Mood.allCases[number % 3].rawValue,
-                    ])
+                    ]
+                )
                 if number % 4 == 0 { keeper.height = Double(number) / 10 }
                 if number % 2 == 0 { keeper.favourite = puppies[number % 40] }
-                if number > 0, number % 5 != 0 { keeper.boss = realm.object(ofType: Keeper.self, forPrimaryKey: number / 2) }
+                if number > 0, number % 5 != 0 {
+                    keeper.boss = realm.object(ofType: Keeper.self, forPrimaryKey: number / 2)
+                }
                 for extra in 0..<(number % 5) { keeper.puppies.append(puppies[(number + extra * 7) % 40]) }
                 for extra in 0..<(number % 3) { keeper.nicknames.append("n\((number + extra) % 6)") }
                 for extra in 0..<(number % 4) { keeper.scores.append(extra == 2 ? nil : number + extra) }
@@ -36,7 +39,8 @@ import Testing
         let realm = try filled()
         let all = realm.objects(Keeper.self)
         func check(
-            _ query: (Query<Keeper>) -> Query<Bool>, _ condition: (Keeper) -> Bool,
+            _ query: (Query<Keeper>) -> Query<Bool>,
+            _ condition: (Keeper) -> Bool,
             line: SourceLocation = #_sourceLocation
         ) {
             let found = all.where(query).map(\.id)
@@ -70,9 +74,12 @@ import Testing
         check({ $0.puppies.age > 11 }, { $0.puppies.contains { $0.age > 11 } })
         check({ $0.puppies.age.max >= 12 }, { ($0.puppies.map(\.age).max() ?? -1) >= 12 })
         check({ $0.puppies.age.sum > 20 }, { $0.puppies.map(\.age).reduce(0, +) > 20 })
-        check({ ($0.puppies.age > 5 && $0.puppies.name == "pup1").count >= 1 }, {
-            $0.puppies.contains { $0.age > 5 && $0.name == "pup1" }
-        })
+        check(
+            { ($0.puppies.age > 5 && $0.puppies.name == "pup1").count >= 1 },
+            {
+                $0.puppies.contains { $0.age > 5 && $0.name == "pup1" }
+            }
+        )
         check({ ($0.puppies.age >= 6).count > 1 }, { $0.puppies.filter { $0.age >= 6 }.count > 1 })
         check({ $0.nicknames.contains("n2") }, { $0.nicknames.contains("n2") })
         check({ $0.nicknames.containsAny(in: ["n1", "n5"]) }, { $0.nicknames.contains { ["n1", "n5"].contains($0) } })
@@ -97,11 +104,15 @@ import Testing
     @Test func `string predicates select what plain Swift selects`() throws {
         let realm = try filled()
         let all = realm.objects(Keeper.self)
-        #expect(all.filter("age > 30 AND name BEGINSWITH[c] %@", "a").map(\.id)
-            == Array(all).filter { $0.age > 30 && $0.name.lowercased().hasPrefix("a") }.map(\.id))
+        #expect(
+            all.filter("age > 30 AND name BEGINSWITH[c] %@", "a").map(\.id)
+                == Array(all).filter { $0.age > 30 && $0.name.lowercased().hasPrefix("a") }.map(\.id)
+        )
         #expect(all.filter("%K == %@", "age", 7).count == Array(all).filter { $0.age == 7 }.count)
         #expect(all.filter("age IN %@", [1, 2]).count == Array(all).filter { [1, 2].contains($0.age) }.count)
-        #expect(all.filter("ANY puppies.age > 11").count == Array(all).filter { $0.puppies.contains { $0.age > 11 } }.count)
+        #expect(
+            all.filter("ANY puppies.age > 11").count == Array(all).filter { $0.puppies.contains { $0.age > 11 } }.count
+        )
         let puppy = realm.objects(Puppy.self)[8]
         #expect(all.filter("favourite == %@", puppy).count == puppy.admirers.count)
         #expect(all.index(matching: "id == 17") == 17)
@@ -114,6 +125,8 @@ import Testing
         let unknown = try RealmPredicate(parsing: "shoeSize > 3")
         #expect(throws: Realm.Error.self) { try realm.objects(Keeper.self).filter(unknown) }
         let good = try RealmPredicate(parsing: "age > %@", 30)
-        #expect(try realm.objects(Keeper.self).filter(good).count == realm.objects(Keeper.self).where { $0.age > 30 }.count)
+        #expect(
+            try realm.objects(Keeper.self).filter(good).count == realm.objects(Keeper.self).where { $0.age > 30 }.count
+        )
     }
 }

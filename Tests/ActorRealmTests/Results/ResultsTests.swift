@@ -9,7 +9,10 @@ import Testing
         let realm = try memoryRealm()
         try realm.write {
             for number in 0..<count {
-                realm.create(Puppy.self, value: ["name": "p\(number % 7)", "age": number % 50, "weight": Double(number)])
+                realm.create(
+                    Puppy.self,
+                    value: ["name": "p\(number % 7)", "age": number % 50, "weight": Double(number)]
+                )
             }
         }
         return realm
@@ -82,14 +85,17 @@ import Testing
     @Test func `sorting and distinct agree with plain Swift`() throws {
         let realm = try filled(500)
         let plain = realm.objects(Puppy.self).map { ($0.name, $0.age, $0.weight!) }
-        let sorted = realm.objects(Puppy.self).sorted(by: [
-            SortDescriptor(keyPath: "name", ascending: false), SortDescriptor(keyPath: \Puppy.age),
-        ])
-        let expected = Array(plain).enumerated().sorted {
-            if $0.element.0 != $1.element.0 { return $0.element.0 > $1.element.0 }
-            if $0.element.1 != $1.element.1 { return $0.element.1 < $1.element.1 }
-            return $0.offset < $1.offset
-        }.map(\.element.2)
+        let sorted = realm.objects(Puppy.self)
+            .sorted(by: [
+                SortDescriptor(keyPath: "name", ascending: false), SortDescriptor(keyPath: \Puppy.age),
+            ])
+        let expected = Array(plain).enumerated()
+            .sorted {
+                if $0.element.0 != $1.element.0 { return $0.element.0 > $1.element.0 }
+                if $0.element.1 != $1.element.1 { return $0.element.1 < $1.element.1 }
+                return $0.offset < $1.offset
+            }
+            .map(\.element.2)
         #expect(sorted.map { $0.weight! } == expected)
         #expect(realm.objects(Puppy.self).distinct(by: ["name"]).map(\.name) == (0..<7).map { "p\($0)" })
         #expect(realm.objects(Puppy.self).distinct(by: [\Puppy.age]).count == 50)
@@ -105,7 +111,10 @@ import Testing
         let mean: Double? = all.average(ofProperty: "age")
         #expect(mean == Double(ages.reduce(0, +)) / 333)
         #expect(all.max(of: \.weight) == 332)
-        #expect(all.where { $0.age > 40 }.sum(of: \.weight) == (0..<333).filter { $0 % 50 > 40 }.map(Double.init).reduce(0, +))
+        #expect(
+            all.where { $0.age > 40 }.sum(of: \.weight)
+                == (0..<333).filter { $0 % 50 > 40 }.map(Double.init).reduce(0, +)
+        )
         let none = all.where { $0.age > 1000 }
         #expect(none.sum(of: \.age) == 0 && none.min(of: \.age) == nil)
     }

@@ -41,7 +41,8 @@ struct KeyEditsTests {
             let staying = old.filter { !removed.contains($0) }
             let moved = staying.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }
             for key in moved { values[key]! += Int.random(in: -3...3, using: &generator) }
-            let added = (0..<universe + 20).filter { !old.contains($0) && Int.random(in: 0..<6, using: &generator) == 0 }
+            let added = (0..<universe + 20)
+                .filter { !old.contains($0) && Int.random(in: 0..<6, using: &generator) == 0 }
             let modified = Set(moved + staying.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }).sorted()
             var keys = old
             let places = SortedKeys.positions(of: old, in: old, precedes: precedes(before))

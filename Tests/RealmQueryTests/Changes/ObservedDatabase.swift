@@ -33,7 +33,11 @@ final class ObservedDatabase {
                     PropertySchema(name: "dogs", kind: .object, collection: .list, targetClass: "Dog"),
                     PropertySchema(name: "tags", kind: .int, collection: .list),
                     PropertySchema(
-                        name: "staff", kind: .linkingObjects, targetClass: "Person", originProperty: "boss"),
+                        name: "staff",
+                        kind: .linkingObjects,
+                        targetClass: "Person",
+                        originProperty: "boss"
+                    ),
                 ]
             ),
             ClassSchema(
@@ -42,7 +46,11 @@ final class ObservedDatabase {
                     PropertySchema(name: "name", kind: .string),
                     PropertySchema(name: "age", kind: .int),
                     PropertySchema(
-                        name: "owners", kind: .linkingObjects, targetClass: "Person", originProperty: "dogs"),
+                        name: "owners",
+                        kind: .linkingObjects,
+                        targetClass: "Person",
+                        originProperty: "dogs"
+                    ),
                 ]
             ),
         ])

@@ -45,9 +45,10 @@ struct ObservedKeysPropertyTests {
                 owner = try database.addPerson("owner", age: 1)
                 for index in 0..<30 { try mutate(database, owner, &generator, onlyAdding: index < 20) }
             }
-            var observers = try Self.queries(owner: owner).map {
-                try ObservedKeysTests.Observer($0.0, keyPaths: $0.1, database)
-            }
+            var observers = try Self.queries(owner: owner)
+                .map {
+                    try ObservedKeysTests.Observer($0.0, keyPaths: $0.1, database)
+                }
             let observesOwnAge = Self.queries(owner: owner).map { $0.1 == nil || $0.1!.contains("age") }
             for commit in 0..<25 {
                 for _ in 0..<Int.random(in: 1...3, using: &generator) {
@@ -138,9 +139,13 @@ struct ObservedKeysPropertyTests {
                 try people.listAppend(ObservedDatabase.dogs, key: person, StoredValue.link(dog))
             }
         case 4, 5:
-            if let key = try randomKey(people) { try people.set(ObservedDatabase.age, key: key, to: StoredValue.int(age)) }
+            if let key = try randomKey(people) {
+                try people.set(ObservedDatabase.age, key: key, to: StoredValue.int(age))
+            }
         case 6:
-            if let key = try randomKey(people) { try people.set(ObservedDatabase.name, key: key, to: StoredValue.string(name)) }
+            if let key = try randomKey(people) {
+                try people.set(ObservedDatabase.name, key: key, to: StoredValue.string(name))
+            }
         case 7:
             if let key = try randomKey(people) {
                 let boss = Bool.random(using: &generator) ? try randomKey(people) : owner
@@ -148,7 +153,9 @@ struct ObservedKeysPropertyTests {
                 try people.setLink(ObservedDatabase.boss, key: key, to: exists ? boss : nil)
             }
         case 8:
-            if let key = try randomKey(dogs) { try dogs.set(ObservedDatabase.dogAge, key: key, to: StoredValue.int(age)) }
+            if let key = try randomKey(dogs) {
+                try dogs.set(ObservedDatabase.dogAge, key: key, to: StoredValue.int(age))
+            }
         case 9:
             if let key = try randomKey(dogs), try people.contains(key: owner) {
                 let count = try people.list(ObservedDatabase.dogs, key: owner).count

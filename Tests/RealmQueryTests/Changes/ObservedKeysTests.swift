@@ -89,7 +89,10 @@ struct ObservedKeysTests {
         var deep = try Observer(ObservedQuery(className: "Person"), database)
         var none = try Observer(ObservedQuery(className: "Person"), keyPaths: [], database)
         var along = try Observer(
-            ObservedQuery(className: "Person"), keyPaths: ["boss.boss.boss.boss.boss.age"], database)
+            ObservedQuery(className: "Person"),
+            keyPaths: ["boss.boss.boss.boss.boss.age"],
+            database
+        )
         try database.write { try database.people.set(ObservedDatabase.age, key: chain[6], to: StoredValue.int(1)) }
         #expect(try deep.advance(database).modifications == [2, 3, 4, 5, 6])
         #expect(try none.advance(database).isEmpty)
@@ -111,7 +114,9 @@ struct ObservedKeysTests {
         var dogs = try Observer(query, keyPaths: ["dogs"], database)
         var dogNames = try Observer(query, keyPaths: ["dogs.name"], database)
         var owners = try Observer(ObservedQuery(className: "Dog"), keyPaths: ["owners.name"], database)
-        try database.write { try database.allDogs.set(ObservedDatabase.dogName, key: rex, to: StoredValue.string("Max")) }
+        try database.write {
+            try database.allDogs.set(ObservedDatabase.dogName, key: rex, to: StoredValue.string("Max"))
+        }
         #expect(try name.advance(database).isEmpty)
         #expect(try dogs.advance(database).isEmpty)
         #expect(try dogNames.advance(database).modifications == [0])
@@ -151,7 +156,9 @@ struct ObservedKeysTests {
             }
         }
         let query = ObservedQuery(
-            className: "Dog", source: .list(ownerClass: "Person", ownerKey: ann, property: "dogs"))
+            className: "Dog",
+            source: .list(ownerClass: "Person", ownerKey: ann, property: "dogs")
+        )
         var observer = try Observer(query, database)
         try database.write { try database.people.delete(key: ann) }
         #expect(try observer.advance(database).deletions == [0, 1, 2])
@@ -168,11 +175,17 @@ struct ObservedKeysTests {
         try database.write {
             ann = try database.addPerson("Ann", age: 1)
             dogs = try (0..<4).map { try database.addDog("d\($0)", age: $0) }
-            for dog in dogs.prefix(3) { try database.people.listAppend(ObservedDatabase.dogs, key: ann, StoredValue.link(dog)) }
-            for tag in 0..<3 { try database.people.listAppend(ObservedDatabase.tags, key: ann, StoredValue.int(Int64(tag))) }
+            for dog in dogs.prefix(3) {
+                try database.people.listAppend(ObservedDatabase.dogs, key: ann, StoredValue.link(dog))
+            }
+            for tag in 0..<3 {
+                try database.people.listAppend(ObservedDatabase.tags, key: ann, StoredValue.int(Int64(tag)))
+            }
         }
         let query = ObservedQuery(
-            className: "Dog", source: .list(ownerClass: "Person", ownerKey: ann, property: "dogs"))
+            className: "Dog",
+            source: .list(ownerClass: "Person", ownerKey: ann, property: "dogs")
+        )
         var links = try Observer(query, database)
         let before = try database.view()
         var values = try ObservedValues(ownerClass: "Person", ownerKey: ann, property: "tags", in: before)
@@ -183,7 +196,10 @@ struct ObservedKeysTests {
         #expect(try links.advance(database).modifications == [1])
         let after = try database.view()
         let delta = try values.advance(
-            by: database.changes(from: before, to: after), from: before, to: after)
+            by: database.changes(from: before, to: after),
+            from: before,
+            to: after
+        )
         #expect(delta.modifications == [2])
         try database.write { try database.allDogs.set(ObservedDatabase.dogAge, key: dogs[3], to: StoredValue.int(77)) }
         #expect(try links.advance(database).modifications == [1])
@@ -194,9 +210,13 @@ struct ObservedKeysTests {
         let database = try ObservedDatabase()
         try database.write { for index in 0..<3000 { try database.addPerson("p", age: Int64(index)) } }
         var filtered = try Observer(
-            ObservedQuery(className: "Person", predicate: .compare(.path("age"), .less, .value(.int(1500)))), database)
+            ObservedQuery(className: "Person", predicate: .compare(.path("age"), .less, .value(.int(1500)))),
+            database
+        )
         var sorted = try Observer(
-            ObservedQuery(className: "Person", steps: [.sort(SortOrder([("age", true)]))]), database)
+            ObservedQuery(className: "Person", steps: [.sort(SortOrder([("age", true)]))]),
+            database
+        )
         let keys = sorted.content
         try database.write {
             for key in keys { try database.people.set(ObservedDatabase.age, key: key, to: StoredValue.int(3000 - key)) }

@@ -54,9 +54,10 @@ struct SequenceDiffTests {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<400 {
             let alphabet = Int.random(in: 1...300, using: &generator)
-            let old = (0..<Int.random(in: 0...250, using: &generator)).map { _ in
-                Int.random(in: 0..<alphabet, using: &generator)
-            }
+            let old = (0..<Int.random(in: 0...250, using: &generator))
+                .map { _ in
+                    Int.random(in: 0..<alphabet, using: &generator)
+                }
             var new = old
             for _ in 0..<Int.random(in: 0...(Bool.random(using: &generator) ? 200 : 5), using: &generator) {
                 if !new.isEmpty, Bool.random(using: &generator) {

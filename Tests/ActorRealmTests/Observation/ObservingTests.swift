@@ -1,0 +1,293 @@
+import ActorRealm
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("Observing with blocks", .timeLimit(.minutes(1)))
+struct ObservingTests {
+    let file = ObservedFile()
+
+    @Test("a block gets the initial collection later, then the changes, on the realm's own actor")
+    func ownActor() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        let journal = Journal<Told>()
+        let token = await worker.with { worker, realm in
+            let token = realm.objects(Chore.self)
+                .observe { change in
+                    worker.assertIsolated()
+                    journal.add(change.told)
+                }
+            #expect(journal.entries.isEmpty)
+            return token
+        }
+        #expect(await journal.wait(for: 1) == [.initial(["one"])])
+        try await worker.add(2, "two")
+        #expect(
+            await journal.wait(for: 2).last
+                == .update(["one", "two"], deletions: [], insertions: [1], modifications: [])
+        )
+        #expect(token.invalidate())
+        #expect(!token.invalidate())
+        try await worker.add(3, "three")
+        #expect(await journal.settled().count == 2)
+    }
+
+    @Test("a block on another actor gets that actor and its own realm's collection")
+    func otherActor() async throws {
+        let worker = try await Worker(file.configuration)
+        let other = try await Worker(file.configuration)
+        let journal = Journal<Told>()
+        let token = await worker.with { _, realm in
+            await realm.objects(Chore.self)
+                .observe(on: other) { actor, change in
+                    #expect(change.collection?.realm === actor.realm)
+                    journal.add(change.told)
+                }
+        }
+        _ = await journal.wait(for: 1)
+        try await worker.add(1, "one")
+        #expect(
+            await journal.wait(for: 2)
+                == [.initial([]), .update(["one"], deletions: [], insertions: [0], modifications: [])]
+        )
+        token.invalidate()
+    }
+
+    @Test("a block on an actor hears of every property written to an object after the registration")
+    func objectOnActor() async throws {
+        let worker = try await Worker(file.configuration)
+        let other = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        let journal = Journal<String>()
+        let token = try await worker.with { _, realm in
+            let chore = try #require(realm.object(ofType: Chore.self, forPrimaryKey: 1))
+            return await chore.observe(on: other) { actor, change in
+                actor.assertIsolated()
+                switch change {
+                case .change(let chore, let properties):
+                    for property in properties {
+                        journal.add("\(chore.id).\(property.name): \(property.oldValue!) -> \(property.newValue!)")
+                    }
+                case .deleted: journal.add("deleted")
+                case .error(let error): journal.add("\(error)")
+                }
+            }
+        }
+        try await worker.rename(1, "uno")
+        #expect(await journal.wait(for: 1) == ["1.name: one -> uno"])
+        try await worker.delete(1)
+        #expect(await journal.wait(for: 2).last == "deleted")
+        token.invalidate()
+    }
+
+    @Test("a block on a queue gets the collection of the queue's realm, there")
+    func queue() async throws {
+        let worker = try await Worker(file.configuration)
+        let queue = DispatchQueue(label: "observing")
+        let journal = Journal<Told>()
+        let token = await worker.with { _, realm in
+            realm.objects(Chore.self)
+                .observe(on: queue) { change in
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    journal.add(change.told)
+                }
+        }
+        _ = await journal.wait(for: 1)
+        try await worker.add(1, "one")
+        #expect(await journal.wait(for: 2).count == 2)
+        token.invalidate()
+    }
+
+    @Test("letting go of the token ends observing, also before the first delivery")
+    func deallocation() async throws {
+        let worker = try await Worker(file.configuration)
+        let journal = Journal<Told>()
+        await worker.with { _, realm in
+            let token = realm.objects(Chore.self).observe { journal.add($0.told) }
+            _ = token
+        }
+        try await worker.add(1, "one")
+        #expect(await journal.settled().isEmpty)
+    }
+
+    @Test("a cancelled task gets an inert token")
+    func cancelledRegistration() async throws {
+        let worker = try await Worker(file.configuration)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await worker.with { worker, realm in
+                await realm.objects(Chore.self).observe(on: worker) { _, _ in Issue.record("called") }
+            }
+        }
+        let token = await task.value
+        try await worker.add(1, "one")
+        #expect(!token.invalidate())
+        #expect(!NotificationToken().invalidate())
+    }
+
+    @Test("a token that is kept by the actor it delivers to does not keep the actor alive")
+    func noCycle() async throws {
+        final class Probe: Sendable {}
+        actor Keeper {
+            var realm: Realm!
+            var token: NotificationToken?
+            let probe: Probe
+
+            init(_ configuration: Realm.Configuration, _ probe: Probe) async throws {
+                self.probe = probe
+                realm = try await Realm(configuration: configuration, actor: self)
+            }
+
+            func start(_ journal: Journal<Told>) {
+                token = realm.objects(Chore.self).observe { journal.add($0.told) }
+            }
+        }
+        weak var weakProbe: Probe?
+        let journal = Journal<Told>()
+        do {
+            let probe = Probe()
+            weakProbe = probe
+            let keeper = try await Keeper(file.configuration, probe)
+            await keeper.start(journal)
+            _ = await journal.wait(for: 1)
+        }
+        for _ in 0..<100 where weakProbe != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(weakProbe == nil)
+    }
+
+    @Test("a write can leave out an observer, which hears of the next one alone")
+    func withoutNotifying() async throws {
+        let worker = try await Worker(file.configuration)
+        let journal = Journal<Told>()
+        let others = Journal<Told>()
+        let (token, other) = await worker.with { _, realm in
+            (
+                realm.objects(Chore.self).observe { journal.add($0.told) },
+                realm.objects(Chore.self).observe { others.add($0.told) }
+            )
+        }
+        _ = await journal.wait(for: 1)
+        _ = await others.wait(for: 1)
+        try await worker.with { _, realm in
+            try await realm.asyncWrite(withoutNotifying: [token]) {
+                _ = realm.create(Chore.self, value: ["id": 1, "name": "own"])
+            }
+        }
+        _ = await others.wait(for: 2)
+        #expect(await journal.settled().count == 1)
+        try await worker.add(2, "two")
+        #expect(
+            await journal.wait(for: 2).last
+                == .update(["own", "two"], deletions: [], insertions: [1], modifications: [])
+        )
+        #expect(await others.wait(for: 3).count == 3)
+        token.invalidate()
+        other.invalidate()
+    }
+
+    @Test("with autorefresh off, changes wait for the refresh, and the realm is told that one is due")
+    func manualRefresh() async throws {
+        let worker = try await Worker(file.configuration)
+        let other = try await Worker(file.configuration)
+        let journal = Journal<Told>()
+        let notifications = Journal<Realm.Notification>()
+        let tokens = await worker.with { _, realm in
+            realm.autorefresh = false
+            return [
+                realm.objects(Chore.self).observe { journal.add($0.told) },
+                realm.observe { notification, _ in notifications.add(notification) },
+            ]
+        }
+        #expect(await journal.wait(for: 1) == [.initial([])])
+        try await other.add(1, "one")
+        #expect(await notifications.wait(for: 1) == [.refreshRequired])
+        #expect(await journal.settled().count == 1)
+        await worker.with { _, realm in
+            #expect(await realm.asyncRefresh())
+        }
+        #expect(
+            await journal.wait(for: 2).last
+                == .update(["one"], deletions: [], insertions: [0], modifications: [])
+        )
+        #expect(await notifications.wait(for: 2) == [.refreshRequired, .didChange])
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test("nothing is delivered while a write transaction is open, and everything after it")
+    func openTransaction() async throws {
+        let worker = try await Worker(file.configuration)
+        let journal = Journal<Told>()
+        let token = await worker.with { _, realm in
+            realm.objects(Chore.self)
+                .observe { change in
+                    #expect(change.collection?.realm?.isInWriteTransaction == false)
+                    journal.add(change.told)
+                }
+        }
+        _ = await journal.wait(for: 1)
+        try await worker.with { _, realm in
+            let transaction = try await realm.beginAsyncWrite()
+            realm.create(Chore.self, value: ["id": 1, "name": "one"])
+            try await Task.sleep(for: .milliseconds(20))
+            #expect(journal.entries.count == 1)
+            try await transaction.commit()
+        }
+        #expect(await journal.wait(for: 2).count == 2)
+        token.invalidate()
+    }
+
+    @Test("a block may write, and hears of its own write")
+    func writingInBlock() async throws {
+        let worker = try await Worker(file.configuration)
+        let journal = Journal<Told>()
+        let token = await worker.with { _, realm in
+            realm.objects(Chore.self)
+                .observe { change in
+                    journal.add(change.told)
+                    guard let chores = change.collection, chores.count < 3 else { return }
+                    let id = chores.count
+                    try? realm.write { _ = realm.create(Chore.self, value: ["id": id, "name": "\(id)"]) }
+                }
+        }
+        #expect(
+            await journal.wait(for: 4) == [
+                .initial([]),
+                .update(["0"], deletions: [], insertions: [0], modifications: []),
+                .update(["0", "1"], deletions: [], insertions: [1], modifications: []),
+                .update(["0", "1", "2"], deletions: [], insertions: [2], modifications: []),
+            ]
+        )
+        token.invalidate()
+    }
+
+    @Test("tokens of another realm's observers cannot be left out")
+    func foreignToken() async throws {
+        await #expect(processExitsWith: .failure) {
+            let file = ObservedFile()
+            let worker = try await Worker(file.configuration)
+            let other = try await Worker(file.configuration)
+            let token = await other.with { _, realm in realm.objects(Chore.self).observe { _ in } }
+            try await worker.with { _, realm in try realm.write(withoutNotifying: [token]) {} }
+        }
+    }
+
+    @Test("observing traps inside a write transaction, on frozen and on unmanaged collections, and with a bad key path")
+    func traps() async throws {
+        await #expect(processExitsWith: .failure) {
+            let worker = try await Worker(ObservedFile().configuration)
+            try await worker.with { _, realm in try realm.write { _ = realm.objects(Chore.self).observe { _ in } } }
+        }
+        await #expect(processExitsWith: .failure) {
+            let worker = try await Worker(ObservedFile().configuration)
+            await worker.with { _, realm in _ = realm.objects(Chore.self).freeze().observe { _ in } }
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = Chore().tags.observe { _ in }
+        }
+        await #expect(processExitsWith: .failure) {
+            let worker = try await Worker(ObservedFile().configuration)
+            await worker.with { _, realm in _ = realm.objects(Chore.self).observe(keyPaths: ["none"]) { _ in } }
+        }
+    }
+}

@@ -2,20 +2,29 @@
 
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
 let package = Package(
     name: "actor-realm-benchmarks",
     dependencies: [
-        .package(name: "actor-realm", path: "..")
+        .package(name: "actor-realm", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .executableTarget(
             name: "compare",
-            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .enableUpcomingFeature("ExistentialAny"),
-                .treatAllWarnings(as: .error),
-            ]
-        )
+            dependencies: [
+                "CSQLite", "CLMDB",
+                .product(name: "ActorRealm", package: "actor-realm"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures ActorRealm beside what the hardware gives, interleaved, and prints the medians.
+/// Measures ActorRealm beside its peers and what the hardware gives, interleaved, and prints the medians.
 @main
 @MainActor
 struct Compare {
@@ -57,7 +57,9 @@ struct Compare {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let workload = Workload(objectCount: options.number("--objects") ?? 1_000_000, folder: folder)
-        let contestants: [any Contestant] = [RawLimit(workload), Ours(workload)]
+        let contestants: [any Contestant] = [
+            RawLimit(workload), Ours(workload), GRDBContestant(workload), SQLite(workload), LMDB(workload),
+        ]
         var table = ResultTable()
         for round in 1...(options.number("--rounds") ?? 5) {
             for row in RowIdentifier.rows(named: options["--rows"]) {

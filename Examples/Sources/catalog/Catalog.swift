@@ -80,7 +80,7 @@ struct Catalog {
                 + "\(Figures.count(realm.objects(Dependency.self).count, "dependency", "dependencies")) in \(file.path): "
                 + "imported in \(Figures.seconds(elapsed)), "
                 + "\(Figures.mebibytes(ProcessFigures.byteCount(of: file))) on disk, "
-                + "peak memory \(Figures.mebibytes(ProcessFigures.peakResidentByteCount))"
+                + "peak memory \(Figures.mebibytes(ProcessFigures.peakResidentByteCount)), the mapped file included"
         )
     }
 

@@ -12,9 +12,11 @@ struct Verification {
     let packages: Int
     let dependencies: Int
 
-    /// Reads everything: each package is found by its key, each dependency has one owner and a target that knows of it.
+    /// Checks every page of the file, then reads everything: each package is found by its key, each dependency has one owner
+    /// and a target that knows of it.
     init(configuration: Realm.Configuration) throws {
         let realm = try Realm(configuration: configuration)
+        try realm.verify()
         var named = 0
         var listed = 0
         var owned = 0

@@ -47,7 +47,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
             if originProperty == PathRecorder.marker, let element = Element._recordingElement() { return element }
             indexOutOfBounds(position, count: 0)
         }
-        return Element._element(backing.stored(at: position), in: backing)
+        return Element._element(at: position, in: backing)
     }
 
     /// Iterates over the objects as they are now, in spite of writes made in the loop.

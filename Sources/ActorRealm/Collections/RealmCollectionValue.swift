@@ -5,6 +5,8 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _elementShape: _PropertyShape { get }
     /// Makes an element from its stored form.
     static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self
+    /// The element at a position of a managed collection.
+    static func _element(at index: Int, in backing: _CollectionBacking) -> Self
     /// The stored form of an element; an unmanaged object is added. Nil after a failure of the writer's operation.
     static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored?
     static func _unboxedElement(_ value: Any?) -> Self?
@@ -20,6 +22,10 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    /// The element at a position of a managed collection.
+    public static func _element(at index: Int, in backing: _CollectionBacking) -> Self {
+        _element(backing.stored(at: index), in: backing)
+    }
     /// The element as a dynamically typed value.
     public static func _boxedElement(_ value: Self) -> Any? { value }
     /// The element of a recording instance's collection.
@@ -86,6 +92,11 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
 extension ObjectBase: RealmCollectionValue {}
 
 extension RealmCollectionValue where Self: ObjectBase {
+    /// The object at a position of a managed collection.
+    public static func _element(at index: Int, in backing: _CollectionBacking) -> Self {
+        unsafeDowncast(backing.object(at: index), to: Self.self)
+    }
+
     /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _PropertyShape(.object, target: Self.self) }
 

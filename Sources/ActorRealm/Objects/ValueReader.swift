@@ -2,13 +2,21 @@
 enum ValueReader {
     /// Whether a value stands for null: nil at any depth, or Foundation's NSNull, which bridging code may leave behind.
     static func isNull(_ value: Any) -> Bool {
+        if isPlain(value) { return false }
         if let optional = value as? any NilTestable { return optional.isNil }
         return String(describing: type(of: value)) == "NSNull"
+    }
+
+    /// Whether the value is of one of the usual types, which need no search for nested optionals.
+    private static func isPlain(_ value: Any) -> Bool {
+        let type = type(of: value)
+        return type == Int.self || type == String.self || type == Double.self || type == Bool.self
     }
 
     /// The value without the optional layers that `Any` may have swallowed.
     static func unwrap(_ value: Any?) -> Any? {
         guard let value else { return nil }
+        if isPlain(value) { return value }
         guard let optional = value as? any NilTestable else {
             return String(describing: type(of: value)) == "NSNull" ? nil : value
         }
@@ -68,6 +76,14 @@ enum ValueReader {
             for property in info.properties where !property.isComputed {
                 if let other = source.property(property.name) {
                     result[property.ordinal] = .some(other.value(in: object))
+                }
+            }
+            return result
+        }
+        if type(of: value) == [String: Any].self, let dictionary = value as? [String: Any] {
+            for property in info.properties where !property.isComputed {
+                if let given = dictionary[property.name] ?? dictionary[property.columnName] {
+                    result[property.ordinal] = .some(unwrap(given))
                 }
             }
             return result

@@ -49,6 +49,15 @@ enum PredicateFormat {
     }
 
     static func value(_ argument: Any?) throws -> PredicateValue {
+        // The usual types first: casts to protocols and the search for nested optionals are slow.
+        switch argument {
+        case nil: return .null
+        case let value as Int: return .int(Int64(value))
+        case let value as String: return .string(value)
+        case let value as Bool: return .bool(value)
+        case let value as Double: return .double(value)
+        default: break
+        }
         guard let argument = ValueReader.unwrap(argument) else { return .null }
         switch argument {
         case let object as ObjectBase:

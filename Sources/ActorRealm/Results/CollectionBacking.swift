@@ -393,6 +393,17 @@ public final class _CollectionBacking {
         return _Stored(values[index])
     }
 
+    /// The object at a position that must exist.
+    func object(at index: Int) -> ObjectBase {
+        let elements = elements.unsafelyUnwrapped
+        guard isWholeTable else { return elements.makeObject(key: key(at: index)) }
+        core.checkAccess()
+        guard index >= 0, let location = attempt({ try elements.table.location(at: index) }) else {
+            indexOutOfBounds(index, count: count)
+        }
+        return elements.makeObject(key: location.leaf.key(at: location.row), at: location)
+    }
+
     /// An object of the collection.
     func object(forKey key: Int64) -> ObjectBase { elements.unsafelyUnwrapped.makeObject(key: key) }
 

@@ -12,24 +12,30 @@ public final class _CollectionCursor {
     private unowned(unsafe) let accessor: TableAccessor?
     private let model: ModelView
     /// The accessor handed out last, if it may be used again.
-    private var current: Unmanaged<ObjectBase>?
+    @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
     private let reuses: Bool
     private let collections: [Int]
+
+    private let generationWord: UnsafeMutablePointer<UInt64>
+    private let access: UnsafeMutablePointer<RealmAccessState>
 
     // Over keys or values.
     private var keys: [Int64] = []
     private var values: [StoredValue] = []
-    private var position = 0
+    @exclusivity(unchecked) private var position = 0
 
     // Over the leaves, of a whole table or to find the rows of ascending keys.
     private let isScan: Bool
     private var leaves: LeafCursor?
-    private var leaf: LeafView?
-    private var rowCount = 0
-    private var row = -1
-    private var lastKey = Int64.min
-    private var endKey = Int64.max
-    private var generation: UInt64 = 0
+    @exclusivity(unchecked) private var leaf: LeafView?
+    @exclusivity(unchecked) private var rowCount = 0
+    @exclusivity(unchecked) private var row = -1
+    @exclusivity(unchecked) private var lastKey = Int64.min
+    @exclusivity(unchecked) private var endKey = Int64.max
+    @exclusivity(unchecked) private var generation: UInt64 = 0
+    /// In a leaf with consecutive keys: the key of row 0, and the rows that can be delivered without a further look.
+    @exclusivity(unchecked) private var firstKey: Int64 = 0
+    @exclusivity(unchecked) private var plainRowCount = 0
 
     init(_ backing: _CollectionBacking) {
         self.backing = backing
@@ -40,6 +46,8 @@ public final class _CollectionCursor {
         isScan = backing.isWholeTable
         reuses = accessor?.info.isClonable ?? false
         collections = accessor?.info.collections ?? []
+        generationWord = model.generation
+        access = core.access
         generation = model.generation.pointee
         if isScan, let accessor {
             let count = accessor.table.count
@@ -64,6 +72,31 @@ public final class _CollectionCursor {
 
     /// The next object.
     public func nextObject() -> ObjectBase? {
+        #if DEBUG
+        core.checkAccess()
+        let isCurrent = true
+        #else
+        let state = access.pointee
+        let isCurrent = (crealm_thread_word() ^ state.ownerThread) & state.threadMask == 0
+        #endif
+        let next = row &+ 1
+        if _fastPath(next < plainRowCount && isCurrent), generationWord.pointee == generation, let current,
+            crealm_is_sole_reference(current.toOpaque()) != 0
+        {
+            row = next
+            let key = firstKey &+ Int64(next)
+            lastKey = key
+            return current._withUnsafeGuaranteedRef { object in
+                object.rowKey = key
+                object.rowIndex = next
+                return object
+            }
+        }
+        return nextObjectSlowly()
+    }
+
+    @inline(never)
+    private func nextObjectSlowly() -> ObjectBase? {
         core.checkAccess()
         if isScan { return nextInTable() }
         guard position < keys.count else { return nil }
@@ -108,10 +141,12 @@ public final class _CollectionCursor {
             leaf = next
             rowCount = next.rowCount
             row = first
+            allowPlainRows(of: next)
             return true
         }
         rowCount = 0
         row = 0
+        plainRowCount = 0
         return false
     }
 
@@ -122,6 +157,18 @@ public final class _CollectionCursor {
         leaf = nil
         rowCount = 0
         row = -1
+        plainRowCount = 0
+    }
+
+    /// Finds out how many rows of a leaf have consecutive keys and can be delivered by moving the accessor on.
+    private func allowPlainRows(of leaf: LeafView) {
+        let isDense = leaf.lastKey &- leaf.firstKey == Int64(leaf.rowCount - 1)
+        guard reuses, collections.isEmpty, isDense else {
+            plainRowCount = 0
+            return
+        }
+        firstKey = leaf.firstKey
+        plainRowCount = endKey >= leaf.lastKey ? leaf.rowCount : max(0, Int(endKey - firstKey) + 1)
     }
 
     @inline(__always)

@@ -22,7 +22,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// The element at a position.
-    public subscript(position: Int) -> Element { Element._element(backing.stored(at: position), in: backing) }
+    public subscript(position: Int) -> Element { Element._element(at: position, in: backing) }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
     public func makeIterator() -> RealmIterator<Element> { RealmIterator(backing) }

@@ -117,7 +117,7 @@ struct PendingEntries: ~Copyable {
     /// Puts the entries into a tree that holds none of them.
     func insert(into tree: inout ByteTree, in transaction: WriteTransaction) throws(StorageError) {
         guard !entries.isEmpty else { return }
-        if entries.count > 512, entries.count > (try tree.count(in: transaction.view)) / 2 {
+        if entries.count > 512, entries.count > (try tree.count(in: transaction.view)) / 5 {
             try merge(into: &tree, in: transaction)
             return
         }

@@ -10,8 +10,12 @@ final class QueryContext {
     private var leaves: [LeafView?]
     /// What is already known of the rows a subquery tested, per subquery.
     private var verdicts: [[Int64: Bool]]
-    /// A buffer for folded text.
+    /// A buffer for folded text of any length.
     var folded: [UInt8] = []
+    /// A buffer for folded ASCII text, with room for whole words behind it.
+    let foldBuffer = UnsafeMutableRawPointer.allocate(byteCount: foldCapacity + 8, alignment: 8)
+    /// The longest text that `foldBuffer` takes, in bytes.
+    static let foldCapacity = 1024
 
     /// The number of rows of a reused bitmap; larger leaves get one of their own.
     private static let reusableRowCount = 1024
@@ -23,6 +27,7 @@ final class QueryContext {
 
     deinit {
         for words in freeSets { words.deallocate() }
+        foldBuffer.deallocate()
     }
 
     /// A set for a leaf, its bits undefined.

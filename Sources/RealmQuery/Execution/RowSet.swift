@@ -77,6 +77,15 @@ struct RowSet {
         for index in 0..<wordCount {
             var remaining = words[index]
             var kept = remaining
+            if remaining == .max {
+                // A full word: collect the verdicts without a branch.
+                kept = 0
+                for bit in 0..<64 {
+                    kept |= (try passes(index &<< 6 &+ bit) ? 1 : 0) &<< UInt64(truncatingIfNeeded: bit)
+                }
+                words[index] = kept
+                continue
+            }
             while remaining != 0 {
                 let bit = remaining.trailingZeroBitCount
                 remaining &= remaining &- 1

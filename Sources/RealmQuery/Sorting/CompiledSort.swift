@@ -35,23 +35,40 @@ package final class CompiledSort {
         guard let first = paths.first else { return Array(existing.prefix(limit)) }
         var values = SortValues(kind: first.kind, capacity: existing.count)
         try extract(first, existing, into: &values)
-        return try finish(existing, values, limit: limit)
+        return try finish(existing, [values], limit: limit)
     }
 
     /// The rows of a query in order.
     func sorted(matching query: CompiledQuery, limit: Int) throws -> [Int64] {
-        guard limit > 0, let first = paths.first else { return try query.keys(limit: limit) }
+        guard limit > 0, !paths.isEmpty else { return try query.keys(limit: limit) }
         var keys: [Int64] = []
-        var values = SortValues(kind: first.kind, capacity: 0)
+        // With a limit the other keys are only looked at for rows that can be among the first.
+        let extracted = limit == .max ? paths[...] : paths.prefix(1)
+        var values = extracted.map { SortValues(kind: $0.kind, capacity: 0) }
         let context = makeContext()
         try query.forEachLeaf { leaf, rows in
-            rows.visit { keys.append(leaf.key(at: $0)) }
-            if let column = first.ownColumn {
-                try values.append(column.table.column(column.property, in: leaf), column.kind, rows)
-            } else {
-                try rows.visit { row in
-                    try first.withValue(RowLocation(leaf: leaf, row: row), key: leaf.key(at: row), context) {
-                        values.append($0)
+            let before = keys.count
+            keys.append(contentsOf: repeatElement(0, count: rows.count))
+            keys.withUnsafeMutableBufferPointer { keys in
+                var next = before
+                rows.visit {
+                    keys[next] = leaf.key(at: $0)
+                    next &+= 1
+                }
+            }
+            for (index, path) in extracted.enumerated() {
+                if let column = path.ownColumn {
+                    try values[index]
+                        .append(
+                            column.table.column(column.property, in: leaf),
+                            column.kind,
+                            rows
+                        )
+                } else {
+                    try rows.visit { row in
+                        try path.withValue(RowLocation(leaf: leaf, row: row), key: leaf.key(at: row), context) {
+                            values[index].append($0)
+                        }
                     }
                 }
             }
@@ -79,24 +96,28 @@ package final class CompiledSort {
         QueryContext(linkSlotCount: linkSlotCount, subqueryCount: 0)
     }
 
-    /// Sorts rows whose first key has been extracted.
+    /// Sorts rows whose first keys have been extracted.
     ///
     /// With a small limit, only the rows that can be among the first are looked at any further.
-    private func finish(_ keys: [Int64], _ firstValues: SortValues, limit: Int) throws -> [Int64] {
+    private func finish(_ keys: [Int64], _ extracted: [SortValues], limit: Int) throws -> [Int64] {
         var keys = keys
-        var firstValues = firstValues
+        var extracted = extracted
         if limit < keys.count / 4 {
-            let words = firstValues.coarseWords(ascending: order.keys[0].ascending)
+            let words = extracted[0].coarseWords(ascending: order.keys[0].ascending)
             let threshold = Self.smallest(limit, of: words)
-            keys = words.indices.lazy.filter { words[$0] <= threshold }.map { keys[$0] }
-            firstValues = SortValues(kind: paths[0].kind, capacity: keys.count)
-            try extract(paths[0], keys, into: &firstValues)
+            var candidates: [Int64] = []
+            for (index, word) in words.enumerated() where word <= threshold { candidates.append(keys[index]) }
+            keys = candidates
+            extracted = []
         }
-        var levels = firstValues.levels(ascending: order.keys[0].ascending)
-        for (path, key) in zip(paths, order.keys).dropFirst() {
-            var values = SortValues(kind: path.kind, capacity: keys.count)
-            try extract(path, keys, into: &values)
-            levels += values.levels(ascending: key.ascending)
+        var levels: [SortLevel] = []
+        for (index, path) in paths.enumerated() {
+            if index == extracted.count {
+                var values = SortValues(kind: path.kind, capacity: keys.count)
+                try extract(path, keys, into: &values)
+                extracted.append(values)
+            }
+            levels += extracted[index].levels(ascending: order.keys[index].ascending)
         }
         let sorted = LevelSorter.order(count: keys.count, by: levels)
         return sorted.prefix(limit).map { keys[$0] }

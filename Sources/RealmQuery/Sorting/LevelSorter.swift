@@ -29,7 +29,9 @@ struct LevelSorter {
         switch levels[level] {
         case .words(let words):
             elements.withUnsafeMutableBufferPointer { elements in
-                for index in range { elements[index].word = words[elements[index].row] }
+                words.withUnsafeBufferPointer { words in
+                    for index in range { elements[index].word = words[elements[index].row] }
+                }
             }
             if range.count <= 128 {
                 elements[range].sort { ($0.word, $0.row) < ($1.word, $1.row) }
@@ -81,21 +83,25 @@ struct LevelSorter {
                     if source[index].word < source[index - 1].word { isSorted = false }
                 }
                 if isSorted { return }
-                withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { counts in
+                // Wider digits need fewer passes, but only pay for themselves on many elements.
+                let digitBits: UInt64 = range.count > 4_096 ? 11 : 8
+                let digitCount = 1 << Int(digitBits)
+                let mask = UInt64(digitCount - 1)
+                withUnsafeTemporaryAllocation(of: Int.self, capacity: digitCount) { counts in
                     var shift: UInt64 = 0
                     while shift < 64 {
-                        defer { shift += 8 }
-                        if difference &>> shift & 0xFF == 0 { continue }
+                        defer { shift += digitBits }
+                        if difference &>> shift & mask == 0 { continue }
                         counts.initialize(repeating: 0)
-                        for element in source { counts[Int(element.word &>> shift & 0xFF)] &+= 1 }
+                        for element in source { counts[Int(element.word &>> shift & mask)] &+= 1 }
                         var sum = 0
-                        for digit in 0..<256 {
+                        for digit in 0..<digitCount {
                             let count = counts[digit]
                             counts[digit] = sum
                             sum &+= count
                         }
                         for element in source {
-                            let digit = Int(element.word &>> shift & 0xFF)
+                            let digit = Int(element.word &>> shift & mask)
                             target[counts[digit]] = element
                             counts[digit] &+= 1
                         }

@@ -39,18 +39,24 @@ struct SortValues {
 
     /// Appends rows of a column.
     mutating func append(_ column: ColumnView, _ kind: ColumnKind, _ rows: RowSet) throws {
-        if column.nulls == nil {
-            switch kind {
-            case .int:
-                let before = words.count
-                rows.visit { words.append(BorrowedValue.word(column.int($0))) }
-                return appendNonNull(words.count - before)
-            case .double:
-                let before = words.count
-                rows.visit { words.append(BorrowedValue.word(column.double($0))) }
-                return appendNonNull(words.count - before)
-            default: break
+        if column.nulls == nil, kind == .int || kind == .double {
+            let before = words.count
+            words.append(contentsOf: repeatElement(0, count: rows.count))
+            words.withUnsafeMutableBufferPointer { words in
+                var next = before
+                if kind == .int {
+                    rows.visit {
+                        words[next] = BorrowedValue.word(column.int($0))
+                        next &+= 1
+                    }
+                } else {
+                    rows.visit {
+                        words[next] = BorrowedValue.word(column.double($0))
+                        next &+= 1
+                    }
+                }
             }
+            return appendNonNull(words.count - before)
         }
         try rows.visit { append(try column.borrowed($0, as: kind)) }
     }

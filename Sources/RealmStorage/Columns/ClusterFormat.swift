@@ -68,6 +68,7 @@
 /// | 32 | 127 * 8 | first row key of each child, i64, strictly ascending |
 /// | 1048 | 127 * 8 | number of rows in the children up to and including this one, u64 |
 /// | 2064 | 127 * 16 | `PageReference` of each child |
+@usableFromInline
 package enum ClusterFormat {
     /// The greatest number of rows in a cluster: 1,000 eight-byte values, their null bitmap and the headers are two pages.
     @inlinable package static var rowLimit: Int { 1000 }

@@ -10,7 +10,7 @@ extension ClusterWriter {
         case .node(let node):
             return try open(for: key, below: node)
         case .sealed(let reference):
-            let loaded = try load(reference, level: nil)
+            let loaded = try load(reference, level: nil, firstKey: nil)
             root = loaded
             switch loaded {
             case .node(let node): return try open(for: key, below: node)
@@ -28,7 +28,7 @@ extension ClusterWriter {
             let index = node.child(for: key)
             var child = node.children[index]
             if case .sealed(let reference) = child {
-                child = try load(reference, level: node.level - 1)
+                child = try load(reference, level: node.level - 1, firstKey: node.keys[index])
                 node.children[index] = child
             }
             switch child {
@@ -41,9 +41,17 @@ extension ClusterWriter {
         }
     }
 
-    /// Loads an inner node or opens a cluster.
-    private func load(_ reference: PageReference, level: Int?) throws(StorageError) -> OverlayChild {
+    /// Loads an inner node or opens a cluster, which must begin with the key that its parent says.
+    private func load(
+        _ reference: PageReference,
+        level: Int?,
+        firstKey: Int64?
+    ) throws(StorageError) -> OverlayChild {
         let (base, level) = try ClusterDescent.load(reference, level: level, in: transaction.view)
+        let found = level > 0 ? InnerView(base: base).key(0) : LeafView(base: base, view: transaction.view).firstKey
+        guard firstKey == nil || firstKey == found else {
+            throw .corrupt("A node of a table begins with another key than its parent says", page: reference.page)
+        }
         if level > 0 { return .node(OverlayNode(loading: base, level: level, origin: reference)) }
         let cluster = try OpenCluster(
             opening: LeafView(base: base, view: transaction.view),
@@ -65,6 +73,10 @@ extension ClusterWriter {
             tail = last
             current = last
             return last
+        }
+        if let previous, previous.isOpen, memory.byteCount > openByteLimit / 16 {
+            // A full one is unlikely to change again soon, and need not push others out.
+            try encodeEarly(previous)
         }
         // After a full one in the same transaction more rows are likely to come.
         let cluster = OpenCluster(

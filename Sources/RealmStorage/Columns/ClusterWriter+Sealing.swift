@@ -26,7 +26,8 @@ extension ClusterWriter {
         openOrderHead = 0
     }
 
-    private func encodeEarly(_ cluster: OpenCluster) throws(StorageError) {
+    /// Encodes one open cluster before the end of the transaction.
+    func encodeEarly(_ cluster: OpenCluster) throws(StorageError) {
         let reference = try encode(cluster)
         close(cluster)
         guard case .node(var node)? = root else {

@@ -45,7 +45,7 @@ package final class ClusterWriter {
         columns: [ColumnLayout],
         transaction: WriteTransaction,
         generation: UnsafeMutablePointer<UInt64>? = nil,
-        openByteLimit: Int = 24 << 20
+        openByteLimit: Int = 128 << 20
     ) {
         self.tree = tree
         self.columns = columns
@@ -72,7 +72,8 @@ package final class ClusterWriter {
 
     /// Appends a row with a key of at least `tree.nextKey`.
     package func append(key: Int64) throws(StorageError) {
-        precondition(key >= tree.nextKey && key < .max, "Row keys ascend: the next one is \(tree.nextKey)")
+        precondition(key >= tree.nextKey, "Row keys ascend: the next one is \(tree.nextKey)")
+        guard key < .max else { throw StorageError(.limit, "A table has used up its row keys") }
         let cluster: OpenCluster
         if let tail, tail.rowCount < rowLimit, tail.heapByteCount < Self.heapByteLimit {
             cluster = tail
@@ -82,7 +83,7 @@ package final class ClusterWriter {
         try cluster.append(key: key)
         uncountedTailRows += 1
         current = cluster
-        tree.rowCount += 1
+        tree.rowCount &+= 1
         tree.nextKey = key + 1
         if memory.byteCount > openByteLimit { try encodeOldest() }
     }
@@ -97,7 +98,7 @@ package final class ClusterWriter {
         }
         countTail()
         try cluster.remove(row: row)
-        tree.rowCount -= 1
+        tree.rowCount &-= 1
         try countDown(key: key, of: cluster)
         bumpGeneration()
         if memory.byteCount > openByteLimit { try encodeOldest() }

@@ -1,4 +1,6 @@
 /// How a column's values are represented; byte 1 of a column descriptor.
+@frozen
+@usableFromInline
 package enum ColumnKind: UInt8, Sendable, CaseIterable {
     /// 64-bit signed integers, booleans, links: frame of reference in 0, 1, 2, 4 or 8 bytes.
     case int = 0

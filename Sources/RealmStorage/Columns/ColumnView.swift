@@ -3,30 +3,31 @@
 /// Inside a write transaction a column view is stale after any write to the table; fetch it again.
 /// Rows are not bounds-checked: they must lie in `0..<count`.
 @frozen
+@usableFromInline
 package struct ColumnView {
     /// The representation.
     ///
     /// A column that the leaf does not have at all reads as `.int`; trust the schema instead.
-    package let kind: ColumnKind
+    @usableFromInline package let kind: ColumnKind
     /// Bytes per row.
     ///
     /// For ints 0, 1, 2, 4 (unsigned difference to `minimum`) or 8 (the value itself); doubles also come in the
     /// narrow forms, being whole numbers then; for bytes see `ClusterFormat`.
-    package let width: Int
+    @usableFromInline package let width: Int
     /// The number of rows.
-    package let count: Int
+    @usableFromInline package let count: Int
     /// Whether every value is the default (zero, empty, or null if there is a null bitmap) and nothing is stored.
-    package let isAbsent: Bool
+    @usableFromInline package let isAbsent: Bool
     /// The null bitmap, bit set = null, readable in whole 64-bit words; nil when no value is null.
-    package let nulls: UnsafePointer<UInt8>?
+    @usableFromInline package let nulls: UnsafePointer<UInt8>?
     /// The values, unaligned.
-    package let data: UnsafeRawPointer
+    @usableFromInline package let data: UnsafeRawPointer
     /// A lower bound of the non-null values of an int column (and the frame of its narrow widths).
-    package let minimum: Int64
+    @usableFromInline package let minimum: Int64
     /// An upper bound of the non-null values of an int column; the common length of a bytes column of width 0.
-    package let maximum: Int64
+    @usableFromInline package let maximum: Int64
     /// The contents of a bytes column.
-    package let heap: UnsafeRawPointer
+    @usableFromInline package let heap: UnsafeRawPointer
     /// Where overflow values are read.
     @usableFromInline package let view: PageView
 

@@ -3,11 +3,12 @@
 /// A view read from a snapshot is valid as long as the snapshot; one read through a `ClusterWriter` until the writer's
 /// `generation` changes.
 @frozen
+@usableFromInline
 package struct LeafView {
     /// The cluster node: a page run, or the descriptor block of an open cluster.
-    package let base: UnsafeRawPointer
+    @usableFromInline package let base: UnsafeRawPointer
     /// Where external columns and overflow values are read.
-    package let view: PageView
+    @usableFromInline package let view: PageView
 
     @inlinable
     @inline(__always)

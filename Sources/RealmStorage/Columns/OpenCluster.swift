@@ -85,6 +85,9 @@ final class OpenCluster {
         memory.free(keys, rowCapacity * 8)
         keys = nil
         isOpen = false
+        // Whoever looks here after all finds nothing.
+        rowCount = 0
+        publishKeys()
     }
 
     private static func blockByteCount(_ columnCount: Int) -> Int {
@@ -139,7 +142,7 @@ final class OpenCluster {
     func remove(row: Int) throws(StorageError) {
         let count = rowCount
         if keys == nil, row == 0 {
-            firstKey += 1
+            firstKey &+= 1
         } else if row < count - 1 {
             expandKeys()
         }
@@ -149,10 +152,10 @@ final class OpenCluster {
             firstKey = keys[0]
             lastKey = count > 1 ? keys[count - 2] : lastKey
         } else if row == count - 1 {
-            lastKey -= 1
+            lastKey &-= 1
         }
         for index in 0..<columnCount {
-            if columns[index].state == .stored { try expand(index) }
+            if columns[index].state == .stored { try expand(index, keepsWidth: true) }
             if columns[index].state == .expanded {
                 columns[index].removeRow(row, of: count, heapByteCount: &heapByteCount)
             }

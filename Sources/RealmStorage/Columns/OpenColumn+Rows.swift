@@ -55,6 +55,9 @@ extension OpenColumn {
         case .float, .fixed12, .fixed16:
             (data + start * width).copyMemory(from: source.data, byteCount: source.count * width)
         case .bytes:
+            if start == 0, heap == nil, source.width < ClusterFormat.pairWidth {
+                return copyHeap(of: source, memory: memory)
+            }
             var total = 0
             for row in 0..<source.count where !source.isNull(row) { total += source.storedBytes(row).count }
             reserveHeap(total, rows: start, memory: memory)
@@ -64,6 +67,43 @@ extension OpenColumn {
                 appendToHeap(value, row: start + row, flag: flag)
             }
         }
+    }
+
+    /// Takes the heap of a column in its stored form over as a whole.
+    private mutating func copyHeap(of source: ColumnView, memory: OpenMemory) {
+        guard let data else { return }
+        let mask = ~ClusterFormat.overflowFlag
+        let uniform = UInt32(truncatingIfNeeded: source.maximum)
+        var total: UInt32 = 0
+        for row in 0..<source.count {
+            var length = uniform
+            var flag: UInt32 = 0
+            if source.width == 2 {
+                let start = source.data.loadUnaligned(fromByteOffset: row &* 2, as: UInt16.self)
+                let end = source.data.loadUnaligned(fromByteOffset: row &* 2 &+ 2, as: UInt16.self)
+                length = UInt32(end &- start)
+            } else if source.width == 4 {
+                let start = source.data.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self)
+                let end = source.data.loadUnaligned(fromByteOffset: row &* 4 &+ 4, as: UInt32.self)
+                length = (end & mask) &- (start & mask)
+                flag = start & ~mask
+            }
+            data.storeBytes(of: total, toByteOffset: row &* 8, as: UInt32.self)
+            data.storeBytes(of: length | flag, toByteOffset: row &* 8 &+ 4, as: UInt32.self)
+            total &+= length
+        }
+        let first =
+            switch source.width {
+            case 2: Int(source.data.loadUnaligned(as: UInt16.self))
+            case 4: Int(source.data.loadUnaligned(as: UInt32.self) & mask)
+            default: 0
+            }
+        heapCount = Int(total)
+        liveByteCount = heapCount
+        heapCapacity = max(64, heapCount + heapCount / 8)
+        let heap = memory.allocateUninitialized(heapCapacity)
+        heap.copyMemory(from: source.heap + first, byteCount: heapCount)
+        self.heap = heap
     }
 
     /// Null rows of narrow columns read as the minimum; in memory they are zero.

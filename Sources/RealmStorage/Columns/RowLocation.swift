@@ -1,10 +1,11 @@
 /// Where a row is: valid as long as its leaf view.
 @frozen
+@usableFromInline
 package struct RowLocation {
     /// The leaf.
-    package var leaf: LeafView
+    @usableFromInline package var leaf: LeafView
     /// The row's place in the leaf.
-    package var row: Int
+    @usableFromInline package var row: Int
 
     @inlinable
     @inline(__always)

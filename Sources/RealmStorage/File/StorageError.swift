@@ -1,4 +1,5 @@
 /// An environment failure in the storage engine: what happened, where, and the system's own error number.
+@usableFromInline
 package struct StorageError: Error, Sendable, CustomStringConvertible {
     /// The class of the failure; the facade maps it to `Realm.Error.Code`.
     package enum Code: Sendable, Equatable {
@@ -46,7 +47,7 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         self.errorNumber = errorNumber
     }
 
-    package var description: String {
+    @usableFromInline package var description: String {
         var text = message
         if let page { text += " (page \(page))" }
         if let errorNumber { text += " (errno \(errorNumber))" }

@@ -1,10 +1,11 @@
 /// A run of pages that the open write transaction owns and may change.
 @frozen
+@usableFromInline
 package struct MutablePage {
     /// The run's reference; its checksum is 0 until the run is sealed.
-    package let reference: PageReference
+    @usableFromInline package let reference: PageReference
     /// The run's bytes: the `PageHeader`, then the content.
-    package let bytes: UnsafeMutableRawPointer
+    @usableFromInline package let bytes: UnsafeMutableRawPointer
 
     @inlinable
     package init(reference: PageReference, bytes: UnsafeMutableRawPointer) {

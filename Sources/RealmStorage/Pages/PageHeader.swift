@@ -1,4 +1,6 @@
 /// What a run of pages holds; byte 16 of its header.
+@frozen
+@usableFromInline
 package enum PageKind: UInt8, Sendable, CaseIterable {
     case fileHeader = 1
     case byteTreeLeaf = 2
@@ -26,6 +28,7 @@ package enum PageKind: UInt8, Sendable, CaseIterable {
 /// | 18 | 2 | entry count, where the kind has one |
 /// | 20 | 4 | payload byte count, where the kind has one |
 /// | 24 | 8 | kind-specific |
+@usableFromInline
 package enum PageHeader {
     @usableFromInline package static let pageOffset = 0
     @usableFromInline package static let pageCountOffset = 4

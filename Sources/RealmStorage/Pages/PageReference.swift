@@ -1,7 +1,7 @@
 /// The number of a 4 KiB page in a realm file.
 ///
 /// Pages 0 to 3 hold the header slots, so 0 doubles as "none".
-package typealias PageNumber = UInt32
+@usableFromInline package typealias PageNumber = UInt32
 
 /// The size of a page, the unit of allocation in a realm file, in bytes.
 @usableFromInline package let pageByteCount = 4096
@@ -11,15 +11,16 @@ package typealias PageNumber = UInt32
 /// The checksum lives here and not in the page itself, so that a page whose write was lost or landed elsewhere is
 /// noticed as well as a flipped bit.
 @frozen
+@usableFromInline
 package struct PageReference: Hashable, Sendable, BitwiseCopyable {
     /// The first page of the run; 0 means "none".
-    package var page: PageNumber
+    @usableFromInline package var page: PageNumber
     /// The number of pages in the run.
-    package var pageCount: UInt32
+    @usableFromInline package var pageCount: UInt32
     /// XXH64 of the run's bytes, never 0 once sealed.
     ///
     /// 0 marks a page that the open write transaction may still change.
-    package var checksum: UInt64
+    @usableFromInline package var checksum: UInt64
 
     @inlinable
     package init(page: PageNumber, pageCount: UInt32, checksum: UInt64) {

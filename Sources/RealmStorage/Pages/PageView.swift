@@ -1,10 +1,11 @@
-package import Synchronization
+public import Synchronization
 
 /// Where the pages of one version are read: the file's shared mapping and, for the writer, its private page buffers.
 ///
 /// A view is a bundle of raw pointers into memory that stays mapped as long as the `StorageFile` lives; the snapshot or
 /// transaction that hands it out keeps the file alive and the version pinned.
 @frozen
+@usableFromInline
 package struct PageView: @unchecked Sendable {
     /// The read-only shared mapping of the file: page `p` is at `mapping + p * 4096`.
     @usableFromInline package let mapping: UnsafeRawPointer

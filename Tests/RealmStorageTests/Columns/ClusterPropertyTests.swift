@@ -50,7 +50,7 @@ import Testing
         let fixture = try TableFixture(columns: everyLayout)
         var model = ModelTable(columns: everyLayout)
         var kept: [(snapshot: Snapshot, tree: ClusterTree, model: ModelTable)] = []
-        for round in 0..<25 {
+        for round in 0..<16 {
             let operations = [1, 10, 120, 500].randomElement(using: &random)!
             let appends = [10, 70, 90].randomElement(using: &random)!
             let comment = Comment(rawValue: "seed \(seed), round \(round)")
@@ -79,7 +79,7 @@ import Testing
                 position: { try tree.position(at: $0, in: snapshot.view) },
                 index: { try tree.index(of: $0, in: snapshot.view) }
             )
-            if round % 8 == 0 { kept.append((snapshot, tree, model)) }
+            if round % 5 == 0 { kept.append((snapshot, tree, model)) }
         }
         try fixture.audit(try fixture.file.beginRead())
         for old in kept {

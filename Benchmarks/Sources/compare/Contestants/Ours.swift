@@ -84,7 +84,7 @@ final class Ours: Contestant {
         defer { try? removeFile("serial") }
         let realm = try Realm(configuration: configuration("serial"))
         try populate(realm, count: 1_000)
-        let before = writtenByProcess()
+        let counter = WrittenBytes()
         let start = ContinuousClock.now
         var commits = 0
         while ContinuousClock.now - start < workload.commitDuration {
@@ -93,19 +93,13 @@ final class Ours: Contestant {
             commits += 1
         }
         let elapsed = ContinuousClock.now - start
-        bytesPerCommit = (writtenByProcess() - before) / Double(commits)
+        bytesPerCommit = counter.sinceStart / Double(commits)
         return Double(commits) / (elapsed / .seconds(1))
     }
 
     private func writtenBytes() throws -> Double? {
         if bytesPerCommit == nil { _ = try serialCommits() }
         return bytesPerCommit
-    }
-
-    private func writtenByProcess() -> Double {
-        let lines = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
-        let line = lines.split(separator: "\n").first { $0.hasPrefix("write_bytes:") }
-        return line?.split(separator: " ").last.flatMap { Double($0) } ?? 0
     }
 
     private func commitsFromTasks() async throws -> Double {

@@ -75,6 +75,14 @@ struct AggregateAccumulator {
         doubleSum += Double(sum)
     }
 
+    /// Adds many floating-point numbers whose sum is known.
+    ///
+    /// Not for bounds.
+    mutating func add(sum: Double, count: Int) {
+        self.count &+= count
+        doubleSum += sum
+    }
+
     @inline(__always)
     mutating func add(_ value: Int64) {
         count &+= 1

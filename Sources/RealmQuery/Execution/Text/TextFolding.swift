@@ -38,6 +38,35 @@ struct TextFolding: Sendable {
         }
     }
 
+    /// The folded form of ASCII text, made eight bytes at a time in a buffer with room for a whole word behind it; nil
+    /// when there is anything but ASCII.
+    @inline(__always)
+    func foldASCII(_ text: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer? {
+        guard let base = text.baseAddress else { return text }
+        let high: UInt64 = 0x8080_8080_8080_8080
+        let ignoresCase = options.contains(.caseInsensitive)
+        var offset = 0
+        while offset < text.count {
+            var word: UInt64 = 0
+            if offset &+ 8 <= text.count {
+                word = base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            } else {
+                for index in 0..<(text.count &- offset) {
+                    word |= UInt64(text[offset &+ index]) &<< UInt64(truncatingIfNeeded: index &* 8)
+                }
+            }
+            if word & high != 0 { return nil }
+            if ignoresCase {
+                // The high bit of each byte that is at least 'A' and not beyond 'Z'.
+                let isUpper = (word &+ 0x3F3F_3F3F_3F3F_3F3F) & ~(word &+ 0x2525_2525_2525_2525) & high
+                word |= isUpper &>> 2
+            }
+            buffer.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+            offset &+= 8
+        }
+        return UnsafeRawBufferPointer(start: buffer, count: text.count)
+    }
+
     /// The folded form of a string.
     func fold(_ text: String) -> [UInt8] {
         var output: [UInt8] = []

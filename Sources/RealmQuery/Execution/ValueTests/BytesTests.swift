@@ -37,10 +37,13 @@ final class BytesTest: ValueTest {
         needle.copyBytes(from: bytes)
         needleHead = needle.loadUnaligned(as: UInt64.self)
         needleCount = bytes.count
+        headMask = bytes.count >= 8 ? .max : (1 << UInt64(8 * bytes.count)) - 1
         super.init(nullPasses: operation == .notEqual)
     }
 
     private let needleCount: Int
+    /// The bits of the first eight bytes of a text that the constant decides.
+    private let headMask: UInt64
 
     deinit {
         needle.deallocate()
@@ -65,6 +68,11 @@ final class BytesTest: ValueTest {
 
     private func passes(_ bytes: UnsafeRawBufferPointer, _ context: QueryContext) -> Bool {
         guard let folding else { return passesExactly(bytes) }
+        if bytes.count <= QueryContext.foldCapacity,
+            let folded = folding.foldASCII(bytes, into: context.foldBuffer)
+        {
+            return passesExactly(folded)
+        }
         context.folded.removeAll(keepingCapacity: true)
         folding.fold(bytes, into: &context.folded)
         return context.folded.withUnsafeBytes { passesExactly($0) }
@@ -90,10 +98,17 @@ final class BytesTest: ValueTest {
     @inline(__always)
     private func begins(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let base = bytes.baseAddress else { return needleCount == 0 }
-        if needleCount >= 8 {
-            guard base.loadUnaligned(as: UInt64.self) == needleHead else { return false }
+        return begins(base, bytes.count)
+    }
+
+    @inline(__always)
+    private func begins(_ base: UnsafeRawPointer, _ count: Int) -> Bool {
+        if count >= 8 {
+            // The constant's bytes lie lowest in the word, as this machine's memory does.
+            guard base.loadUnaligned(as: UInt64.self) & headMask == needleHead else { return false }
+            if needleCount <= 8 { return true }
         }
-        return memcmp(base, needle.baseAddress!, needleCount) == 0
+        return memcmp(base, needle.baseAddress.unsafelyUnwrapped, needleCount) == 0
     }
 
     private func ends(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -135,19 +150,22 @@ final class BytesTest: ValueTest {
         if folding == nil {
             switch operation {
             case .equal:
-                return try rows.keep { row in
-                    let bytes = try column.bytes(row)
-                    return bytes.count == needleCount && !column.isNull(row) && begins(bytes)
-                }
+                return try column.keep(rows) { base, count in count == needleCount && begins(base, count) }
             case .beginsWith:
-                return try rows.keep { row in
-                    let bytes = try column.bytes(row)
-                    return bytes.count >= needleCount && !column.isNull(row) && begins(bytes)
-                }
+                return try column.keep(rows) { base, count in count >= needleCount && begins(base, count) }
             case .contains:
-                return try rows.keep { row in
-                    let bytes = try column.bytes(row)
-                    return bytes.count >= needleCount && !column.isNull(row) && contains(bytes)
+                if needleCount > 1, rows.count * 4 > rows.rowCount, let heap = column.contiguousHeap {
+                    let found = context.makeSet(rowCount: rows.rowCount)
+                    defer { context.release(found) }
+                    heap.findRows(
+                        containing: UnsafeRawBufferPointer(start: needle.baseAddress, count: needleCount),
+                        into: found
+                    )
+                    rows.intersect(found)
+                    return removeNulls(column, from: rows)
+                }
+                return try column.keep(rows) { base, count in
+                    count >= needleCount && contains(UnsafeRawBufferPointer(start: base, count: count))
                 }
             default: break
             }

@@ -84,6 +84,9 @@ final class WriteScheduler: Sendable {
     /// The number of writers that wait for their turn.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
+    /// The number of commits that are prepared and wait for a flush.
+    var preparedCount: Int { state.withLock { $0.prepared.count } }
+
     // MARK: Turns
 
     /// Waits for the turn without blocking a thread, and begins it.

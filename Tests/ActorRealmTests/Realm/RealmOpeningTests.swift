@@ -178,6 +178,18 @@ struct RealmOpeningTests {
         #expect(throws: Realm.Error(.readOnly, fileURL: configuration.fileURL)) { try realm.write {} }
     }
 
+    @Test("What is open for reading only cannot be opened for writing")
+    func readOnlyFirst() throws {
+        try withNewRealm(file.fast) { _ in }
+        var configuration = file.fast
+        configuration.readOnly = true
+        let realm = try Realm(configuration: configuration)
+        #expect(throws: Realm.Error(.incompatibleSession, fileURL: file.fast.fileURL)) {
+            try Realm(configuration: file.fast)
+        }
+        #expect(realm.objects(Tally.self).isEmpty)
+    }
+
     @Test("An in-memory realm is shared by its name and gone when the last instance is")
     func memory() throws {
         var configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString)

@@ -135,7 +135,7 @@ final class ListPlace {
     func checkOwner() {
         core.checkAccess()
         if !attempt({ try accessor.table.contains(key: key) }) {
-            preconditionFailure("List is no longer valid: its object has been deleted or invalidated.")
+            misuse("List is no longer valid: its object has been deleted or invalidated.")
         }
     }
 
@@ -143,7 +143,7 @@ final class ListPlace {
     func list() -> ListView {
         core.checkAccess()
         guard let location = attempt({ try accessor.table.locate(key) }) else {
-            preconditionFailure("List is no longer valid: its object has been deleted or invalidated.")
+            misuse("List is no longer valid: its object has been deleted or invalidated.")
         }
         return attempt { try accessor.table.list(property, at: location, key: key) }
     }
@@ -152,10 +152,10 @@ final class ListPlace {
     func writer(context: AddContext? = nil) -> _RowWriter {
         core.checkAccess()
         if core.isFrozen {
-            preconditionFailure("Attempting to modify a frozen List - call thaw on it first.")
+            misuse("Attempting to modify a frozen List - call thaw on it first.")
         }
         if !core.isInWriteTransaction {
-            preconditionFailure(
+            misuse(
                 "Cannot modify managed List outside of a write transaction: make the change inside realm.write { }."
             )
         }

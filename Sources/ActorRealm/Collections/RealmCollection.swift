@@ -16,7 +16,7 @@ extension RealmCollection {
     /// The managed contents, for operations that an unmanaged collection cannot offer.
     func managed(_ operation: String) -> _CollectionBacking {
         guard let backing = _backing else {
-            preconditionFailure(
+            misuse(
                 "\(operation) is only supported on managed collections. Add the object to a Realm first."
             )
         }
@@ -200,7 +200,7 @@ extension RealmCollection {
         if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
         // An unmanaged list of values.
         guard property == nil else {
-            preconditionFailure("Aggregates over a property are only supported on managed collections.")
+            misuse("Aggregates over a property are only supported on managed collections.")
         }
         let values = map { Element._boxedElement($0) }.map { ValueReader.unwrap($0) }
         return attempt {

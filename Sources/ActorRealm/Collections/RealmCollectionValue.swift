@@ -102,7 +102,7 @@ extension RealmCollectionValue where Self: ObjectBase {
 
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
-        guard case .link(let key) = stored.value else { preconditionFailure("An object is stored as a link.") }
+        guard case .link(let key) = stored.value else { misuse("An object is stored as a link.") }
         return unsafeDowncast(backing.object(forKey: key), to: Self.self)
     }
 
@@ -110,7 +110,7 @@ extension RealmCollectionValue where Self: ObjectBase {
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
         let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
         if value is EmbeddedObject, value.core != nil {
-            preconditionFailure("Cannot add an existing managed embedded object to a List. Add a copy of it.")
+            misuse("Cannot add an existing managed embedded object to a List. Add a copy of it.")
         }
         guard let target = context.linkKey(to: value, writer: writer) else { return nil }
         if writer.context == nil { attempt { try context.drain() } }

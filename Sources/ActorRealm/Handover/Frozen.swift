@@ -50,13 +50,13 @@ extension ThreadConfined {
     /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is open.
     public var frozen: Frozen<Self> {
         guard let realm else {
-            preconditionFailure("Unmanaged objects and collections cannot be frozen. Add them to a realm first.")
+            misuse("Unmanaged objects and collections cannot be frozen. Add them to a realm first.")
         }
         realm.core.checkAccess()
         let core = FrozenCore(realm.freeze().core)
         let reference = _reference
         guard Self._resolve(reference, in: core.core.realm()) != nil else {
-            preconditionFailure(
+            misuse(
                 "Cannot freeze an object that was deleted, or created in the write transaction that is open. Commit the "
                     + "write first."
             )

@@ -26,9 +26,9 @@ public struct ObjectReference<Value: Object>: Sendable, Hashable, Codable {
     /// - Precondition: The object is managed and has not been deleted.
     public init(to object: Value) {
         guard object.realm != nil, case .object(let className, let key) = object._reference.content else {
-            preconditionFailure("An unmanaged object cannot be referred to. Add it to a Realm first.")
+            misuse("An unmanaged object cannot be referred to. Add it to a Realm first.")
         }
-        if object.isInvalidated { preconditionFailure("Cannot construct reference to invalidated object.") }
+        if object.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         self.className = className
         self.key = key
     }

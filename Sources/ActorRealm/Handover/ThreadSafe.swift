@@ -53,7 +53,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
                 core.catchUp(with: target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
-                preconditionFailure("The realm of a @ThreadSafe value could not be opened: \(error)")
+                misuse("The realm of a @ThreadSafe value could not be opened: \(error)")
             }
         }
         set {
@@ -68,10 +68,10 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
     private static func target(_ value: T?) -> Target? {
         guard let value else { return nil }
         guard let realm = value.realm else {
-            preconditionFailure("Only managed objects may be wrapped as thread safe. Add the object to a Realm first.")
+            misuse("Only managed objects may be wrapped as thread safe. Add the object to a Realm first.")
         }
         realm.core.checkAccess()
-        if value.isInvalidated { preconditionFailure("Cannot construct reference to invalidated object.") }
+        if value.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         return Target(
             reference: value._reference,
             coordinator: realm.core.coordinator,

@@ -65,13 +65,13 @@ final class ReferenceContent: Sendable {
 extension ReferenceContent.Target {
     init(_ value: some ThreadConfined) {
         guard let realm = value.realm else {
-            preconditionFailure(
+            misuse(
                 "Cannot construct reference to unmanaged object, which can be passed across threads directly: it belongs "
                     + "to no realm yet."
             )
         }
         realm.core.checkAccess()
-        if value.isInvalidated { preconditionFailure("Cannot construct reference to invalidated object.") }
+        if value.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         reference = value._reference
         coordinator = realm.core.coordinator
         snapshot = realm.core.model.snapshot
@@ -89,7 +89,7 @@ extension Realm {
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         core.checkAccess()
         guard let target = reference.take() else {
-            preconditionFailure(
+            misuse(
                 "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
             )
         }
@@ -102,11 +102,12 @@ extension Realm {
 extension RealmCore {
     /// Traps for what comes from another file.
     func requireSameFile(as other: RealmCoordinator) {
-        precondition(
-            coordinator === other,
-            "Cannot resolve a reference in a Realm with a different configuration than the source Realm: open the file "
-                + "it comes from."
-        )
+        guard coordinator === other else {
+            misuse(
+                "Cannot resolve a reference in a Realm with a different configuration than the source Realm: open the "
+                    + "file it comes from."
+            )
+        }
     }
 
     /// Moves to the newest version if the realm stands before the given one and can move.

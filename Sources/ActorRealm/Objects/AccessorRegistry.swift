@@ -102,7 +102,7 @@ extension RealmCore {
     /// The accessor of a class that must be in the schema.
     func requiredAccessor(for type: ObjectBase.Type) -> TableAccessor {
         guard let accessor = registry.accessor(for: type) else {
-            preconditionFailure(
+            misuse(
                 "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectTypes` array, "
                     + "add `\(type.className())` to it."
             )

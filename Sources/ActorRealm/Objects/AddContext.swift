@@ -37,18 +37,18 @@ class AddContext {
             return failure == nil ? key : nil
         }
         if other !== core {
-            preconditionFailure(
+            misuse(
                 "Object is already managed by another Realm. Use create instead to copy it into this Realm."
             )
         }
         if object is EmbeddedObject {
             if writer.isLinked(to: object.rowKey) { return object.rowKey }
-            preconditionFailure(
+            misuse(
                 "Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it."
             )
         }
         if object.isInvalidated {
-            preconditionFailure("Object has been deleted or invalidated: it cannot be linked to.")
+            misuse("Object has been deleted or invalidated: it cannot be linked to.")
         }
         return object.rowKey
     }

@@ -8,7 +8,7 @@ final class CreateContext: AddContext {
     func create(_ value: Any, _ accessor: TableAccessor) throws -> Int64 {
         let info = accessor.info
         guard let values = ValueReader.values(of: value, for: info) else {
-            preconditionFailure(
+            misuse(
                 "Invalid value '\(value)' of type '\(Swift.type(of: value))' to initialize object of type "
                     + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object."
             )
@@ -41,7 +41,7 @@ final class CreateContext: AddContext {
             }
         } else {
             if policy != .error {
-                preconditionFailure(
+                misuse(
                     "'\(info.name)' does not have a primary key and can not be updated: create it without an update "
                         + "policy."
                 )
@@ -49,7 +49,7 @@ final class CreateContext: AddContext {
             rowKey = try accessor.table.insert()
             isNew = true
         }
-        guard let rowKey else { preconditionFailure("unreachable") }
+        guard let rowKey else { misuse("unreachable") }
         for property in info.properties where !property.isComputed && !property.isPrimaryKey {
             let writer = _RowWriter(
                 accessor: accessor,

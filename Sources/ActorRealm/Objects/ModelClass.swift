@@ -105,7 +105,7 @@ final class ModelClass: Sendable {
     /// The property of a name that must exist.
     func requiredProperty(_ name: String) -> ModelProperty {
         guard let property = property(name) else {
-            preconditionFailure(
+            misuse(
                 "Invalid property name '\(name)': property '\(name)' not found in object of type '\(self.name)'."
             )
         }

@@ -65,7 +65,7 @@ struct ModelProperty: Sendable {
     func invalidValue(_ value: Any?, className: String) -> Never {
         let text = value.map { "\($0)" } ?? "nil"
         let typeName = value.map { "\(type(of: $0))" } ?? "nil"
-        preconditionFailure(
+        misuse(
             "Invalid value '\(text)' of type '\(typeName)' for '\(schema.typeDescription)' property "
                 + "'\(className).\(name)'."
         )

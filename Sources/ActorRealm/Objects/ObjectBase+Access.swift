@@ -17,7 +17,7 @@ nonisolated extension ObjectBase {
     @discardableResult
     final func checkedAccessor() -> TableAccessor {
         guard let core, let tableAccessor else {
-            preconditionFailure("The object is not managed by a Realm. Add it to one first.")
+            misuse("The object is not managed by a Realm. Add it to one first.")
         }
         core.checkAccess()
         return tableAccessor
@@ -28,7 +28,7 @@ nonisolated extension ObjectBase {
         let generation = accessor.state.pointee.generation.pointee
         if rowGeneration == generation { return }
         guard let location = attempt({ try accessor.table.locate(rowKey) }) else {
-            preconditionFailure("Object has been deleted or invalidated.")
+            misuse("Object has been deleted or invalidated.")
         }
         point(to: location, generation: generation)
     }
@@ -92,10 +92,10 @@ nonisolated extension ObjectBase {
     final func writer(for key: UInt32) -> _RowWriter {
         let accessor = checkedAccessor()
         if accessor.core.isFrozen {
-            preconditionFailure("Attempting to modify a frozen object - call thaw on the Object instance first.")
+            misuse("Attempting to modify a frozen object - call thaw on the Object instance first.")
         }
         if !accessor.core.isInWriteTransaction {
-            preconditionFailure(
+            misuse(
                 "Attempting to modify object outside of a write transaction - make the change inside "
                     + "realm.write { } or realm.asyncWrite { }."
             )
@@ -103,7 +103,7 @@ nonisolated extension ObjectBase {
         refreshLocation(accessor)
         let ordinal = Int(key) - 1
         if accessor.info.properties[ordinal].isPrimaryKey {
-            preconditionFailure(
+            misuse(
                 "Primary key can't be changed after an object is inserted: "
                     + "'\(accessor.info.name).\(accessor.info.properties[ordinal].name)'."
             )

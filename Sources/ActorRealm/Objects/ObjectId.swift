@@ -54,7 +54,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     /// Makes an identifier from a literal of 24 hexadecimal digits.
     public init(_ literal: StaticString) {
         guard let parsed = Self.parse(literal.description) else {
-            preconditionFailure("Invalid Object ID string '\(literal)': must be 24 hex digits")
+            misuse("Invalid Object ID string '\(literal)': must be 24 hex digits")
         }
         self = parsed
     }

@@ -29,7 +29,7 @@ final class PathRecorder {
         defer { crealm_recorder_set(outer) }
         _ = unsafeDowncast(root, to: Root.self)[keyPath: keyPath]
         if recorder.isBroken || recorder.names.isEmpty {
-            preconditionFailure(
+            misuse(
                 "The key path \(keyPath) does not name a property marked @Persisted, or links from one to the next. "
                     + "Only stored properties can be searched, sorted and observed."
             )

@@ -34,7 +34,7 @@ extension PersistableEnum {
 
     @usableFromInline
     static func _unknownCase(_ raw: RawValue, _ object: ObjectBase, _ key: UInt32) -> Never {
-        preconditionFailure(
+        misuse(
             "The stored value '\(raw)' of '\(object.propertyDescription(key))' is not a case of \(Self.self). "
                 + "Make the property optional to read unknown values as nil, or add the case."
         )

@@ -46,20 +46,20 @@ extension Realm {
         if let other = object.core {
             if other === core {
                 if object.isInvalidated {
-                    preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted.")
+                    misuse("Adding a deleted or invalidated object to a Realm is not permitted.")
                 }
                 return
             }
             if other.isFrozen {
-                preconditionFailure("Cannot add a frozen object to a Realm. Use create to copy it.")
+                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
             }
-            preconditionFailure(
+            misuse(
                 "Object is already managed by another Realm. Use create instead to copy it into this Realm."
             )
         }
         let accessor = core.requiredAccessor(for: type(of: object))
         if update != .error, accessor.info.primaryKey == nil {
-            preconditionFailure(
+            misuse(
                 "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
                     + "policy."
             )
@@ -70,8 +70,8 @@ extension Realm {
     func requireWrite(_ operation: String) {
         core.checkAccess()
         if core.isInWriteTransaction { return }
-        if core.isFrozen { preconditionFailure("Can't perform transactions on a frozen Realm: thaw() it first.") }
-        preconditionFailure(
+        if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
+        misuse(
             "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
                 + "realm.write { } or realm.asyncWrite { }."
         )
@@ -92,13 +92,13 @@ extension Realm {
         requireWrite("create")
         let accessor = core.requiredAccessor(for: type)
         if update != .error, accessor.info.primaryKey == nil {
-            preconditionFailure(
+            misuse(
                 "'\(accessor.info.name)' does not have a primary key and can not be updated: create it without an "
                     + "update policy."
             )
         }
         if let object = value as? ObjectBase, object.isInvalidated {
-            preconditionFailure("Object has been deleted or invalidated: it cannot be copied.")
+            misuse("Object has been deleted or invalidated: it cannot be copied.")
         }
         var created: ObjectBase?
         core.attemptWrite {

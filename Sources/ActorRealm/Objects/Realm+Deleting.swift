@@ -9,10 +9,10 @@ extension Realm {
     public func delete(_ object: ObjectBase) {
         requireWrite("delete")
         guard object.core === core, let accessor = object.tableAccessor else {
-            preconditionFailure("Can only delete an object from the Realm it belongs to.")
+            misuse("Can only delete an object from the Realm it belongs to.")
         }
         if object.isInvalidated {
-            preconditionFailure("Object has been deleted or invalidated: it cannot be deleted again.")
+            misuse("Object has been deleted or invalidated: it cannot be deleted again.")
         }
         core.attemptWrite { try accessor.table.delete(key: object.rowKey) }
         object.rowGeneration = 0
@@ -37,7 +37,7 @@ extension Realm {
     private func delete<Elements: RealmCollection>(managed objects: Elements) where Elements.Element: ObjectBase {
         requireWrite("delete")
         guard let backing = objects._backing, backing.core === core, let accessor = backing.elements else {
-            preconditionFailure("Can only delete objects from the Realm they belong to.")
+            misuse("Can only delete objects from the Realm they belong to.")
         }
         if backing.isWholeTable {
             core.attemptWrite { try accessor.table.deleteAll() }

@@ -9,7 +9,7 @@ extension Realm {
         core.checkAccess()
         let accessor = core.requiredAccessor(for: type)
         if accessor.info.isEmbedded {
-            preconditionFailure(
+            misuse(
                 "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners."
             )
         }
@@ -21,7 +21,7 @@ extension Realm {
         core.checkAccess()
         let accessor = core.requiredAccessor(for: type)
         guard let property = accessor.info.primaryKeyProperty else {
-            preconditionFailure("'\(accessor.info.name)' does not have a primary key: find the object by a query.")
+            misuse("'\(accessor.info.name)' does not have a primary key: find the object by a query.")
         }
         let found: Int64?
         if let key = key as? Int, property.shape.kind == .int {

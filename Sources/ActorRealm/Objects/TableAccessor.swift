@@ -29,7 +29,7 @@ final class TableAccessor {
         self.info = info
         ordinals = info.properties.map { property in
             guard let ordinal = table.schema.ordinal(of: property.columnName) else {
-                preconditionFailure(
+                misuse(
                     "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
                         + "configuration whose schema contains it."
                 )
@@ -124,7 +124,7 @@ final class TableAccessor {
     func target(of property: Int) -> TableAccessor {
         if let known = targets[property] { return known.takeUnretainedValue() }
         guard let type = info.properties[property].shape.target, let target = core.accessor(for: type) else {
-            preconditionFailure(
+            misuse(
                 "Object type '\(info.properties[property].targetName)' is not managed by the Realm. "
                     + "Add it to the configuration's objectTypes."
             )
@@ -149,5 +149,5 @@ func attempt<Result>(_ body: () throws -> Result) -> Result {
 /// Ends the process with the sentence of an error that cannot be thrown.
 @inline(never)
 func trap(_ error: any Error) -> Never {
-    preconditionFailure("\(error)")
+    misuse("\(error)")
 }

@@ -33,11 +33,11 @@ public struct _ConfinedReference: Sendable {
 extension ThreadConfined {
     /// Freezes any confined value through its reference.
     func frozenThroughReference(_ what: String) -> Self {
-        guard let realm else { preconditionFailure("Unmanaged \(what) cannot be frozen. Add them to a realm first.") }
+        guard let realm else { misuse("Unmanaged \(what) cannot be frozen. Add them to a realm first.") }
         if isFrozen { return self }
-        if isInvalidated { preconditionFailure("Object has been deleted or invalidated: it cannot be frozen.") }
+        if isInvalidated { misuse("Object has been deleted or invalidated: it cannot be frozen.") }
         guard let frozen = Self._resolve(_reference, in: realm.freeze()) else {
-            preconditionFailure(
+            misuse(
                 "Cannot freeze an object in the same write transaction as it was created in. Commit the write first."
             )
         }
@@ -46,7 +46,7 @@ extension ThreadConfined {
 
     /// Thaws any confined value through its reference.
     func thawedThroughReference(_ what: String) -> Self? {
-        guard let realm else { preconditionFailure("Unmanaged \(what) cannot be thawed. Add them to a realm first.") }
+        guard let realm else { misuse("Unmanaged \(what) cannot be thawed. Add them to a realm first.") }
         if !isFrozen { return self }
         return Self._resolve(_reference, in: realm.thaw())
     }

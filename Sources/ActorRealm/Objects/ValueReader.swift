@@ -99,7 +99,7 @@ enum ValueReader {
         if let array = value as? [Any?] {
             let stored = info.properties.filter { !$0.isComputed }
             if array.count > stored.count {
-                preconditionFailure(
+                misuse(
                     "Invalid array input: more values (\(array.count)) than properties (\(stored.count))."
                 )
             }
@@ -125,7 +125,7 @@ enum ValueReader {
     static func assign(_ value: Any, to object: ObjectBase) {
         let info = ModelClass.of(type(of: object))
         guard let values = values(of: value, for: info) else {
-            preconditionFailure(
+            misuse(
                 "Invalid value '\(value)' of type '\(type(of: value))' to initialize object of type '\(info.name)'. "
                     + "Give a dictionary by property name, an array in property order or an object."
             )

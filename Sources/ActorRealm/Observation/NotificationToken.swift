@@ -58,11 +58,12 @@ extension RealmCore {
     func skip(_ commit: PreparedCommit, for tokens: [NotificationToken]) {
         for token in tokens {
             guard let registration = token.current else { continue }
-            precondition(
-                registration.isIsolated(as: self),
-                "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of this "
-                    + "realm's own observers."
-            )
+            guard registration.isIsolated(as: self) else {
+                misuse(
+                    "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of this "
+                        + "realm's own observers."
+                )
+            }
             registration.skip(commit.version)
         }
     }

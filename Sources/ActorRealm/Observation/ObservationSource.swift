@@ -18,12 +18,12 @@ extension RealmCore {
     func checkObservable() {
         checkAccess()
         if isFrozen {
-            preconditionFailure(
+            misuse(
                 "Frozen Realms do not change and do not have change notifications: observe the live object or collection."
             )
         }
         if configuration.readOnly {
-            preconditionFailure("Read-only Realms do not change and do not have change notifications.")
+            misuse("Read-only Realms do not change and do not have change notifications.")
         }
     }
 
@@ -31,12 +31,12 @@ extension RealmCore {
     func checkObservable(deliveringTo isolation: RealmIsolation) {
         checkObservable()
         if isInWriteTransaction {
-            preconditionFailure(
+            misuse(
                 "Observing cannot begin inside a write transaction: call observe() before it or after the commit."
             )
         }
         if !isolation.canPost {
-            preconditionFailure(
+            misuse(
                 "Can only add notification blocks from within runloops, queues or actors, and nothing can be delivered to "
                     + "\(isolation). Pass a queue or an actor to observe(on:), or open the realm on an actor."
             )
@@ -48,7 +48,7 @@ extension RealmCollection {
     /// The collection as something to observe.
     func observationSource(keyPaths: [String]?) -> ObservationSource<CollectionSubject> {
         guard let backing = _backing else {
-            preconditionFailure(
+            misuse(
                 "Change notifications are only supported on managed collections. Add the owner to a Realm first."
             )
         }
@@ -57,7 +57,7 @@ extension RealmCollection {
         do {
             try subject.validate(in: backing.core.model)
         } catch {
-            preconditionFailure("\(error)")
+            misuse("\(error)")
         }
         return ObservationSource(
             subject: subject,
@@ -72,7 +72,7 @@ extension ObjectBase {
     /// The object as something to observe.
     final func observationSource(keyPaths: [String]?) -> ObservationSource<ObjectSubject> {
         guard let core, case .object(let className, let key) = _reference.content else {
-            preconditionFailure(
+            misuse(
                 "Only objects which are managed by a Realm support change notifications. Add the object to a Realm first."
             )
         }
@@ -81,7 +81,7 @@ extension ObjectBase {
         do {
             try subject.validate(in: core.model)
         } catch {
-            preconditionFailure("\(error)")
+            misuse("\(error)")
         }
         return ObservationSource(
             subject: subject,

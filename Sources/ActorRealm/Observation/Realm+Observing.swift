@@ -31,7 +31,7 @@ extension Realm {
             pump.start()
             return NotificationToken(pump)
         } catch {
-            preconditionFailure("Observing could not begin: \(error)")
+            misuse("Observing could not begin: \(error)")
         }
     }
 }

@@ -105,7 +105,7 @@ extension ObservationSource {
             pump.start()
             return NotificationToken(pump)
         } catch {
-            preconditionFailure("Observing could not begin: \(error)")
+            misuse("Observing could not begin: \(error)")
         }
     }
 }

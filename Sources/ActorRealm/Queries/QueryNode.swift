@@ -44,7 +44,7 @@ indirect enum QueryNode {
     /// The path of a node that stands for a property.
     var path: QueryPath {
         guard case .path(let path) = self else {
-            preconditionFailure("Cannot apply a keypath to an expression: apply it to a property.")
+            misuse("Cannot apply a keypath to an expression: apply it to a property.")
         }
         return path
     }
@@ -64,12 +64,12 @@ indirect enum QueryNode {
         case .value(let value):
             return .constant(value == .bool(true))
         case .subqueryCount:
-            preconditionFailure("The count of a subquery must be compared with a number.")
+            misuse("The count of a subquery must be compared with a number.")
         case .comparison(let left, let operation, let right, let options):
             var isMany = false
             if case .path(let path) = left { isMany = path.isMany(stripping: count) }
             if case .path(let path) = right, path.isMany(stripping: count) {
-                if isMany { preconditionFailure("Comparing two collection columns is not permitted.") }
+                if isMany { misuse("Comparing two collection columns is not permitted.") }
                 isMany = true
             }
             return .compare(
@@ -96,7 +96,7 @@ indirect enum QueryNode {
                 )
             )
         case .comparison, .and, .or, .not:
-            preconditionFailure("A condition cannot be compared: combine conditions with &&, || and !.")
+            misuse("A condition cannot be compared: combine conditions with &&, || and !.")
         }
     }
 
@@ -112,16 +112,16 @@ indirect enum QueryNode {
             case .value, .subqueryCount: break
             case .path(let path):
                 guard let length = path.collections.first else {
-                    preconditionFailure("Subqueries must contain a keypath starting with a collection.")
+                    misuse("Subqueries must contain a keypath starting with a collection.")
                 }
                 if let found, found.steps.prefix(found.collections[0]) != path.steps.prefix(length) {
-                    preconditionFailure("A subquery must be about one collection, not two.")
+                    misuse("A subquery must be about one collection, not two.")
                 }
                 found = path
             }
         }
         guard let found else {
-            preconditionFailure("Subqueries must contain a keypath starting with a collection.")
+            misuse("Subqueries must contain a keypath starting with a collection.")
         }
         return found
     }

@@ -7,7 +7,7 @@ struct HandleLock: ~Copyable {
     func withLock<Result>(_ body: () -> Result) -> Result {
         nonisolated(unsafe) var result: Result?
         mutex.withLock { _ in result = body() }
-        guard let result else { preconditionFailure("The body has run.") }
+        guard let result else { misuse("The body has run.") }
         return result
     }
 }

@@ -43,7 +43,7 @@ extension Realm {
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
-            preconditionFailure("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
+            misuse("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
         }
         return core.commitInBackground(onComplete)
     }
@@ -175,10 +175,10 @@ extension RealmCore {
         do {
             try checkWritable()
         } catch {
-            preconditionFailure(error.message)
+            misuse(error.message)
         }
         guard isolation.canPost else {
-            preconditionFailure(
+            misuse(
                 "Cannot schedule async transaction: this realm belongs to \(isolation), where nothing can be scheduled. "
                     + "Open it on an actor, a serial queue or a scheduler."
             )

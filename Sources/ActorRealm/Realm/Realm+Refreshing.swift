@@ -16,7 +16,7 @@ extension Realm {
         set {
             core.checkAccess()
             if core.isFrozen {
-                precondition(!newValue, "Auto-refresh cannot be enabled for frozen Realms.")
+                if newValue { misuse("Auto-refresh cannot be enabled for frozen Realms.") }
                 return
             }
             core.autorefresh = newValue
@@ -33,7 +33,7 @@ extension Realm {
     public func refresh() -> Bool {
         core.checkAccess()
         if core.configuration.readOnly {
-            preconditionFailure("Read-only Realms do not change and cannot be refreshed.")
+            misuse("Read-only Realms do not change and cannot be refreshed.")
         }
         do {
             return try core.advanceToNewest()
@@ -100,7 +100,7 @@ extension Realm {
         do {
             return try core.freeze().realm()
         } catch {
-            preconditionFailure("The realm could not be frozen: \(error)")
+            misuse("The realm could not be frozen: \(error)")
         }
     }
 
@@ -114,7 +114,7 @@ extension Realm {
             let place = isolation.map { RealmIsolation($0) }
             return try core.thawedCore(in: place).realm()
         } catch {
-            preconditionFailure("The realm could not be thawed: \(error)")
+            misuse("The realm could not be thawed: \(error)")
         }
     }
 }

@@ -47,7 +47,7 @@ extension Realm {
         do {
             try core.beginBlocking()
         } catch {
-            preconditionFailure("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
+            misuse("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
         }
     }
 
@@ -66,7 +66,7 @@ extension Realm {
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         core.checkAccess()
         guard core.isInWriteTransaction else {
-            preconditionFailure("Can't commit a non-existing write transaction: call beginWrite() first.")
+            misuse("Can't commit a non-existing write transaction: call beginWrite() first.")
         }
         try core.commitBlocking(withoutNotifying: tokens)
     }
@@ -75,7 +75,7 @@ extension Realm {
     public func cancelWrite() {
         core.checkAccess()
         guard core.isInWriteTransaction else {
-            preconditionFailure("Can't cancel a non-existing write transaction: call beginWrite() first.")
+            misuse("Can't cancel a non-existing write transaction: call beginWrite() first.")
         }
         core.cancelTransaction()
     }

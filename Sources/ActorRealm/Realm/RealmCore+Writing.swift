@@ -54,7 +54,7 @@ extension RealmCore {
     /// When that fails, the transaction is rolled back and its turn given back.
     func prepareCommit() throws -> (PreparedCommit, WriteScheduler.Ticket) {
         guard let turn = ticket else {
-            preconditionFailure("There is no write transaction to commit: begin one first.")
+            misuse("There is no write transaction to commit: begin one first.")
         }
         do {
             try throwWriteFailure()

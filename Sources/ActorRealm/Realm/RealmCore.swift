@@ -105,9 +105,9 @@ final class RealmCore {
     func checkAccessSlowly() {
         switch lifecycle {
         case .open: break
-        case .closed: preconditionFailure("This realm has been closed. Open it again before using it or its objects.")
+        case .closed: misuse("This realm has been closed. Open it again before using it or its objects.")
         case .invalidated:
-            preconditionFailure(
+            misuse(
                 "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again."
             )
         }
@@ -123,7 +123,7 @@ final class RealmCore {
     var isInvalidated: Bool { lifecycle != .open }
 
     private func trapOnWrongIsolation() -> Never {
-        preconditionFailure(wrongIsolationMessage)
+        misuse(wrongIsolationMessage)
     }
 
     /// Names the realm's isolation, the caller's, and the remedies.
@@ -143,9 +143,9 @@ final class RealmCore {
         checkAccess()
         if model.isInTransaction { return }
         if isFrozen {
-            preconditionFailure("\(what) is not possible on a frozen realm: thaw() the object first.")
+            misuse("\(what) is not possible on a frozen realm: thaw() the object first.")
         }
-        preconditionFailure("\(what) is possible only in a write transaction: call it inside realm.write { }.")
+        misuse("\(what) is possible only in a write transaction: call it inside realm.write { }.")
     }
 
     // MARK: What it is

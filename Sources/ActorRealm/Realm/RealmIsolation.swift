@@ -140,7 +140,7 @@ extension RealmIsolation {
         case .actor(let isolation): isolation.post(work)
         case .queue(let isolation): isolation.queue.async(execute: work)
         case .scheduler(let scheduler): scheduler.invoke(work)
-        case .thread, .everywhere: preconditionFailure("Nothing can be handed to \(self).")
+        case .thread, .everywhere: misuse("Nothing can be handed to \(self).")
         }
     }
 }

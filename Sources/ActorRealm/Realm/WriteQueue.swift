@@ -160,7 +160,7 @@ struct WriteQueue<Isolation: Hashable> {
         switch turn {
         case .granted(let waiter) where waiter.ticket == ticket: kind = waiter.kind
         case .running(let waiter) where waiter.ticket == ticket: kind = waiter.kind
-        default: preconditionFailure("Only the writer whose turn it is can finish it.")
+        default: misuse("Only the writer whose turn it is can finish it.")
         }
         turn = .none
         var place: FlushPlace?

@@ -134,7 +134,7 @@ final class WriteScheduler: Sendable {
             if let outcome = gate.wait(for: .milliseconds(20)) {
                 switch outcome {
                 case .granted: return ticket
-                case .cancelled: preconditionFailure("A synchronous writer cannot be cancelled.")
+                case .cancelled: misuse("A synchronous writer cannot be cancelled.")
                 case .failed(let error): throw error
                 }
             }

@@ -429,8 +429,8 @@ public final class _CollectionBacking {
 /// Traps for a position that does not exist.
 @inline(never)
 func indexOutOfBounds(_ index: Int, count: Int) -> Never {
-    if index < 0 { preconditionFailure("Cannot pass a negative value for 'index': \(index).") }
-    preconditionFailure("Index \(index) is out of bounds (must be less than \(count)).")
+    if index < 0 { misuse("Cannot pass a negative value for 'index': \(index).") }
+    misuse("Index \(index) is out of bounds (must be less than \(count)).")
 }
 
 extension TableAccessor {

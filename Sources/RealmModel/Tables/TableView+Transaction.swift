@@ -32,7 +32,8 @@ extension TableView {
     /// The open transaction; without one a write is a programmer's error.
     var openTransaction: ModelTransaction {
         guard let transaction = model.transaction else {
-            preconditionFailure("Objects can only be changed inside a write transaction. Begin one first.")
+            // Not preconditionFailure, which drops its message in optimised builds.
+            fatalError("Objects can only be changed inside a write transaction. Begin one first.")
         }
         precondition(!transaction.isPrepared, "The transaction is being committed and takes no more writes.")
         return transaction

@@ -19,7 +19,11 @@ package final class PageVerifier: Sendable {
             throw .corrupt("A reference points outside the file", page: reference.page, path: path)
         }
         if reservation.isBuffered(page) {
-            return UnsafeRawPointer(view.buffers + page * pageByteCount)
+            let bytes = UnsafeRawPointer(view.buffers + page * pageByteCount)
+            guard PageVerifier.isHeaded(bytes, by: reference) else {
+                throw .corrupt("A reference points into another run", page: reference.page, path: path)
+            }
+            return bytes
         }
         let limit = Int(reservation.verified[0].load(ordering: .acquiring))
         guard page >= FileHeader.slotPageCount, page + Int(reference.pageCount) <= limit else {
@@ -34,9 +38,7 @@ package final class PageVerifier: Sendable {
         guard reference.checksum != 0, PageChecksum.of(bytes, byteCount: byteCount) == reference.checksum else {
             throw .corrupt("A page fails its checksum: the file is damaged", page: reference.page, path: path)
         }
-        let page32 = UInt32(littleEndian: bytes.load(fromByteOffset: PageHeader.pageOffset, as: UInt32.self))
-        let count32 = UInt32(littleEndian: bytes.load(fromByteOffset: PageHeader.pageCountOffset, as: UInt32.self))
-        guard page32 == reference.page, count32 == reference.pageCount else {
+        guard PageVerifier.isHeaded(bytes, by: reference) else {
             throw .corrupt("A page does not know its own number: the file is damaged", page: reference.page, path: path)
         }
         if let reason = PageValidator.reason(UnsafeRawBufferPointer(start: bytes, count: byteCount)) {
@@ -44,5 +46,11 @@ package final class PageVerifier: Sendable {
         }
         reservation.verified[page].store(UInt32(truncatingIfNeeded: reference.checksum), ordering: .relaxed)
         return bytes
+    }
+
+    /// Whether a run's header has the number and the length that its reference says.
+    private static func isHeaded(_ bytes: UnsafeRawPointer, by reference: PageReference) -> Bool {
+        bytes.little(UInt32.self, at: PageHeader.pageOffset) == reference.page
+            && bytes.little(UInt32.self, at: PageHeader.pageCountOffset) == reference.pageCount
     }
 }

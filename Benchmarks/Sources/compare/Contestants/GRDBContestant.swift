@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// GRDB as its documentation recommends: a pool, records as Codable structs, `synchronous = FULL`.
+/// GRDB at its fastest for typed records: a pool, `synchronous = FULL`, hand-written coding, cached statements.
 @MainActor
 final class GRDBContestant: Contestant {
     static let name = "grdb"
 
     /// A row of the table.
-    private struct Record: Codable, FetchableRecord, PersistableRecord, Sendable {
+    private struct Record: FetchableRecord, PersistableRecord, Sendable {
         static let databaseTableName = "person"
         var id: Int
         var name: String
@@ -23,6 +23,24 @@ final class GRDBContestant: Contestant {
             score = data.score
             email = data.email
             createdAt = data.createdAt
+        }
+
+        init(row: Row) {
+            id = row[0]
+            name = row[1]
+            age = row[2]
+            score = row[3]
+            email = row[4]
+            createdAt = row[5]
+        }
+
+        func encode(to container: inout PersistenceContainer) {
+            container["id"] = id
+            container["name"] = name
+            container["age"] = age
+            container["score"] = score
+            container["email"] = email
+            container["createdAt"] = createdAt
         }
     }
 
@@ -72,6 +90,7 @@ final class GRDBContestant: Contestant {
         if let populated { return populated }
         let pool = try open("standard")
         try populate(pool, 0..<workload.objectCount)
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         populated = pool
         return pool
     }
@@ -124,9 +143,10 @@ final class GRDBContestant: Contestant {
         let elapsed = try repeated(3) {
             let sum = try pool.read { database in
                 var sum = 0
+                let statement = try database.cachedStatement(sql: "SELECT * FROM person WHERE id = ?")
                 for number in 0..<count {
                     let key = PersonData.randomKey(number, below: objectCount)
-                    guard let record = try Record.fetchOne(database, key: key) else { continue }
+                    guard let record = try Record.fetchOne(statement, arguments: [key]) else { continue }
                     sum &+= record.age &+ record.name.utf8.count
                 }
                 return sum

@@ -118,7 +118,9 @@ final class Ours: Contestant {
                     return commits
                 }
             }
-            return try await group.reduce(0, +)
+            var commits = 0
+            for try await count in group { commits += count }
+            return commits
         }
         let elapsed = ContinuousClock.now - start
         await inserter.close()

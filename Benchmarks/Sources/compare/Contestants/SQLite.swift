@@ -45,6 +45,7 @@ final class SQLite: Contestant {
         if let populated { return populated }
         let connection = try SQLiteConnection(path("standard"))
         try populate(connection, count: workload.objectCount)
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         populated = connection
         return connection
     }
@@ -95,7 +96,10 @@ final class SQLite: Contestant {
     }
 
     private func lookUp() throws -> Double {
-        let statement = try standard().prepare("SELECT age, name FROM person WHERE id = ?")
+        let connection = try standard()
+        let statement = try connection.prepare("SELECT age, name FROM person WHERE id = ?")
+        try connection.execute("BEGIN")
+        defer { try? connection.execute("COMMIT") }
         let count = 100_000
         var sum = 0
         let elapsed = try repeated(3) {

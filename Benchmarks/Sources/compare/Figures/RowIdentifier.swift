@@ -18,7 +18,7 @@ enum RowIdentifier: String, CaseIterable, Sendable {
         case .insertBytes: "bytes per object in the file"
         case .serial: "durable commits of one insert, one after the other"
         case .tasks: "the same from 64 tasks at once"
-        case .commitBytes: "bytes written to the device by such a commit"
+        case .commitBytes: "bytes written by such a commit"
         case .lookup: "look up by primary key and read two properties"
         case .sumObjects: "sum of an Int property over live objects"
         case .sumEngine: "the same by the engine, `sum(of:)`"

@@ -12,6 +12,7 @@ extension RealmChanges {
     /// not tied to the version of any realm.
     ///
     /// - Parameter interval: How long changes are gathered.
+    /// - Returns: A sequence that ends where the changes end.
     public func batched(every interval: Duration) -> some AsyncSequence<RealmChange, Never> & Sendable {
         BatchedChanges(base: chunked(by: .repeating(every: interval)))
     }

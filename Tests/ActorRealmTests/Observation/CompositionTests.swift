@@ -65,7 +65,9 @@ private class ComposedItem: Object {
         let first = try await Writer(configuration("first.realm"))
         let second = try await Writer(configuration("second.realm"))
         let both = merge(
-            await first.changes().map { ("first", $0.version) }, await second.changes().map { ("second", $0.version) })
+            await first.changes().map { ("first", $0.version) },
+            await second.changes().map { ("second", $0.version) }
+        )
         let reader = Task {
             var seen: Set<String> = []
             for await (name, _) in both {

@@ -1,0 +1,38 @@
+import RealmStorage
+
+extension RealmChange {
+    /// One change for two that follow each other: keys that came and went are in no list, and an inserted key is never among
+    /// the modified ones.
+    ///
+    /// - Complexity: O(the number of keys of both).
+    public func merging(_ later: RealmChange) -> RealmChange {
+        var merged = classes
+        for (name, change) in later.classes {
+            let both = merged[name]?.merging(change) ?? change
+            merged[name] = both.isEmpty ? nil : both
+        }
+        return RealmChange(version: later.version, classes: merged)
+    }
+}
+
+extension RealmChange.ClassChange {
+    fileprivate var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty }
+
+    fileprivate func merging(_ later: Self) -> Self {
+        var sets = ChangeSet()
+        sets.tables[0] = tableChanges
+        var others = ChangeSet()
+        others.tables[0] = later.tableChanges
+        sets.merge(later: others)
+        let result = sets.tables[0] ?? TableChanges()
+        return Self(inserted: result.inserted, deleted: result.deleted, modified: result.modified.map(\.key))
+    }
+
+    private var tableChanges: TableChanges {
+        var changes = TableChanges()
+        changes.inserted = inserted
+        changes.deleted = deleted
+        changes.modified = modified.map { TableChanges.Modification(key: $0, columns: ColumnSet(0)) }
+        return changes
+    }
+}

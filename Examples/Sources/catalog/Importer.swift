@@ -67,7 +67,9 @@ actor Importer {
     /// Removes the packages that no list describes any more, and those that only they named.
     private func removeAll(except selection: PackageSelection, batchSize: Int) async throws -> Int {
         let realm = realm!
-        let gone = realm.objects(Package.self).where { $0.isListed }.map(\.key).filter { !selection.contains($0) }
+        // Results are lazy, and so is what is derived from them: the keys are collected before anything is written.
+        let listed = realm.objects(Package.self).where { $0.isListed }
+        let gone = Array(listed.map(\.key).filter { !selection.contains($0) })
         for start in stride(from: 0, to: gone.count, by: batchSize) {
             let keys = gone[start..<min(start + batchSize, gone.count)]
             try await realm.asyncWrite { realm in
@@ -76,7 +78,8 @@ actor Importer {
                 }
             }
         }
-        let unnamed = realm.objects(Package.self).where { !$0.isListed }.filter { $0.dependents.isEmpty }.map(\.key)
+        let unlisted = realm.objects(Package.self).where { !$0.isListed }
+        let unnamed = Array(unlisted.filter { $0.dependents.isEmpty }.map(\.key))
         guard !unnamed.isEmpty else { return gone.count }
         try await realm.asyncWrite { realm in
             for key in unnamed {

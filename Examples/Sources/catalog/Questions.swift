@@ -44,7 +44,7 @@ struct Questions {
 
     private func mostDependedUpon() {
         Console.line("\nMost depended upon")
-        let counts = realm.objects(Package.self).map { (key: $0.key, count: $0.dependents.count) }
+        let counts = Array(realm.objects(Package.self).map { (key: $0.key, count: $0.dependents.count) })
         for (key, count) in counts.sorted(by: { ($0.count, $1.key) > ($1.count, $0.key) }).prefix(8) {
             guard let package = realm.object(ofType: Package.self, forPrimaryKey: key) else { continue }
             let hard = package.dependents.where { $0.kind == .depends || $0.kind == .preDepends }.count
@@ -55,7 +55,7 @@ struct Questions {
 
     private func orphans() {
         let orphans = packages.sorted(byKeyPath: "installedSize", ascending: false).filter { $0.dependents.isEmpty }
-        let keys = orphans.map(\.key)
+        let keys = Array(orphans.map(\.key))
         let largest = keys.prefix(5).joined(separator: ", ")
         Console.line("\nNobody names \(Figures.count(keys.count, "package")); the largest: \(largest)")
     }

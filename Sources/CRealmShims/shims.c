@@ -40,3 +40,12 @@ int crealm_ofd_is_locked(int fd, int64_t start, int64_t length) {
 }
 
 int crealm_open(const char *path, int flags, uint32_t mode) { return open(path, flags, (mode_t)mode); }
+
+int64_t crealm_preferred_reservation(void) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    return (int64_t)1 << 30;
+#endif
+#endif
+    return (int64_t)256 << 30;
+}

@@ -30,4 +30,7 @@ int crealm_ofd_is_locked(int fd, int64_t start, int64_t length);
 
 int crealm_open(const char *path, int flags, uint32_t mode);
 
+// The address space to reserve for a file: little under the thread sanitizer, which leaves a program about a terabyte.
+int64_t crealm_preferred_reservation(void);
+
 #endif

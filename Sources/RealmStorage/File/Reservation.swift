@@ -1,3 +1,4 @@
+import CRealmShims
 import Glibc
 import Synchronization
 
@@ -15,7 +16,7 @@ final class Reservation: @unchecked Sendable {
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
     init(descriptor: Int32, byteCount: Int, path: String) throws(StorageError) {
-        var capacity = max(256 << 30, (byteCount * 2).roundedUpToPowerOfTwo)
+        var capacity = max(Int(crealm_preferred_reservation()), (byteCount * 2).roundedUpToPowerOfTwo)
         let least = max(256 << 20, (byteCount + (byteCount >> 1)).roundedUpToPowerOfTwo)
         while true {
             if let regions = Reservation.map(descriptor: descriptor, capacity: capacity) {

@@ -18,7 +18,7 @@ package enum FileVerifier {
         var audit = try SpaceAudit(snapshot)
         var checked = 0
         try ModelVerifier.forEachReachablePage(in: snapshot) { (reference) throws(StorageError) in
-            _ = try snapshot.view.pointer(to: reference)
+            try snapshot.view.verify(reference)
             try audit.enter(reference)
             checked += Int(reference.pageCount)
             progress(checked, audit.pageCount)

@@ -46,6 +46,11 @@ package struct PageView: @unchecked Sendable {
         return try slowPointer(to: reference)
     }
 
+    /// Checks a run once more, even when this process has found it right before.
+    package func verify(_ reference: PageReference) throws(StorageError) {
+        _ = try slowPointer(to: reference)
+    }
+
     @usableFromInline
     @inline(never)
     func slowPointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {

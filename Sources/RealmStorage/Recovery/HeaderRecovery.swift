@@ -55,8 +55,9 @@ enum HeaderRecovery {
             return Result(header: marked, slot: first.confirmedVersion == first.version ? 1 : 0)
         }
         let newest = slots[order[0]]!
+        // A file has its length before a header says so: one that is too short was cut, and no commit was torn.
+        try checkLength(newest, byteCount: byteCount, path: path)
         if isIntact(newest, mapping: mapping, byteCount: byteCount) {
-            try checkLength(newest, byteCount: byteCount, path: path)
             return Result(header: newest, slot: order[0])
         }
         guard order.count == 2, let older = slots[order[1]], older.version >= newest.confirmedVersion,

@@ -11,6 +11,7 @@ extension ClusterTree {
     ///   - relocation: What to move, and how much of it.
     ///   - transaction: The open write transaction.
     /// - Returns: the row key at which the next step goes on; nil when the table is done.
+    /// - Throws: `StorageError` when a page is damaged; then the transaction can only be rolled back.
     package mutating func relocate(
         from key: Int64?,
         lists: Set<Int>,

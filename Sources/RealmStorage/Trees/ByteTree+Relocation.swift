@@ -8,6 +8,7 @@ extension ByteTree {
     ///   - relocation: What to move, and how much of it.
     ///   - transaction: The open write transaction.
     /// - Returns: the key at which the next step goes on; nil when the tree is done.
+    /// - Throws: `StorageError` when a page is damaged; then the transaction can only be rolled back.
     package mutating func relocate(
         from key: [UInt8]?,
         _ relocation: inout Relocation,

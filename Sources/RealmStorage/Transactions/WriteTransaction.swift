@@ -11,7 +11,7 @@ package final class WriteTransaction {
     /// What this transaction touched, for the change log.
     package let changes = ChangeRecorder()
 
-    private let state: WriterState
+    let state: WriterState
     private let reservation: Reservation
     private let pinned: [UInt64]
     private let epoch: UInt64
@@ -247,14 +247,16 @@ package final class WriteTransaction {
         let own = record(changeSet)
         var writer = ByteWriter()
         own.encode(into: &writer)
-        if state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount {
+        if !state.writesCheckpoint,
+            state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
+        {
             state.recordBytes += writer.bytes
             note(own)
             state.records.append(own)
             return
         }
         let pictureCount = state.space.free.count + state.space.retired.count
-        if state.segments.count >= 8, state.differenceCount >= pictureCount / 2 {
+        if state.writesCheckpoint || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
             try writeCheckpoint(changeSet)
         } else {
             try writeSegment(changeSet)
@@ -326,6 +328,7 @@ package final class WriteTransaction {
         state.oldestLogVersion = max(state.oldestLogVersion, needed)
         state.recentChanges = []
         state.differenceCount = 0
+        state.writesCheckpoint = false
     }
 
     /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.

@@ -108,7 +108,6 @@ def writing(error_name, number, mode, at):
         try:
             driver.need(f"open {path}")
             control.arm(at, mode, error=number)
-            uncertain = None
             has_stopped = False
             for round in range(12):
                 key, value = f"n{round % 5}", f"{round}" * (30_000 if round % 3 == 2 else 20)

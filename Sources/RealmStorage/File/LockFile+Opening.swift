@@ -52,12 +52,20 @@ extension LockFile {
         return Int(status.st_size)
     }
 
-    /// The newest version that the processes before knew of; nil when nothing is known.
-    static func previousVersion(_ descriptor: Int32) -> UInt64? {
-        var words = [UInt64](repeating: 0, count: 4)
+    /// What the processes before have left, for what it is worth after a crash: it may keep a file from being taken for
+    /// new, and a header from being believed, and nothing else.
+    struct Past {
+        /// The newest version that they knew.
+        var version: UInt64 = 0
+        /// The fingerprint of a header whose commit failed.
+        var refused: UInt64 = 0
+    }
+
+    static func past(_ descriptor: Int32) -> Past {
+        var words = [UInt64](repeating: 0, count: 11)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
-        guard count == 32, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else { return nil }
-        return words[3]
+        guard count == 88, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else { return Past() }
+        return Past(version: words[3], refused: words[10])
     }
 
     /// Fills the file with zeros: real blocks, so that a full disk is an error here and not a signal at a store.

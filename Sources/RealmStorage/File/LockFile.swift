@@ -20,6 +20,7 @@ import Glibc
 /// | 60 | 4 | 1 when the newest version is known to be on the disk, 0 while only readers have recovered it |
 /// | 64 | 8 | device of the realm file |
 /// | 72 | 8 | inode of the realm file |
+/// | 80 | 8 | fingerprint of a header whose commit failed and which could not be taken back; 0 for none |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, unused `u32` |
 ///
@@ -64,13 +65,13 @@ final class LockFile: Sendable {
     ///   - path: The path of the lock file.
     ///   - data: The realm file.
     ///   - recover: Called, with every other process kept out, when no other process has the file open, or when those that
-    ///     have could only read it; recovers the realm file and returns its identifier and newest version. It is given the
-    ///     version that an earlier life of the lock file ended with.
+    ///     have could only read it; recovers the realm file and returns its identifier and newest version. It is given what
+    ///     the processes before have left in the lock file.
     /// - Throws: What `recover` throws, and `StorageError` for what fails with the lock file itself.
     init(
         path: String,
         data: any StorageDevice,
-        recover: (UInt64?) throws(StorageError) -> (fileID: UInt64, version: UInt64)
+        recover: (Past) throws(StorageError) -> (fileID: UInt64, version: UInt64)
     ) throws(StorageError) {
         self.path = path
         self.data = data
@@ -88,7 +89,7 @@ final class LockFile: Sendable {
             try LockFile.announcePresence(in: data, alone: others == 0)
             var state: (fileID: UInt64, version: UInt64)?
             if others == 0 {
-                state = try recover(LockFile.previousVersion(descriptor))
+                state = try recover(LockFile.past(descriptor))
                 try LockFile.clear(descriptor, path)
             } else {
                 guard try LockFile.byteCount(of: descriptor, path) >= LockFile.byteCount else {
@@ -120,7 +121,7 @@ final class LockFile: Sendable {
                     )
                 }
                 if !data.isReadOnly, memory.load(fromByteOffset: 60, as: UInt32.self) == 0 {
-                    _ = try recover(nil)
+                    _ = try recover(Past())
                     memory.storeBytes(of: 1, toByteOffset: 60, as: UInt32.self)
                 }
             }
@@ -180,6 +181,11 @@ final class LockFile: Sendable {
         word32(44).wrappingIncrement(ordering: .sequentiallyConsistent)
         _ = crealm_futex_wait(memory + 32, expected, timeoutNanoseconds)
         word32(44).wrappingDecrement(ordering: .sequentiallyConsistent)
+    }
+
+    /// Notes a header in the file that must never be believed: its commit failed, and it could not be taken back.
+    func refuse(_ header: FileHeader) {
+        word64(80).store(header.fingerprint, ordering: .sequentiallyConsistent)
     }
 
     // MARK: The write lock

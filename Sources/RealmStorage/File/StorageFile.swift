@@ -104,22 +104,24 @@ package final class StorageFile: Sendable {
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
         do throws(StorageError) {
-            lock = try LockFile(path: path + ".lock", data: data) { (previousVersion) throws(StorageError) in
+            lock = try LockFile(path: path + ".lock", data: data) { (past) throws(StorageError) in
                 let byteCount = try data.currentByteCount()
-                if byteCount == 0, let previousVersion, previousVersion > 1 {
-                    throw .corrupt(
-                        "The file was cut to nothing: it held version \(previousVersion). To begin anew delete the lock file, too",
-                        page: 0,
-                        path: path
-                    )
-                }
-                if !data.isReadOnly, HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
-                    try withNewFileContent { (content) throws(StorageError) in
-                        try data.write([(content.baseAddress!, content.count)], at: 0)
-                        try data.synchronize()
+                if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
+                    if past.version > 1 {
+                        throw .corrupt(
+                            "The file was cut short: it held version \(past.version). To begin anew delete it and the lock file",
+                            page: 0,
+                            path: path
+                        )
+                    }
+                    if !data.isReadOnly {
+                        try withNewFileContent { (content) throws(StorageError) in
+                            try data.write([(content.baseAddress!, content.count)], at: 0)
+                            try data.synchronize()
+                        }
                     }
                 }
-                var result = try recover(data, reservation, path)
+                var result = try recover(data, reservation, path, refused: past.refused)
                 if !data.isReadOnly, options.durability == .flushed {
                     try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
                 }
@@ -159,7 +161,8 @@ package final class StorageFile: Sendable {
     private static func recover(
         _ data: any StorageDevice,
         _ reservation: Reservation,
-        _ path: String
+        _ path: String,
+        refused: UInt64 = 0
     ) throws(StorageError) -> HeaderRecovery.Result {
         let byteCount = try data.currentByteCount()
         guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
@@ -169,7 +172,12 @@ package final class StorageFile: Sendable {
                 path: path
             )
         }
-        return try HeaderRecovery.recover(mapping: reservation.mapping, byteCount: byteCount, path: path)
+        return try HeaderRecovery.recover(
+            mapping: reservation.mapping,
+            byteCount: byteCount,
+            path: path,
+            refused: refused
+        )
     }
 
     /// The header of a version that another process has published.
@@ -520,7 +528,12 @@ package final class StorageFile: Sendable {
             // The slot is to look as it did, so that nobody takes the commit, or this repair, for something durable.
             var isRestored = true
             if !before.isEmpty {
-                do throws(StorageError) { try restoreSlot(target, before) } catch { isRestored = false }
+                do throws(StorageError) {
+                    try restoreSlot(target, before)
+                } catch {
+                    isRestored = false
+                    lock.refuse(header)
+                }
             }
             for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
             writer.withLock { $0.state = nil }

@@ -111,6 +111,14 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(checksum, at: FileHeader.checksumOffset)
     }
 
+    /// Tells this header from every other one of the file, wherever its copies stand.
+    var fingerprint: UInt64 {
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: pageByteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        store(to: bytes, page: 0)
+        return UnsafeRawPointer(bytes).little(UInt64.self, at: FileHeader.checksumOffset)
+    }
+
     /// Writes the copies of a slot, or the first of them only.
     func write(
         toSlot slot: Int,

@@ -59,8 +59,8 @@ extension HeaderRecovery {
                     (mapping + start).little(UInt64.self, at: FileHeader.magicOffset) == FileHeader.magic,
                     (mapping + start).little(UInt64.self, at: FileHeader.versionOffset) == 1
                 else { return false }
-                // A whole copy is a whole header.
-                if byteCount >= (page + 1) * pageByteCount,
+                // A whole copy in a file of full length is a realm.
+                if byteCount == FileHeader.slotPageCount * pageByteCount,
                     case .valid = FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page))
                 {
                     return false

@@ -16,7 +16,8 @@ final class RecordingDevice: StorageDevice {
         var count = 0
         var failing: Int?
         var failsForever = false
-        var lastFailedWasSynchronize = false
+        /// The failure, when it is not to be that which the call usually has.
+        var code: StorageError.Code?
     }
 
     let base: any StorageDevice
@@ -28,8 +29,9 @@ final class RecordingDevice: StorageDevice {
 
         func append(_ operation: Operation) { state.withLock { $0.operations.append(operation) } }
 
-        func fail(at index: Int?, forever: Bool = false) {
+        func fail(at index: Int?, forever: Bool = false, code: StorageError.Code? = nil) {
             state.withLock {
+                $0.code = code
                 $0.count = 0
                 $0.failing = index
                 $0.failsForever = forever
@@ -72,6 +74,7 @@ final class RecordingDevice: StorageDevice {
             guard let failing = state.failing else { return false }
             return state.failsForever ? state.count >= failing : state.count == failing
         }
+        let code = log.state.withLock { $0.code } ?? code
         if fails { throw StorageError(code, "Injected failure", errorNumber: code == .full ? 28 : 5) }
     }
 }

@@ -31,7 +31,8 @@ extension StorageFile {
         _ = lock.pinnedVersions()
         var found: [UInt64: ActiveVersion] = [:]
         for reader in lock.readers() {
-            if let known = found[reader.version], known.seconds >= reader.seconds, known.isThisProcess || !reader.isOwn {
+            if let known = found[reader.version], known.seconds >= reader.seconds, known.isThisProcess || !reader.isOwn
+            {
                 continue
             }
             let origins = reader.isOwn ? self.origins(ofPin: reader.version) : []

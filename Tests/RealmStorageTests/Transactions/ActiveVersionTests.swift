@@ -11,7 +11,8 @@ import Testing
         try file.publish([try file.beginWrite().prepareCommit()])
     }
 
-    @Test func `too many active versions are an error that says who pins the oldest, since when and from where`() throws {
+    @Test func `too many active versions are an error that says who pins the oldest, since when and from where`() throws
+    {
         var options = StorageOptions()
         options.durability = .none
         options.maximumNumberOfActiveVersions = 3

@@ -64,7 +64,9 @@ extension LockFile {
     static func past(_ descriptor: Int32) -> Past {
         var words = [UInt64](repeating: 0, count: 11)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
-        guard count == 88, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else { return Past() }
+        guard count == 88, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else {
+            return Past()
+        }
         return Past(version: words[3], refused: words[10])
     }
 
@@ -99,7 +101,9 @@ extension LockFile {
         for slot in 0..<processSlotCount {
             let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), processByte + Int64(slot), 1, 0)
             if result == 0 { return slot }
-            if result != EAGAIN && result != EACCES { throw SystemCall.error(result, "Cannot take a process slot", path) }
+            if result != EAGAIN && result != EACCES {
+                throw SystemCall.error(result, "Cannot take a process slot", path)
+            }
         }
         throw StorageError(.limit, "More than \(processSlotCount) processes have the realm file open", path: path)
     }

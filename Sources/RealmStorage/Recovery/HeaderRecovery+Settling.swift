@@ -45,18 +45,19 @@ extension HeaderRecovery {
     /// Whether a file is empty, or was being created in place of an empty one when the power was cut: no commit can have
     /// been made to it.
     static func isUnfinished(mapping: UnsafeRawPointer, byteCount: Int) -> Bool {
-        guard byteCount <= FileHeader.slotPageCount * pageByteCount else { return false }
+        guard byteCount <= FileHeader.slotPageCount * pageByteCount, byteCount % pageByteCount == 0 else {
+            return false
+        }
         let bytes = UnsafeRawBufferPointer(start: mapping, count: byteCount)
         // A torn copy of the first header has its first sector, or its last with nothing but the checksum, or neither.
         let sector = 512
         for start in stride(from: 0, to: byteCount, by: sector) {
-            let content = bytes[start..<min(start + sector, byteCount)]
+            let content = bytes[start..<(start + sector)]
             if content.allSatisfy({ $0 == 0 }) { continue }
             let page = start / pageByteCount
             switch start % pageByteCount {
             case 0:
-                guard content.count == sector,
-                    (mapping + start).little(UInt64.self, at: FileHeader.magicOffset) == FileHeader.magic,
+                guard (mapping + start).little(UInt64.self, at: FileHeader.magicOffset) == FileHeader.magic,
                     (mapping + start).little(UInt64.self, at: FileHeader.versionOffset) == 1
                 else { return false }
                 // A whole copy in a file of full length is a realm.
@@ -66,8 +67,7 @@ extension HeaderRecovery {
                     return false
                 }
             case FileHeader.checksumOffset / sector * sector:
-                let head = content.dropLast(content.count == sector ? 8 : 0)
-                guard head.allSatisfy({ $0 == 0 }) else { return false }
+                guard content.dropLast(8).allSatisfy({ $0 == 0 }) else { return false }
             default: return false
             }
         }

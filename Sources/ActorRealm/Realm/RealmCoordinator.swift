@@ -35,6 +35,7 @@ final class RealmCoordinator: Sendable {
     private let settings: OpenSettings
     private let state = Mutex(State())
     private let relay: VersionRelay
+    private let space: SpaceKeeper
 
     init(file: StorageFile, path: String, settings: OpenSettings) {
         self.file = file
@@ -44,12 +45,19 @@ final class RealmCoordinator: Sendable {
         self.relay = relay
         io = FileActor()
         observations = ObservationHub(file: file)
-        writes = WriteScheduler(file: file, ioThread: io.thread) { relay.announce($0) }
+        let space = SpaceKeeper(file: file)
+        self.space = space
+        writes = WriteScheduler(file: file, ioThread: io.thread) { version in
+            relay.announce(version)
+            space.commitWasPublished()
+        }
+        space.attach(writes)
         relay.attach(self)
     }
 
     deinit {
         state.withLock { $0.watcher }?.stop()
+        space.stop()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 

@@ -9,9 +9,9 @@ package final class StorageFile: Sendable {
     let data: any StorageDevice
     let reservation: Reservation
     private let verifier: PageVerifier
-    private let lock: LockFile?
+    let lock: LockFile?
     private let forkGeneration = ForkDetector.generation
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// Guarded by the write lock; see `WriterState`.
     private let writer = Mutex<WriterBox>(WriterBox())
 
@@ -21,12 +21,12 @@ package final class StorageFile: Sendable {
         var releasablePageCount = 0
     }
 
-    private struct Pin {
+    struct Pin {
         var count: Int
         var entry: Int?
     }
 
-    private struct State {
+    struct State {
         var published: FileHeader
         /// The slot that holds the published header.
         var slot: Int
@@ -36,6 +36,10 @@ package final class StorageFile: Sendable {
         /// Grows when prepared commits are lost, so that a transaction built on them cannot be committed.
         var epoch: UInt64 = 0
     }
+
+    /// Free space as the newest write transaction found it; see `StorageFile+Space`.
+    let freePageCount = Atomic<Int>(0)
+    let trailingPageCount = Atomic<Int>(0)
 
     /// The version of a torn commit that opening rolled back, for the log.
     package let rolledBackVersion: UInt64?
@@ -256,7 +260,7 @@ package final class StorageFile: Sendable {
     }
 
     /// Takes over what another process has published.
-    private func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
+    func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
         guard newest > state.published.version else { return }
         guard let found = try StorageFile.published(version: newest, reservation, path) else {
             // The slot has been overwritten meanwhile, so there is a newer version still: the caller's check finds it.
@@ -265,6 +269,8 @@ package final class StorageFile: Sendable {
         }
         state.byteCount = try data.currentByteCount()
         guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
+            // A newer version may need less of the file, which was made smaller meanwhile.
+            if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
             throw .corrupt(
                 "The file was cut short while it was open",
                 page: PageNumber(state.byteCount / pageByteCount),
@@ -273,7 +279,13 @@ package final class StorageFile: Sendable {
         }
         state.published = found.header
         state.slot = found.slot
-        raisePageLimit(to: UInt32(found.header.pageCount))
+        setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: state.byteCount)
+    }
+
+    /// Moves the end behind which no reference may point: not before the newest version's, and not behind the file's.
+    func setPageLimit(atLeast pageCount: UInt32, byteCount: Int) {
+        let limit = max(reservation.verified[0].load(ordering: .relaxed), pageCount)
+        reservation.verified[0].store(min(limit, UInt32(byteCount / pageByteCount)), ordering: .releasing)
     }
 
     func raisePageLimit(to limit: UInt32) {
@@ -367,6 +379,7 @@ package final class StorageFile: Sendable {
         }
         let writerState = try loaded.get()
         writerState.space.reclaim(pinned: pinned, durable: published.version)
+        noteSpace(writerState.space)
         return WriteTransaction(
             file: self,
             state: writerState,
@@ -375,6 +388,13 @@ package final class StorageFile: Sendable {
             pinned: pinned,
             epoch: epoch
         )
+    }
+
+    /// Forgets what is known of free space, so that the next write reads it from the file.
+    ///
+    /// The caller holds the write lock, no transaction is open, and every prepared commit has been published.
+    package func forgetWriterState() {
+        writer.withLock { $0.state = nil }
     }
 
     /// The number of page buffers that may stay in memory for the next transactions to use again.
@@ -434,8 +454,12 @@ package final class StorageFile: Sendable {
         do throws(StorageError) {
             if let stopped { throw stopped }
             let needed = Int(last.pageCount) * pageByteCount
+            if needed > byteCount {
+                // What is known of the length may be older than the last time it was changed.
+                byteCount = try data.currentByteCount()
+            }
             if needed > byteCount, !isBulk {
-                let step = min(max(byteCount / 2, 128 << 10), 8 << 20)
+                let step = StorageFile.growthStep(byteCount: byteCount)
                 let grown = (max(needed, byteCount + step) + 65535) & ~65535
                 try data.grow(from: byteCount, to: grown, isFlushed: options.durability == .flushed)
                 byteCount = grown

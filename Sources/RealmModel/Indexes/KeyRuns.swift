@@ -44,14 +44,18 @@ struct KeyRuns {
         guard try seek(&cursor, to: value) else { return nil }
         let run = try run(at: &cursor)
         guard let value else { return run.value == nil ? run : nil }
-        guard let first = run.value, UInt64(bitPattern: value &- first) < UInt64(bitPattern: run.count) else { return nil }
+        guard let first = run.value, UInt64(bitPattern: value &- first) < UInt64(bitPattern: run.count) else {
+            return nil
+        }
         return run
     }
 
     /// The row of a primary key.
     func row(of value: BorrowedValue) throws(StorageError) -> Int64? {
         if case .int(let value) = value {
-            guard let run = try Self.run(holding: value, in: tree, view: view), let first = run.value else { return nil }
+            guard let run = try Self.run(holding: value, in: tree, view: view), let first = run.value else {
+                return nil
+            }
             return run.row + (value - first)
         }
         return try Self.run(holding: nil, in: tree, view: view)?.row
@@ -127,7 +131,9 @@ struct KeyRuns {
         var run = run
         if run.value != nil, try seek(&cursor, to: run.value) {
             let before = try Self.run(at: &cursor)
-            if before.isContinued(by: run) { run = KeyRun(value: before.value, row: before.row, count: before.count + run.count) }
+            if before.isContinued(by: run) {
+                run = KeyRun(value: before.value, row: before.row, count: before.count + run.count)
+            }
         }
         try store(run, in: &tree, transaction)
     }
@@ -217,7 +223,8 @@ struct KeyRuns {
         }
         if !isAscending { KeyRun.sort(&runs) }
         for index in runs.indices.dropFirst() {
-            guard let value = runs[index].value, value > runs[index - 1].last ?? .min || runs[index - 1].value == nil else {
+            guard let value = runs[index].value, value > runs[index - 1].last ?? .min || runs[index - 1].value == nil
+            else {
                 throw StorageError(.invalidArgument, "Two objects have the same primary key.")
             }
         }

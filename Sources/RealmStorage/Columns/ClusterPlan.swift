@@ -34,9 +34,8 @@ struct ClusterPlan {
     /// Whether everything is in one node of moderate size, cheap to rewrite for every small commit.
     var isCompact = true
 
-    /// - Parameters:
-    ///   - cluster: The cluster, without deleted rows.
-    ///   - filtered: By column what is to be copied from the base without deleted rows; empty for nothing.
+    /// Plans for a cluster without deleted rows; `filtered` has by column what is to be copied from the base without
+    /// them, and is empty for nothing.
     init(_ cluster: OpenCluster, filtered: [FilteredColumn?] = []) throws(StorageError) {
         let leaf = cluster.leaf
         let rows = cluster.rowCount

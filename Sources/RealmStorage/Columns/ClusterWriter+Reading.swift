@@ -4,7 +4,9 @@ extension ClusterWriter {
     package func leaf(containing key: Int64) throws(StorageError) -> RowLocation? {
         if let current, let row = current.leaf.row(of: key) { return RowLocation(leaf: current.leaf, row: row) }
         var next: Int64?
-        guard let leaf = try leaf(for: key, next: &next, isWhole: false), let row = leaf.row(of: key) else { return nil }
+        guard let leaf = try leaf(for: key, next: &next, isWhole: false), let row = leaf.row(of: key) else {
+            return nil
+        }
         return RowLocation(leaf: leaf, row: row)
     }
 

@@ -3,15 +3,12 @@
 /// The runs go to the places where the commit wants them: pages that no durable version uses, or beyond the end. Nothing
 /// refers to them before the header does, which such a commit writes only when everything else has been flushed.
 extension WriteTransaction {
-    /// The number of sealed pages that wait in memory for the commit.
-    static let unspilledPageLimit = 8192
-
     /// Writes what is sealed when much of it waits.
     ///
     /// Pointers into sealed pages of this transaction are stale afterwards.
     @inline(__always)
     package func spillIfNeeded() throws(StorageError) {
-        if _slowPath(unspilledPageCount > Self.unspilledPageLimit) { try spill() }
+        if _slowPath(unspilledPageCount > unspilledPageLimit) { try spill() }
     }
 
     /// Writes what is sealed.

@@ -25,6 +25,8 @@ package final class WriteTransaction {
     var unspilled: [PageNumber: PreparedCommit.Run] = [:]
     /// The number of their pages.
     var unspilledPageCount = 0
+    /// The number of sealed pages that may wait in memory for the commit.
+    package var unspilledPageLimit = 8192
     /// Whether runs were written to the file before the commit.
     var hasSpilled = false
     private var isOpen = true

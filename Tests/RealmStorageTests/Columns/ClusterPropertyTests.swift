@@ -54,7 +54,7 @@ import Testing
             let operations = [1, 10, 120, 500].randomElement(using: &random)!
             let appends = [10, 70, 90].randomElement(using: &random)!
             let comment = Comment(rawValue: "seed \(seed), round \(round)")
-            let snapshot = try fixture.write { writer in
+            let snapshot = try fixture.write(unspilledPageLimit: round % 4 == 1 ? 2 : 8192) { writer in
                 try change(writer, &model, operations: operations, longest: 200, appends: appends, using: &random)
                 #expect(writer.tree.rowCount == model.rows.count)
                 if round % 3 == 0 {
@@ -131,9 +131,10 @@ import Testing
         var kept: [(snapshot: Snapshot, tree: ClusterTree, model: ModelTable)] = []
         for round in 0..<8 {
             let comment = Comment(rawValue: "seed \(seed), round \(round)")
-            // A small bound makes the writer encode clusters before the end, and open them again.
+            // Small bounds make the writer encode clusters before the end, write them, and open them again.
             let limit = [200_000, 24 << 20].randomElement(using: &random)!
-            let snapshot = try fixture.write(openByteLimit: limit) { writer in
+            let spilled = [0, 5, 8192].randomElement(using: &random)!
+            let snapshot = try fixture.write(openByteLimit: limit, unspilledPageLimit: spilled) { writer in
                 try change(writer, &model, operations: 700, longest: 1500, appends: 97, using: &random)
                 if round % 2 == 0 {
                     let share = [1, 10, 60, 99].randomElement(using: &random)!

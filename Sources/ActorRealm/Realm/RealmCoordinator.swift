@@ -69,7 +69,11 @@ final class RealmCoordinator: Sendable {
     /// The realm of an isolation: the one that is open there, or a new one.
     ///
     /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
-    func core(for isolation: RealmIsolation, configuration: Realm.Configuration) throws -> RealmCore {
+    func core(
+        for isolation: RealmIsolation,
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin? = nil
+    ) throws -> RealmCore {
         if let core = existingCore(for: isolation) {
             try checkCompatible(core.configuration, with: configuration)
             return core
@@ -80,7 +84,8 @@ final class RealmCoordinator: Sendable {
                 configuration: configuration,
                 coordinator: self,
                 isolation: isolation,
-                model: try ModelView(snapshot: file.beginRead())
+                model: try ModelView(snapshot: file.beginRead(from: origin)),
+                origin: origin
             )
         } catch {
             throw Realm.Error.wrap(error, path: path)

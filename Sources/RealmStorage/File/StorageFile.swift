@@ -24,6 +24,8 @@ package final class StorageFile: Sendable {
     struct Pin {
         var count: Int
         var entry: Int?
+        /// Where its readers were opened, as far as they said so.
+        var origins: [ReaderOrigin]
     }
 
     struct State {
@@ -40,6 +42,8 @@ package final class StorageFile: Sendable {
     /// Free space as the newest write transaction found it; see `StorageFile+Space`.
     let freePageCount = Atomic<Int>(0)
     let trailingPageCount = Atomic<Int>(0)
+    /// The oldest version that a reader stood at when the newest write transaction began.
+    let oldestPin = Atomic<UInt64>(.max)
 
     /// The version of a torn commit that opening rolled back, for the log.
     package let rolledBackVersion: UInt64?
@@ -201,8 +205,8 @@ package final class StorageFile: Sendable {
         )
     }
 
-    /// Pins the newest durable version.
-    package func beginRead() throws(StorageError) -> Snapshot {
+    /// Pins the newest durable version, for a reader that may say where it was opened.
+    package func beginRead(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot {
         try checkProcess()
         while true {
             let newest = lock?.newestVersion ?? 0
@@ -212,6 +216,7 @@ package final class StorageFile: Sendable {
                     let version = state.published.version
                     if var pin = state.pins[version] {
                         pin.count += 1
+                        if let origin { pin.origins.append(origin) }
                         state.pins[version] = pin
                         return .success(state.published)
                     }
@@ -221,23 +226,24 @@ package final class StorageFile: Sendable {
                         lock.unregister(entry)
                         return .success(nil)
                     }
-                    state.pins[version] = Pin(count: 1, entry: entry)
+                    state.pins[version] = Pin(count: 1, entry: entry, origins: origin.map { [$0] } ?? [])
                     return .success(state.published)
                 } catch {
                     return .failure(error)
                 }
             }
             if let header = try result.get() {
-                return Snapshot(file: self, header: header, view: view)
+                return Snapshot(file: self, header: header, view: view, origin: origin)
             }
         }
     }
 
     /// Releases a version that a snapshot had pinned.
-    func unpin(_ version: UInt64) {
+    func unpin(_ version: UInt64, from origin: ReaderOrigin?) {
         state.withLock { state in
             guard var pin = state.pins[version] else { return }
             pin.count -= 1
+            if let origin, let index = pin.origins.firstIndex(of: origin) { pin.origins.remove(at: index) }
             if pin.count > 0 {
                 state.pins[version] = pin
             } else {
@@ -353,13 +359,8 @@ package final class StorageFile: Sendable {
         }
         let (published, epoch) = try before.get()
         var pinned = lock.pinnedVersions()
-        if let limit = options.maximumNumberOfActiveVersions, pinned.count > limit {
-            throw StorageError(
-                .limit,
-                "Number of active versions (\(pinned.count)) in the Realm exceeded the limit of \(limit): the oldest is \(pinned[0]), the newest \(published.version)",
-                path: path
-            )
-        }
+        try checkActiveVersions(pinned, newest: published.version)
+        oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<WriterState, StorageError> in

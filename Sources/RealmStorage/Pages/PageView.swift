@@ -46,9 +46,9 @@ package struct PageView: @unchecked Sendable {
         return try slowPointer(to: reference)
     }
 
-    /// Checks a run once more, even when this process has found it right before.
-    package func verify(_ reference: PageReference) throws(StorageError) {
-        _ = try slowPointer(to: reference)
+    /// The bytes of a run, verified now, even if this process has done so before.
+    package func verifiedPointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
+        try slowPointer(to: reference)
     }
 
     @usableFromInline

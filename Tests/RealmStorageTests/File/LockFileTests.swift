@@ -133,12 +133,14 @@ import Testing
         let path = try makeFile("again.realm")
         let snapshot = try StorageFile.open(path: path).beginRead()
         _ = try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)
-        try snapshot.view.verify(snapshot.catalog.root)
+        _ = try snapshot.view.verifiedPointer(to: snapshot.catalog.root)
         let handle = try #require(FileHandle(forUpdatingAtPath: path))
         try handle.seek(toOffset: UInt64(snapshot.catalog.root.page) * 4096 + 4000)
         try handle.write(contentsOf: Data([1]))
         try handle.close()
-        let error = #expect(throws: StorageError.self) { try snapshot.view.verify(snapshot.catalog.root) }
+        let error = #expect(throws: StorageError.self) {
+            try snapshot.view.verifiedPointer(to: snapshot.catalog.root)
+        }
         #expect(error?.page == snapshot.catalog.root.page)
     }
 }

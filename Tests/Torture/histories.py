@@ -232,7 +232,8 @@ def dead_readers(rounds, overwrites, base=None, wrapper=()):
                 writer.need(f"put k7 {round}.{number}.{value}")
             sizes.append(os.path.getsize(path))
         expect(living.list() == before, "a snapshot of a living process changed")
-        expect(sizes[-1] <= 2 * 100 * 2100 + (1 << 20), f"the file grew to {sizes[-1]} bytes beside dead readers: {sizes}")
+        # The living snapshot keeps a second copy; the file grows by half of itself at once.
+        expect(sizes[-1] <= 5 * 100 * 2100 + (1 << 20), f"the file grew to {sizes[-1]} bytes beside dead readers: {sizes}")
         writer.need("verify")
         living.end()
         writer.end()

@@ -20,6 +20,8 @@ final class OpenCluster {
     @exclusivity(unchecked) var origin = PageReference.none
     /// False once the cluster was encoded or merged into another; the writer has then forgotten it.
     @exclusivity(unchecked) var isOpen = true
+    /// Whether `origin` holds everything that the cluster holds: nothing was written since it was encoded.
+    @exclusivity(unchecked) var isSealed = false
     /// Whether every column is ready to take appended rows.
     @exclusivity(unchecked) var isReadyToAppend = false
     /// The bytes that the rows' values have in the heaps, a measure to close clusters of long rows early.
@@ -90,6 +92,12 @@ final class OpenCluster {
         publishKeys()
     }
 
+    /// Whether no column is read from the pages that the cluster was opened from.
+    var isAllInMemory: Bool {
+        for index in 0..<columnCount where columns[index].state == .stored { return false }
+        return true
+    }
+
     private static func blockByteCount(_ columnCount: Int) -> Int {
         ClusterFormat.descriptorsOffset + (columnCount + 1) * ClusterFormat.descriptorByteCount
     }
@@ -124,6 +132,7 @@ final class OpenCluster {
     @inline(__always)
     func append(key: Int64) throws(StorageError) {
         let row = rowCount
+        isSealed = false
         if row == rowCapacity { grow(to: row < 64 ? 64 : row < 256 ? 256 : ClusterFormat.rowLimit) }
         if !isReadyToAppend { try prepareToAppend() }
         if let keys {
@@ -141,6 +150,7 @@ final class OpenCluster {
     /// Removes a row; the values' overflow runs are the caller's to free first.
     func remove(row: Int) throws(StorageError) {
         let count = rowCount
+        isSealed = false
         if keys == nil, row == 0 {
             firstKey &+= 1
         } else if row < count - 1 {

@@ -21,15 +21,14 @@ package final class ModelTransaction {
     init(storage: WriteTransaction, session: ModelSession) {
         self.storage = storage
         self.session = session
-        keyBuffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
-        otherKeyBuffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
-        listBuffer = .allocate(byteCount: ListFormat.inlineByteLimit, alignment: 8)
+        let keys = (IndexKey.maximumByteCount + 7) & ~7
+        keyBuffer = .allocate(byteCount: 2 * keys + ListFormat.inlineByteLimit, alignment: 8)
+        otherKeyBuffer = keyBuffer + keys
+        listBuffer = otherKeyBuffer + keys
     }
 
     deinit {
         keyBuffer.deallocate()
-        otherKeyBuffer.deallocate()
-        listBuffer.deallocate()
     }
 
     /// What the transaction changed so far, by table and property ordinal.

@@ -24,6 +24,7 @@ package final class ModelView {
 
     private struct TableCache: @unchecked Sendable {
         var tables: [UInt32: TableView] = [:]
+        var list: [TableView] = []
     }
 
     /// Stands a view on a snapshot.
@@ -107,6 +108,7 @@ package final class ModelView {
             tables.withLock { cache in
                 if let other = cache.tables[id] { return TableReference(table: other) }
                 cache.tables[id] = created.table
+                if let table = created.table { cache.list.append(table) }
                 return created
             }
             .table
@@ -122,7 +124,7 @@ package final class ModelView {
 
     /// The tables that were asked for so far.
     private var openTables: [TableView] {
-        tables.withLock { TableReferences(tables: Array($0.tables.values)) }.tables
+        tables.withLock { TableReferences(tables: $0.list) }.tables
     }
 
     // MARK: - Moving

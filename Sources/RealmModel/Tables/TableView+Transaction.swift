@@ -107,7 +107,10 @@ extension TableView {
             return
         }
         if let settledTree { writer.revert(to: settledTree) }
-        if writer.tree.nextKey > firstNewKey { try writer.truncate(from: firstNewKey) }
+        if writer.tree.nextKey > firstNewKey {
+            // What was sealed with rows of this transaction in it goes for good.
+            try transaction.storage.settle { () throws(StorageError) in try writer.truncate(from: firstNewKey) }
+        }
         writer.detach()
     }
 

@@ -305,6 +305,9 @@ package final class StorageFile: Sendable {
         lock?.unlockForWriting()
     }
 
+    /// Whether another process has the file open now.
+    package var isSharedWithOtherProcesses: Bool { lock?.isSharedWithOtherProcesses ?? true }
+
     /// The process that holds the write lock, for messages.
     package var writerProcess: Int32? { lock?.writerProcess }
 
@@ -629,7 +632,13 @@ package final class StorageFile: Sendable {
         return result
     }
 
-    /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
+    /// Counts the calling thread among those that `waitForVersion`, until it is counted out.
+    package func beginWatching() { lock?.watch(true) }
+
+    /// Counts the calling thread out.
+    package func endWatching() { lock?.watch(false) }
+
+    /// Blocks the calling (dedicated) thread until a version newer than `version` is published by another process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
     ///
     /// - Parameters:
@@ -653,7 +662,7 @@ package final class StorageFile: Sendable {
 
     /// Lets every `waitForVersion` return, in this process and in others.
     package func interruptWaiters() {
-        lock?.wake()
+        lock?.wake(includingOwn: true)
     }
 
     // MARK: Figures

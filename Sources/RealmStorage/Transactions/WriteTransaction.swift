@@ -55,7 +55,7 @@ package final class WriteTransaction {
         self.view = view
         self.reservation = reservation
         self.group = group
-        isJoined = !group.changes.isEmpty
+        isJoined = group.memberCount > 0
         version = isSealer ? state.version : state.version + 1
         catalog = ByteTree(root: state.catalog)
         if isJoined {
@@ -167,13 +167,15 @@ package final class WriteTransaction {
         try file.checkWriting(epoch: group.epoch)
         releaseGivenUp()
         if catalog.root.isDirty { try catalog.seal(in: self) }
-        let changeSet = mergedChanges()
+        if isJoined { group.changes.absorb(changes) }
+        let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
         try writeRecord(changeSet)
         let runs = group.liveRuns(in: reservation)
         isOpen = false
         file.endGroup(of: state)
         giveSpareBack()
         state.space.endChunk()
+        state.space.noteCommit(ofPages: runs.reduce(0) { $0 + $1.pageCount })
         state.space.retire(group.retired)
         state.version = version
         state.catalog = catalog.root
@@ -196,7 +198,8 @@ package final class WriteTransaction {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(epoch: group.epoch)
         releaseGivenUp()
-        group.changes.append(changes.changeSet)
+        group.changes.absorb(changes)
+        group.memberCount += 1
         state.version = version
         state.catalog = catalog.root
         end()
@@ -222,7 +225,7 @@ package final class WriteTransaction {
 
     /// Forgets the group with all its members: the commits that it was built on are lost, or it cannot be sealed.
     func discardGroup() {
-        if !group.changes.isEmpty { state.session = nil }
+        if group.memberCount > 0 { state.session = nil }
         for extent in group.taken {
             reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
         }
@@ -242,14 +245,6 @@ package final class WriteTransaction {
     }
 
     // MARK: Members
-
-    private func mergedChanges() -> ChangeSet {
-        if group.changes.isEmpty { return changes.changeSet }
-        var result = ChangeSet()
-        for earlier in group.changes { result.merge(later: earlier) }
-        result.merge(later: changes.changeSet)
-        return result
-    }
 
     /// Keeps a page of an earlier member as it is, before this one writes to it.
     private func keepImage(of page: MutablePage) {
@@ -279,19 +274,21 @@ package final class WriteTransaction {
 
     private func restoreSavepoint() {
         guard let savepoint else { return }
-        for image in savepoint.images {
-            (view.buffers + Int(image.page) * pageByteCount)
-                .copyMemory(from: image.bytes, byteCount: Int(image.pageCount) * pageByteCount)
-        }
-        dropImages()
         group.retired.removeSubrange(savepoint.retiredCount...)
         group.sealed.removeSubrange(savepoint.sealedCount...)
         group.spareSingles = savepoint.spareSingles
         group.spareRuns = savepoint.spareRuns
         for extent in savepoint.taken + savepoint.settled { group.giveBack(extent) }
-        for extent in savepoint.taken + savepoint.settled + group.spare {
+        for extent in group.spare {
             reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
         }
+        // Such a page may have been given up after it was written to, and even be in use for something else.
+        for image in savepoint.images {
+            (view.buffers + Int(image.page) * pageByteCount)
+                .copyMemory(from: image.bytes, byteCount: Int(image.pageCount) * pageByteCount)
+            reservation.setBuffered(Int(image.page), count: Int(image.pageCount))
+        }
+        dropImages()
     }
 
     // MARK: Pages

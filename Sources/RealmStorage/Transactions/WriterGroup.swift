@@ -20,8 +20,10 @@ final class WriterGroup {
     var retired: [RetiredExtent] = []
     /// The runs sealed so far; the last entry of a page counts.
     var sealed: [PreparedCommit.Run] = []
-    /// What the members that committed changed, oldest first.
-    var changes: [ChangeSet] = []
+    /// What the members that committed changed.
+    let changes = ChangeRecorder()
+    /// The number of members that committed.
+    var memberCount = 0
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
 

@@ -9,9 +9,9 @@ package final class StorageFile: Sendable {
     let data: any StorageDevice
     let reservation: Reservation
     private let verifier: PageVerifier
-    private let lock: LockFile?
+    let lock: LockFile?
     private let forkGeneration = ForkDetector.generation
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// Guarded by the write lock; see `WriterState`.
     private let writer = Mutex<WriterBox>(WriterBox())
 
@@ -21,12 +21,14 @@ package final class StorageFile: Sendable {
         var releasablePageCount = 0
     }
 
-    private struct Pin {
+    struct Pin {
         var count: Int
         var entry: Int?
+        /// Where its readers were opened, as far as they said so.
+        var origins: [ReaderOrigin]
     }
 
-    private struct State {
+    struct State {
         var published: FileHeader
         /// The slot that holds the published header.
         var slot: Int
@@ -36,6 +38,12 @@ package final class StorageFile: Sendable {
         /// Grows when prepared commits are lost, so that a transaction built on them cannot be committed.
         var epoch: UInt64 = 0
     }
+
+    /// Free space as the newest write transaction found it; see `StorageFile+Space`.
+    let freePageCount = Atomic<Int>(0)
+    let trailingPageCount = Atomic<Int>(0)
+    /// The oldest version that a reader stood at when the newest write transaction began.
+    let oldestPin = Atomic<UInt64>(.max)
 
     /// The version of a torn commit that opening rolled back, for the log.
     package let rolledBackVersion: UInt64?
@@ -197,8 +205,8 @@ package final class StorageFile: Sendable {
         )
     }
 
-    /// Pins the newest durable version.
-    package func beginRead() throws(StorageError) -> Snapshot {
+    /// Pins the newest durable version, for a reader that may say where it was opened.
+    package func beginRead(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot {
         try checkProcess()
         while true {
             let newest = lock?.newestVersion ?? 0
@@ -208,6 +216,7 @@ package final class StorageFile: Sendable {
                     let version = state.published.version
                     if var pin = state.pins[version] {
                         pin.count += 1
+                        if let origin { pin.origins.append(origin) }
                         state.pins[version] = pin
                         return .success(state.published)
                     }
@@ -217,23 +226,24 @@ package final class StorageFile: Sendable {
                         lock.unregister(entry)
                         return .success(nil)
                     }
-                    state.pins[version] = Pin(count: 1, entry: entry)
+                    state.pins[version] = Pin(count: 1, entry: entry, origins: origin.map { [$0] } ?? [])
                     return .success(state.published)
                 } catch {
                     return .failure(error)
                 }
             }
             if let header = try result.get() {
-                return Snapshot(file: self, header: header, view: view)
+                return Snapshot(file: self, header: header, view: view, origin: origin)
             }
         }
     }
 
     /// Releases a version that a snapshot had pinned.
-    func unpin(_ version: UInt64) {
+    func unpin(_ version: UInt64, from origin: ReaderOrigin?) {
         state.withLock { state in
             guard var pin = state.pins[version] else { return }
             pin.count -= 1
+            if let origin, let index = pin.origins.firstIndex(of: origin) { pin.origins.remove(at: index) }
             if pin.count > 0 {
                 state.pins[version] = pin
             } else {
@@ -256,7 +266,7 @@ package final class StorageFile: Sendable {
     }
 
     /// Takes over what another process has published.
-    private func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
+    func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
         guard newest > state.published.version else { return }
         guard let found = try StorageFile.published(version: newest, reservation, path) else {
             // The slot has been overwritten meanwhile, so there is a newer version still: the caller's check finds it.
@@ -265,6 +275,8 @@ package final class StorageFile: Sendable {
         }
         state.byteCount = try data.currentByteCount()
         guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
+            // A newer version may need less of the file, which was made smaller meanwhile.
+            if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
             throw .corrupt(
                 "The file was cut short while it was open",
                 page: PageNumber(state.byteCount / pageByteCount),
@@ -273,7 +285,13 @@ package final class StorageFile: Sendable {
         }
         state.published = found.header
         state.slot = found.slot
-        raisePageLimit(to: UInt32(found.header.pageCount))
+        setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: state.byteCount)
+    }
+
+    /// Moves the end behind which no reference may point: not before the newest version's, and not behind the file's.
+    func setPageLimit(atLeast pageCount: UInt32, byteCount: Int) {
+        let limit = max(reservation.verified[0].load(ordering: .relaxed), pageCount)
+        reservation.verified[0].store(min(limit, UInt32(byteCount / pageByteCount)), ordering: .releasing)
     }
 
     private func raisePageLimit(to limit: UInt32) {
@@ -348,13 +366,8 @@ package final class StorageFile: Sendable {
         }
         let (published, epoch) = try before.get()
         var pinned = lock.pinnedVersions()
-        if let limit = options.maximumNumberOfActiveVersions, pinned.count > limit {
-            throw StorageError(
-                .limit,
-                "Number of active versions (\(pinned.count)) in the Realm exceeded the limit of \(limit): the oldest is \(pinned[0]), the newest \(published.version)",
-                path: path
-            )
-        }
+        try checkActiveVersions(pinned, newest: published.version)
+        oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
@@ -388,6 +401,7 @@ package final class StorageFile: Sendable {
         }
         let (writerState, group) = try loaded.get()
         writerState.space.reclaim(pinned: pinned, durable: published.version)
+        noteSpace(writerState.space)
         return WriteTransaction(
             file: self,
             state: writerState,
@@ -395,6 +409,13 @@ package final class StorageFile: Sendable {
             reservation: reservation,
             group: group
         )
+    }
+
+    /// Forgets what is known of free space, so that the next write reads it from the file.
+    ///
+    /// The caller holds the write lock, no transaction is open, and every prepared commit has been published.
+    package func forgetWriterState() {
+        writer.withLock { $0.state = nil }
     }
 
     /// A new member of the group that is not sealed yet, if there is one.
@@ -499,7 +520,11 @@ package final class StorageFile: Sendable {
             if let stopped { throw stopped }
             let needed = Int(last.pageCount) * pageByteCount
             if needed > byteCount {
-                let step = min(max(byteCount / 2, 128 << 10), 64 << 20)
+                // What is known of the length may be older than the last time it was changed.
+                byteCount = try data.currentByteCount()
+            }
+            if needed > byteCount {
+                let step = StorageFile.growthStep(byteCount: byteCount)
                 let grown = (max(needed, byteCount + step) + 65535) & ~65535
                 try data.grow(from: byteCount, to: grown, isFlushed: options.durability == .flushed)
                 byteCount = grown

@@ -16,7 +16,7 @@ package final class WriteTransaction {
     /// Whether it builds on the unsealed pages of earlier transactions.
     package let isJoined: Bool
 
-    private let state: WriterState
+    let state: WriterState
     private let reservation: Reservation
     private let group: WriterGroup
     /// Whether it has not been committed, joined, rolled back or lost.
@@ -354,14 +354,16 @@ package final class WriteTransaction {
         let own = record(changeSet)
         var writer = ByteWriter()
         own.encode(into: &writer)
-        if state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount {
+        if !state.writesCheckpoint,
+            state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
+        {
             state.recordBytes += writer.bytes
             note(own)
             state.records.append(own)
             return
         }
         let pictureCount = state.space.free.count + state.space.retired.count
-        if state.segments.count >= 8, state.differenceCount >= pictureCount / 2 {
+        if state.writesCheckpoint || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
             try writeCheckpoint(changeSet)
         } else {
             try writeSegment(changeSet)
@@ -433,6 +435,7 @@ package final class WriteTransaction {
         state.oldestLogVersion = max(state.oldestLogVersion, needed)
         state.recentChanges = []
         state.differenceCount = 0
+        state.writesCheckpoint = false
     }
 
     /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.

@@ -56,6 +56,8 @@ extension TableView {
         writer = session.writer
         self.session = session
         transaction.session.tables[id] = session
+        // Rows that were located in pages may lie in memory from here on.
+        model.generation.pointee &+= 1
         wasDirty = session.isDirty
         settledTree = nil
         transaction.touched.append(self)

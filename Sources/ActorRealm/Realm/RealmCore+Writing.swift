@@ -40,6 +40,7 @@ extension RealmCore {
     /// - Parameters:
     ///   - turn: The turn that has come.
     ///   - joining: Whether the transaction may build on commits that are not sealed yet.
+    /// - Throws: `Realm.Error`, when the transaction cannot be opened.
     func beginTransaction(turn: WriteScheduler.Ticket, joining: Bool = false) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }

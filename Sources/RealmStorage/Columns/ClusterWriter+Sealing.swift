@@ -62,7 +62,8 @@ extension ClusterWriter {
 
     /// Joins a tail that has outgrown one node with the cluster before it, if that has room.
     func mergeTail() throws(StorageError) {
-        guard let tail, !tail.isSealed, case .node? = root, !(try ClusterPlan(tail).isCompact), tail.firstKey > .min else { return }
+        guard let tail, !tail.isSealed, case .node? = root, !(try ClusterPlan(tail).isCompact), tail.firstKey > .min
+        else { return }
         var next: Int64?
         guard let before = try leaf(for: tail.firstKey - 1, next: &next), before.lastKey < tail.firstKey,
             before.rowCount + tail.rowCount <= rowLimit,

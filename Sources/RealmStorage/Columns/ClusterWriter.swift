@@ -65,7 +65,9 @@ package final class ClusterWriter {
 
     /// Goes on in another transaction, which builds on what this writer wrote.
     ///
-    /// - Parameter generation: A word that is bumped together with `generation`, as in the initialiser.
+    /// - Parameters:
+    ///   - transaction: The transaction that begins.
+    ///   - generation: A word that is bumped together with `generation`, as in the initialiser.
     package func resume(in transaction: WriteTransaction, generation: UnsafeMutablePointer<UInt64>?) {
         attached = transaction
         sharedGeneration = generation

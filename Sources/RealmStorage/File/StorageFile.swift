@@ -341,6 +341,8 @@ package final class StorageFile: Sendable {
     ///
     /// - Parameter joining: Whether the transaction may become a member of the group of those that are not sealed yet, and
     ///   be left unsealed itself (``WriteTransaction/join()``).
+    /// - Returns: The open transaction.
+    /// - Throws: The failure; `limit` when more versions are in use than the options allow.
     package func beginWrite(joining: Bool = false) throws(StorageError) -> WriteTransaction {
         if joining, let member = joinGroup() { return member }
         try checkProcess()

@@ -41,7 +41,7 @@ package final class WriteTransaction {
         var images: [(page: PageNumber, pageCount: UInt32, bytes: UnsafeMutableRawPointer)] = []
     }
 
-    /// - Parameter isSealer: Whether it only seals what earlier members left, under the version of the last of them.
+    /// As a sealer it only seals what earlier members left, under the version of the last of them.
     init(
         file: StorageFile,
         state: WriterState,

@@ -232,7 +232,7 @@ package final class ModelView {
     package func join() throws(StorageError) {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.sealSequences(in: self)
-        for table in transaction.touched { table.giveBack() }
+        for table in transaction.touched { try table.giveBack() }
         do throws(StorageError) {
             try transaction.storage.join()
         } catch {
@@ -248,7 +248,7 @@ package final class ModelView {
         guard let transaction else { return }
         generation.pointee &+= 1
         try transaction.sealSequences(in: self)
-        for table in transaction.touched { table.giveBack() }
+        for table in transaction.touched { try table.giveBack() }
         try transaction.session.seal(in: transaction.storage)
         for table in transaction.touched { table.takeSealed() }
         transaction.touched.removeAll(keepingCapacity: true)

@@ -32,12 +32,13 @@ final class TableSession {
             let first = pendingFrom[tree]
             guard first < writer.tree.nextKey else { continue }
             pendingFrom[tree] = writer.tree.nextKey
-            var cursor = writer.leaves(from: first)
-            let entries = try PendingEntries(slot: slot, cursor: &cursor, from: first) {
-                (leaf) throws(StorageError) -> ColumnView in
-                try leaf.column(Int(slot.column), isNullable: slot.isNullable)
+            if slot.hasKeyRuns {
+                try writer.insertRuns(slot, from: first, into: &trees[tree])
+            } else {
+                var entries = PendingEntries(slot: slot)
+                try writer.collect(slot, from: first, into: &entries)
+                try entries.insert(into: &trees[tree], in: transaction)
             }
-            try entries.insert(into: &trees[tree], in: transaction)
         }
         let clusters = try writer.seal()
         var roots: [(column: Int, root: PageReference)] = []

@@ -42,6 +42,7 @@ extension TableView {
         clusters = session.writer.tree
         firstNewKey = clusters.nextKey
         liveKey = -1
+        forgetPending()
         for tree in 0..<treeCount {
             trees[tree] = session.trees[tree]
             pendingFrom[tree] = session.pendingFrom[tree]
@@ -64,7 +65,7 @@ extension TableView {
     }
 
     private func resetPending(from key: Int64) {
-        for tree in 0..<treeCount { pendingFrom[tree] = .max }
+        forgetPending()
         for property in 0..<slotCount where slots[property].isDeferrable {
             pendingFrom[Int(slots[property].tree)] = key
         }
@@ -81,8 +82,13 @@ extension TableView {
     }
 
     /// Gives rows and trees back to the session, at the end of a transaction that commits.
-    func giveBack() {
+    ///
+    /// Only appended rows may be missing from the trees then.
+    func giveBack() throws(StorageError) {
         guard let session, let writer else { return }
+        for property in 0..<slotCount where slots[property].isDeferrable && lagsBehind[Int(slots[property].tree)] {
+            try catchUp(property)
+        }
         for tree in 0..<treeCount {
             session.trees[tree] = trees[tree]
             session.pendingFrom[tree] = pendingFrom[tree]

@@ -46,15 +46,18 @@ extension ClusterWriter {
         }
     }
 
+    /// Writes a cluster to pages; its first key and row count are exact afterwards.
     private func encode(_ cluster: OpenCluster) throws(StorageError) -> PageReference {
         if cluster.isSealed { return cluster.origin }
-        let plan = try ClusterPlan(cluster)
+        let filtered = try cluster.compactForEncoding()
+        let plan = try ClusterPlan(cluster, filtered: filtered)
         let reference = try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
         if cluster === tail, plan.isCompact, cluster.isAllInMemory {
             cluster.origin = reference
             for index in 0..<cluster.columnCount { cluster.columns[index].run = .none }
             cluster.isSealed = true
         }
+        try transaction.spillIfNeeded()
         return reference
     }
 
@@ -62,8 +65,9 @@ extension ClusterWriter {
 
     /// Joins a tail that has outgrown one node with the cluster before it, if that has room.
     func mergeTail() throws(StorageError) {
-        guard let tail, !tail.isSealed, case .node? = root, !(try ClusterPlan(tail).isCompact), tail.firstKey > .min
-        else { return }
+        guard let tail, !tail.isSealed, case .node? = root else { return }
+        try tail.compact()
+        guard !(try ClusterPlan(tail).isCompact), tail.firstKey > .min else { return }
         var next: Int64?
         guard let before = try leaf(for: tail.firstKey - 1, next: &next), before.lastKey < tail.firstKey,
             before.rowCount + tail.rowCount <= rowLimit,
@@ -107,7 +111,7 @@ extension ClusterWriter {
         let small = rowLimit / 4
         var index = 0
         while index < node.children.count {
-            guard case .cluster(let cluster) = node.children[index], cluster !== tail, cluster.rowCount < small else {
+            guard case .cluster(let cluster) = node.children[index], cluster !== tail, node.counts[index] < small else {
                 index += 1
                 continue
             }
@@ -179,7 +183,8 @@ extension ClusterWriter {
             tree.root = reference
             return nil
         case .cluster(let cluster):
-            nodes = [Sealed(key: cluster.firstKey, count: cluster.rowCount, reference: try encode(cluster))]
+            let reference = try encode(cluster)
+            nodes = [Sealed(key: cluster.firstKey, count: cluster.rowCount, reference: reference)]
             isKept = cluster.isSealed
         case .node(let node):
             level = node.level

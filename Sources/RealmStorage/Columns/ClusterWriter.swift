@@ -120,9 +120,9 @@ package final class ClusterWriter {
             Overflow.free(run, in: transaction)
         }
         countTail()
-        try cluster.remove(row: row)
+        cluster.markDead(row: row)
         tree.rowCount &-= 1
-        try countDown(key: key, of: cluster)
+        countDown(key: key, of: cluster)
         bumpGeneration()
         if memory.byteCount > openByteLimit { try encodeOldest() }
         return true
@@ -172,17 +172,18 @@ package final class ClusterWriter {
     package func truncate(from key: Int64) throws(StorageError) {
         countTail()
         while tree.rowCount > 0, let cluster = try open(for: .max), cluster.lastKey >= key {
-            let rows = cluster.rowCount
-            let kept = cluster.leaf.lowerBound(of: key)
-            for row in (kept..<rows).reversed() {
+            // Rows that were deleted have no key of their own.
+            try cluster.compact()
+            for row in (cluster.leaf.lowerBound(of: key)..<cluster.rowCount).reversed() {
                 try cluster.forEachOverflow(row: row) { (run) throws(StorageError) in
                     Overflow.free(run, in: transaction)
                 }
                 let last = cluster.leaf.key(at: row)
-                try cluster.remove(row: row)
+                cluster.markDead(row: row)
                 tree.rowCount &-= 1
-                try countDown(key: last, of: cluster)
+                countDown(key: last, of: cluster)
             }
+            if cluster.isOpen { try cluster.compact() }
         }
         tree.nextKey = key
         bumpGeneration()

@@ -9,7 +9,7 @@ import Synchronization
 extension StorageFile {
     /// How much a file of some length grows at once.
     static func growthStep(byteCount: Int) -> Int {
-        min(max(byteCount / 2, 128 << 10), 64 << 20)
+        min(max(byteCount / 2, 128 << 10), 8 << 20)
     }
 
     /// The longest stretch that one call cuts off, so that no writer waits long behind it.

@@ -294,7 +294,7 @@ package final class StorageFile: Sendable {
         reservation.verified[0].store(min(limit, UInt32(byteCount / pageByteCount)), ordering: .releasing)
     }
 
-    private func raisePageLimit(to limit: UInt32) {
+    func raisePageLimit(to limit: UInt32) {
         if reservation.verified[0].load(ordering: .relaxed) < limit {
             reservation.verified[0].store(limit, ordering: .releasing)
         }
@@ -514,6 +514,10 @@ package final class StorageFile: Sendable {
         }
         let (runs, dropped) = PreparedCommit.runs(of: commits)
         var byteCount = oldByteCount
+        // Large growth is by the content itself, which is then flushed before the header.
+        let isBulk =
+            commits.contains(where: \.hasSpilled)
+            || Int(last.pageCount) * pageByteCount - byteCount > StorageFile.bulkGrowthByteCount
         var isHeaderTouched = false
         var isFlushing = false
         let target = 1 - slot
@@ -525,7 +529,7 @@ package final class StorageFile: Sendable {
                 // What is known of the length may be older than the last time it was changed.
                 byteCount = try data.currentByteCount()
             }
-            if needed > byteCount {
+            if needed > byteCount, !isBulk {
                 let step = StorageFile.growthStep(byteCount: byteCount)
                 let grown = (max(needed, byteCount + step) + 65535) & ~65535
                 try data.grow(from: byteCount, to: grown, isFlushed: options.durability == .flushed)
@@ -533,9 +537,17 @@ package final class StorageFile: Sendable {
                 state.withLock { $0.byteCount = grown }
             }
             let extents = PreparedCommit.extents(of: runs)
-            for extent in extents {
-                let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
-                try data.write([(bytes, Int(extent.pageCount) * pageByteCount)], at: Int(extent.page) * pageByteCount)
+            if isBulk {
+                try data.write(extents, of: reservation, extending: &byteCount, to: needed)
+                state.withLock { $0.byteCount = byteCount }
+            } else {
+                for extent in extents {
+                    let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
+                    try data.write(
+                        [(bytes, Int(extent.pageCount) * pageByteCount)],
+                        at: Int(extent.page) * pageByteCount
+                    )
+                }
             }
             header.version = last.version
             header.confirmedVersion = published.version
@@ -544,7 +556,7 @@ package final class StorageFile: Sendable {
             header.records = last.records
             header.oldestLogVersion = last.oldestLogVersion
             header.pageCount = UInt64(last.pageCount)
-            header.isContentFlushed = extents.count > FileHeader.maximumExtentCount
+            header.isContentFlushed = isBulk || extents.count > FileHeader.maximumExtentCount
             header.extents = header.isContentFlushed ? [] : extents
             header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
             if header.isContentFlushed, options.durability == .flushed {
@@ -559,7 +571,11 @@ package final class StorageFile: Sendable {
                 try data.synchronize()
             }
         } catch {
-            if isHeaderTouched { try? write(published, toSlot: target) }
+            if isHeaderTouched {
+                try? write(published, toSlot: target)
+            } else if isBulk {
+                cutBack(to: published)
+            }
             for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
             writer.withLock { box in
                 // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
@@ -697,6 +713,11 @@ package final class StorageFile: Sendable {
     /// The size of the file in bytes.
     package var byteCount: Int {
         state.withLock { $0.byteCount }
+    }
+
+    /// Notes that the file has another size now.
+    func note(byteCount: Int) {
+        state.withLock { $0.byteCount = byteCount }
     }
 
     private func checkProcess() throws(StorageError) {

@@ -19,6 +19,8 @@ package final class PreparedCommit: Sendable {
     let runs: [Run]
     /// The runs that the commit gave up.
     let retired: [RetiredExtent]
+    /// Whether further runs have been written already, which must be flushed before the header.
+    let hasSpilled: Bool
     /// What changed, for the observers of this process.
     package let changes: ChangeSet
 
@@ -32,6 +34,7 @@ package final class PreparedCommit: Sendable {
         pageCount: UInt32,
         runs: [Run],
         retired: [RetiredExtent],
+        hasSpilled: Bool,
         changes: ChangeSet
     ) {
         self.version = version
@@ -43,6 +46,7 @@ package final class PreparedCommit: Sendable {
         self.pageCount = pageCount
         self.runs = runs
         self.retired = retired
+        self.hasSpilled = hasSpilled
         self.changes = changes
     }
 

@@ -17,8 +17,10 @@ package final class WriteTransaction {
     package let isJoined: Bool
 
     let state: WriterState
-    private let reservation: Reservation
-    private let group: WriterGroup
+    let reservation: Reservation
+    let group: WriterGroup
+    /// The number of sealed pages that may wait in memory for the commit.
+    package var unspilledPageLimit = 8192
     /// Whether it has not been committed, joined, rolled back or lost.
     package private(set) var isOpen = true
     private var savepoint: Savepoint?
@@ -94,6 +96,7 @@ package final class WriteTransaction {
     /// The run as this transaction's own: itself when it is already, else a copy, the old run being freed.
     package func writable(_ reference: PageReference) throws(StorageError) -> MutablePage {
         if let stamp = ownStamp(reference) {
+            group.forgetSeal(of: reference)
             let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
             let page = MutablePage(reference: own, bytes: view.buffers + Int(reference.page) * pageByteCount)
             if stamp != version { keepImage(of: page) }
@@ -113,25 +116,36 @@ package final class WriteTransaction {
         if reference.isNone { return }
         let extent = Extent(page: reference.page, pageCount: reference.pageCount)
         if let stamp = ownStamp(reference) {
-            if isSettling, stamp != version {
-                savepoint?.settled.append(extent)
-            } else if savepoint != nil, isSettling || stamp != version {
-                savepoint?.givenUp.append(extent)
-            } else {
-                reservation.clearBuffered(Int(reference.page), count: Int(reference.pageCount))
-                group.giveBack(extent)
-            }
+            group.forgetSeal(of: reference)
+            giveUp(extent, stamp: stamp)
             return
         }
         // The birth only widens the stretch of versions that hold the page back, so a page that cannot be read counts
         // as born at the beginning.
         let birth = (try? view.pointer(to: reference)).map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
-        let retired = RetiredExtent(extent: extent, birth: min(birth, group.firstVersion), death: group.firstVersion)
+        if birth >= group.firstVersion {
+            // The group's own, written to the file early.
+            giveUp(extent, stamp: birth)
+            return
+        }
+        let retired = RetiredExtent(extent: extent, birth: birth, death: group.firstVersion)
         if isSettling, let count = savepoint?.retiredCount {
             group.retired.insert(retired, at: count)
             savepoint?.retiredCount += 1
         } else {
             group.retired.append(retired)
+        }
+    }
+
+    /// Gives up a run of the group.
+    private func giveUp(_ extent: Extent, stamp: UInt64) {
+        if isSettling, stamp != version {
+            savepoint?.settled.append(extent)
+        } else if savepoint != nil, isSettling || stamp != version {
+            savepoint?.givenUp.append(extent)
+        } else {
+            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            group.giveBack(extent)
         }
     }
 
@@ -147,6 +161,7 @@ package final class WriteTransaction {
         } else {
             group.sealed.append(run)
         }
+        group.noteSeal(of: run)
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
@@ -189,6 +204,7 @@ package final class WriteTransaction {
             pageCount: state.space.pageCount,
             runs: runs,
             retired: group.retired,
+            hasSpilled: group.hasSpilled,
             changes: changeSet
         )
     }
@@ -281,6 +297,7 @@ package final class WriteTransaction {
         for extent in savepoint.taken + savepoint.settled { group.giveBack(extent) }
         for extent in group.spare {
             reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            group.forgetSeal(of: PageReference(page: extent.page, pageCount: extent.pageCount, checksum: 0))
         }
         // Such a page may have been given up after it was written to, and even be in use for something else.
         for image in savepoint.images {

@@ -20,6 +20,12 @@ final class WriterGroup {
     var retired: [RetiredExtent] = []
     /// The runs sealed so far; the last entry of a page counts.
     var sealed: [PreparedCommit.Run] = []
+    /// The sealed runs that stand in memory only, by first page.
+    var unspilled: [PageNumber: PreparedCommit.Run] = [:]
+    /// The number of their pages.
+    var unspilledPageCount = 0
+    /// Whether runs were written to the file before the commit.
+    var hasSpilled = false
     /// What the members that committed changed.
     let changes = ChangeRecorder()
     /// The number of members that committed.
@@ -62,6 +68,19 @@ final class WriterGroup {
         if pageCount == 1 { return spareSingles.popLast() }
         guard let index = spareRuns.lastIndex(where: { $0.pageCount == pageCount }) else { return nil }
         return spareRuns.remove(at: index).page
+    }
+
+    /// Notes a run that has been sealed, and can be written to the file.
+    @inline(__always)
+    func noteSeal(of run: PreparedCommit.Run) {
+        if unspilled.updateValue(run, forKey: run.page) == nil { unspilledPageCount += Int(run.pageCount) }
+    }
+
+    /// Notes that a run is about to change, or goes, or is pointed into: it stays in memory until the commit.
+    @inline(__always)
+    func forgetSeal(of reference: PageReference) {
+        guard !unspilled.isEmpty, let run = unspilled.removeValue(forKey: reference.page) else { return }
+        unspilledPageCount -= Int(run.pageCount)
     }
 
     /// The pages taken and kept, joined.

@@ -39,6 +39,7 @@ import Testing
             }
             for round in 0..<25 {
                 var commits: [PreparedCommit] = []
+                let spills = round % 5 == 3
                 for _ in 0..<Int.random(in: 1...3, using: &random) {
                     let transaction = try file.beginWrite()
                     if session == 0, round == 0, commits.isEmpty { try PageArray.create(in: transaction) }
@@ -46,6 +47,8 @@ import Testing
                         let index = Int.random(in: 0..<PageArray.count, using: &random)
                         model[index] = random.next()
                         try PageArray.set(index, to: model[index], in: transaction)
+                        // Large transactions write to the file before they commit.
+                        if spills, Int.random(in: 0..<4, using: &random) == 0 { try transaction.spill() }
                     }
                     transaction.changes.recordModify(table: 1, key: Int64(round), column: 1)
                     commits.append(try PageArray.commit(transaction))

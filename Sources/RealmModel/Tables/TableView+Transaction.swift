@@ -12,7 +12,8 @@ extension TableView {
     private func beginWriting() throws(StorageError) -> ClusterWriter {
         let transaction = openTransaction
         if let session = transaction.session.tables[id] {
-            resume(session, in: transaction)
+            // The roots are at hand since the transaction began, and may have changed since.
+            resume(session, in: transaction, takingTrees: false)
             return session.writer
         }
         let writer = ClusterWriter(
@@ -37,14 +38,14 @@ extension TableView {
     }
 
     /// Goes on with what earlier transactions of this process left open, sealed or not.
-    func resume(_ session: TableSession, in transaction: ModelTransaction) {
+    func resume(_ session: TableSession, in transaction: ModelTransaction, takingTrees: Bool = true) {
         session.writer.resume(in: transaction.storage, generation: model.generation)
         clusters = session.writer.tree
         firstNewKey = clusters.nextKey
         liveKey = -1
         forgetPending()
         for tree in 0..<treeCount {
-            trees[tree] = session.trees[tree]
+            if takingTrees { trees[tree] = session.trees[tree] }
             pendingFrom[tree] = session.pendingFrom[tree]
         }
         maximumPrimaryKey = session.maximumPrimaryKey

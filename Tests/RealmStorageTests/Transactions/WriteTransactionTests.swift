@@ -111,7 +111,8 @@ import Testing
                     try PageArray.set(index, to: next[index], in: transaction)
                 }
                 for _ in 0..<Int.random(in: 0...3, using: &random) {
-                    let run = try transaction.allocate(pageCount: Int.random(in: 1...3, using: &random), kind: .overflow)
+                    let pageCount = Int.random(in: 1...3, using: &random)
+                    let run = try transaction.allocate(pageCount: pageCount, kind: .overflow)
                     transaction.free(run.reference)
                 }
                 #expect(try PageArray.values(of: transaction.catalog.root, in: transaction.view) == next)

@@ -12,6 +12,8 @@ final class TableAccessor {
     let info: ModelClass
     /// The ordinals of the stored class, by declared ordinal.
     let ordinals: [Int]
+    /// The type of the primary key; nil when there is none.
+    let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
     let state: UnsafeMutablePointer<TableState>
     /// The column views that belong to the slots in `state`.
@@ -36,6 +38,7 @@ final class TableAccessor {
             }
             return ordinal
         }
+        primaryKeyKind = info.primaryKeyProperty?.shape.kind
         slotCount = info.properties.count + 1
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
         slots.initialize(

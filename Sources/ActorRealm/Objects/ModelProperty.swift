@@ -1,7 +1,7 @@
 import RealmModel
 
 /// A persisted property of a model class: what its declaration says and where its wrapper lies in an instance.
-struct ModelProperty: Sendable {
+final class ModelProperty: Sendable {
     let name: String
     /// The name in the file.
     let columnName: String
@@ -13,6 +13,29 @@ struct ModelProperty: Sendable {
     let isPrimaryKey: Bool
     let isIndexed: Bool
     let originProperty: String?
+
+    // A class, since the lists of properties are walked for each object that is added.
+    init(
+        name: String,
+        columnName: String,
+        ordinal: Int,
+        offset: Int,
+        valueType: any _Persistable.Type,
+        shape: _PropertyShape,
+        isPrimaryKey: Bool,
+        isIndexed: Bool,
+        originProperty: String?
+    ) {
+        self.name = name
+        self.columnName = columnName
+        self.ordinal = ordinal
+        self.offset = offset
+        self.valueType = valueType
+        self.shape = shape
+        self.isPrimaryKey = isPrimaryKey
+        self.isIndexed = isIndexed
+        self.originProperty = originProperty
+    }
 
     /// What a managed wrapper holds.
     var key: UInt32 { UInt32(ordinal + 1) }

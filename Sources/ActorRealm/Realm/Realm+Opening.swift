@@ -1,5 +1,6 @@
 public import Dispatch
 public import Foundation
+import RealmStorage
 
 extension Realm {
     /// Opens a realm for the caller's actor, for a queue, or for the current synchronous call.
@@ -12,25 +13,38 @@ extension Realm {
     public convenience init(
         configuration: Configuration = .defaultConfiguration,
         queue: DispatchQueue? = nil,
-        isolation: isolated (any Actor)? = #isolation
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) throws {
         let place = queue.map { RealmIsolation($0) } ?? isolation.map { RealmIsolation($0) } ?? .currentThread
-        self.init(existing: try Self.openBlocking(configuration, place))
+        self.init(existing: try Self.openBlocking(configuration, place, ReaderOrigin(fileID: file, line: line)))
     }
 
     /// Opens the realm of a file with otherwise default settings, as `Realm(configuration:)` does.
-    public convenience init(fileURL: URL, isolation: isolated (any Actor)? = #isolation) throws {
+    public convenience init(
+        fileURL: URL,
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws {
         var configuration = Configuration.defaultConfiguration
         configuration.fileURL = fileURL
         let place = isolation.map { RealmIsolation($0) } ?? .currentThread
-        self.init(existing: try Self.openBlocking(configuration, place))
+        self.init(existing: try Self.openBlocking(configuration, place, ReaderOrigin(fileID: file, line: line)))
     }
 
     /// Opens a realm for an event loop of your own.
     ///
     /// - Throws: `Realm.Error`; `wrongIsolation` when the caller does not run in the scheduler's context.
-    public convenience init(configuration: Configuration, scheduler: any RealmScheduler) throws {
-        self.init(existing: try Self.openBlocking(configuration, .scheduler(scheduler)))
+    public convenience init(
+        configuration: Configuration,
+        scheduler: any RealmScheduler,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws {
+        let origin = ReaderOrigin(fileID: file, line: line)
+        self.init(existing: try Self.openBlocking(configuration, .scheduler(scheduler), origin))
     }
 
     /// Opens a realm for the caller's actor; opening, migrating and compacting happen off it.
@@ -38,9 +52,12 @@ extension Realm {
     /// - Throws: `Realm.Error`, `wrongIsolation` when the caller runs on no actor; `CancellationError`.
     public convenience init(
         configuration: Configuration = .defaultConfiguration,
-        isolation: isolated (any Actor)? = #isolation
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) async throws {
-        self.init(existing: try await Self.openSuspending(configuration, isolation))
+        let origin = ReaderOrigin(fileID: file, line: line)
+        self.init(existing: try await Self.openSuspending(configuration, isolation, origin))
     }
 
     /// Opens a realm for an actor; call it on that actor.
@@ -58,7 +75,9 @@ extension Realm {
     public convenience init<A: Actor>(
         configuration: Configuration = .defaultConfiguration,
         actor: A,
-        isolation: isolated (any Actor)? = #isolation
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) async throws {
         guard isolation === actor else {
             throw Realm.Error(
@@ -68,23 +87,28 @@ extension Realm {
                 fileURL: configuration.fileURL
             )
         }
-        self.init(existing: try await Self.openSuspending(configuration, isolation))
+        let origin = ReaderOrigin(fileID: file, line: line)
+        self.init(existing: try await Self.openSuspending(configuration, isolation, origin))
     }
 
     /// Opens a realm for the caller's actor, as `try await Realm()` does.
     public static func open(
         configuration: Configuration = .defaultConfiguration,
-        isolation: isolated (any Actor)? = #isolation
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) async throws -> Realm {
-        try await openSuspending(configuration, isolation)
+        try await openSuspending(configuration, isolation, ReaderOrigin(fileID: file, line: line))
     }
 
     /// Opens a realm for the actor that is passed and that the caller runs on.
     public static func open(
         configuration: Configuration = .defaultConfiguration,
-        _isolation isolation: isolated any Actor
+        _isolation isolation: isolated any Actor,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) async throws -> Realm {
-        try await openSuspending(configuration, isolation)
+        try await openSuspending(configuration, isolation, ReaderOrigin(fileID: file, line: line))
     }
 
     /// Opens a realm in the background and hands it over on a queue.
@@ -121,10 +145,13 @@ extension Realm {
     public static func withRealm<Result>(
         configuration: Configuration = .defaultConfiguration,
         isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ body: (Realm) async throws -> Result
     ) async throws -> Result {
         let wasOpen = isolation.map { isOpen(configuration, RealmIsolation($0)) } ?? false
-        let realm = try await openSuspending(configuration, isolation)
+        let origin = ReaderOrigin(fileID: file, line: line)
+        let realm = try await openSuspending(configuration, isolation, origin)
         defer { if !wasOpen { realm.close() } }
         return try await body(realm)
     }
@@ -155,7 +182,11 @@ extension Realm {
         }
     }
 
-    private static func openBlocking(_ configuration: Configuration, _ place: RealmIsolation) throws -> Realm {
+    private static func openBlocking(
+        _ configuration: Configuration,
+        _ place: RealmIsolation,
+        _ origin: ReaderOrigin
+    ) throws -> Realm {
         guard place.isCurrent else {
             throw Realm.Error(
                 .wrongIsolation,
@@ -164,12 +195,14 @@ extension Realm {
                 fileURL: configuration.fileURL
             )
         }
-        return try prepare(configuration, blocking: place.key).core(for: place, configuration: configuration).realm()
+        return try prepare(configuration, blocking: place.key)
+            .core(for: place, configuration: configuration, origin: origin).realm()
     }
 
     private static func openSuspending(
         _ configuration: Configuration,
-        _ isolation: isolated (any Actor)?
+        _ isolation: isolated (any Actor)?,
+        _ origin: ReaderOrigin
     ) async throws -> Realm {
         guard let isolation else {
             throw Realm.Error(
@@ -186,7 +219,7 @@ extension Realm {
         } else {
             coordinator = try await prepareElsewhere(configuration)
         }
-        return try coordinator.core(for: place, configuration: configuration).realm()
+        return try coordinator.core(for: place, configuration: configuration, origin: origin).realm()
     }
 
     /// The file when it is open already and fits the classes of the program.

@@ -67,7 +67,8 @@ extension Realm {
                 configuration: old.configuration,
                 coordinator: old.coordinator,
                 isolation: old.isolation,
-                model: try ModelView(snapshot: old.coordinator.file.beginRead())
+                model: try ModelView(snapshot: old.coordinator.file.beginRead(from: old.origin)),
+                origin: old.origin
             )
             new.autorefresh = old.autorefresh
             replaceCore(with: new)

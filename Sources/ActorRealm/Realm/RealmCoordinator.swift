@@ -35,6 +35,7 @@ final class RealmCoordinator: Sendable {
     private let settings: OpenSettings
     private let state = Mutex(State())
     private let relay: VersionRelay
+    private let space: SpaceKeeper
 
     init(file: StorageFile, path: String, settings: OpenSettings) {
         self.file = file
@@ -44,12 +45,19 @@ final class RealmCoordinator: Sendable {
         self.relay = relay
         io = FileActor()
         observations = ObservationHub(file: file)
-        writes = WriteScheduler(file: file, ioThread: io.thread) { relay.announce($0) }
+        let space = SpaceKeeper(file: file)
+        self.space = space
+        writes = WriteScheduler(file: file, ioThread: io.thread) { version in
+            relay.announce(version)
+            space.commitWasPublished()
+        }
+        space.attach(writes)
         relay.attach(self)
     }
 
     deinit {
         state.withLock { $0.watcher }?.stop()
+        space.stop()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 
@@ -61,7 +69,11 @@ final class RealmCoordinator: Sendable {
     /// The realm of an isolation: the one that is open there, or a new one.
     ///
     /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
-    func core(for isolation: RealmIsolation, configuration: Realm.Configuration) throws -> RealmCore {
+    func core(
+        for isolation: RealmIsolation,
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin? = nil
+    ) throws -> RealmCore {
         if let core = existingCore(for: isolation) {
             try checkCompatible(core.configuration, with: configuration)
             return core
@@ -72,7 +84,8 @@ final class RealmCoordinator: Sendable {
                 configuration: configuration,
                 coordinator: self,
                 isolation: isolation,
-                model: try ModelView(snapshot: file.beginRead())
+                model: try ModelView(snapshot: file.beginRead(from: origin)),
+                origin: origin
             )
         } catch {
             throw Realm.Error.wrap(error, path: path)

@@ -23,6 +23,8 @@ final class RealmCore {
     let isolation: RealmIsolation
     /// The version that is read, and the open write transaction.
     let model: ModelView
+    /// Where the program opened the realm.
+    let origin: ReaderOrigin?
     /// Whether this is a frozen realm's core.
     @usableFromInline let isFrozen: Bool
     /// The core as its coordinator knows it.
@@ -53,8 +55,10 @@ final class RealmCore {
         configuration: Realm.Configuration,
         coordinator: RealmCoordinator,
         isolation: RealmIsolation,
-        model: ModelView
+        model: ModelView,
+        origin: ReaderOrigin? = nil
     ) {
+        self.origin = origin
         self.configuration = configuration
         self.coordinator = coordinator
         self.isolation = isolation
@@ -184,7 +188,7 @@ final class RealmCore {
         guard !isFrozen, lifecycle == .open, !model.isInTransaction,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
-        try advance(to: coordinator.file.beginRead())
+        try advance(to: coordinator.file.beginRead(from: origin))
         return true
     }
 
@@ -226,7 +230,8 @@ final class RealmCore {
             configuration: configuration,
             coordinator: coordinator,
             isolation: .everywhere,
-            model: try model.duplicate()
+            model: try model.duplicate(),
+            origin: origin
         )
         .realm()
         frozenRealm = frozen

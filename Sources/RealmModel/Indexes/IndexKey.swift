@@ -1,7 +1,9 @@
+import RealmStorage
+
 /// The order-preserving keys of index and backlink trees.
 ///
-/// An index key is an encoded value followed by the row key (8 bytes, big-endian), a backlink key the target's row key
-/// followed by the origin's. Encoded values, ordered as unsigned bytes:
+/// An index key is an encoded value followed by the row key in its short form, a backlink key the target's row key
+/// followed by the origin's, 8 bytes each, big-endian. Encoded values, ordered as unsigned bytes:
 ///
 /// | value | bytes |
 /// |---|---|
@@ -14,11 +16,15 @@
 ///
 /// No encoded value is a prefix of another one. Values that only differ after 256 bytes are equal here and are told
 /// apart by their rows.
+///
+/// The short form of a row key is a big-endian number of `n` bytes, 2 to 9, whose highest three bits and whose lowest
+/// three bits are `n - 2`, with the row key between them; `n` is as small as it can be. So short forms are ordered like
+/// row keys, and can be read from either end.
 enum IndexKey {
     /// The number of bytes of a string that stand in its key.
     static let stringByteLimit = 256
-    /// Room for any key: tag, escaped bytes, terminator, row key.
-    static let maximumByteCount = 1 + 2 * stringByteLimit + 2 + 8
+    /// Room for any key: tag, escaped bytes, terminator, row key, and what is written beyond a short row key.
+    static let maximumByteCount = 1 + 2 * stringByteLimit + 2 + 16
 
     /// Writes the encoded form of a value and returns its length.
     @inline(__always)
@@ -101,11 +107,46 @@ enum IndexKey {
         return false
     }
 
-    /// Appends a row key and returns the length of the whole key.
+    /// Appends the short form of a row key and returns the length of the whole key; 8 bytes beyond may be written.
     @inline(__always)
     static func append(rowKey: Int64, to out: UnsafeMutableRawPointer, at length: Int) -> Int {
-        out.storeBytes(of: UInt64(bitPattern: rowKey).bigEndian, toByteOffset: length, as: UInt64.self)
-        return length + 8
+        let number = UInt64(bitPattern: rowKey)
+        let code = rowKeyCode(number)
+        let byteCount = Int(truncatingIfNeeded: code) &+ 2
+        var bytes = number &<< 3 | code
+        if _slowPath(code == 7) {
+            out.storeBytes(of: UInt8(truncatingIfNeeded: 7 << 5 | number &>> 61), toByteOffset: length, as: UInt8.self)
+            out.storeBytes(of: bytes.bigEndian, toByteOffset: length &+ 1, as: UInt64.self)
+        } else {
+            bytes = (bytes | code &<< UInt64(8 &* byteCount &- 3)) &<< UInt64(64 &- 8 &* byteCount)
+            out.storeBytes(of: bytes.bigEndian, toByteOffset: length, as: UInt64.self)
+        }
+        return length &+ byteCount
+    }
+
+    /// What a short form of 2 bytes plus this can hold: 10 bits, and 8 more for each further byte.
+    @inline(__always)
+    private static func rowKeyCode(_ number: UInt64) -> UInt64 {
+        let bits = 64 &- number.leadingZeroBitCount
+        return bits <= 10 ? 0 : UInt64(truncatingIfNeeded: (bits &- 3) &>> 3)
+    }
+
+    /// The length of the short form that ends in a byte.
+    @inline(__always)
+    static func rowKeyByteCount(last: UInt8) -> Int { Int(last & 7) &+ 2 }
+
+    /// The row key whose short form a cursor's key ends in.
+    @inline(__always)
+    static func rowKey(at cursor: borrowing ByteTreeCursor) -> Int64 {
+        let end = cursor.lastEightBytes
+        let code = end & 7
+        if _slowPath(code == 7) { return longRowKey(at: cursor) }
+        return Int64(truncatingIfNeeded: (end & (1 &<< (8 &* code &+ 13) &- 1)) &>> 3)
+    }
+
+    @inline(never)
+    private static func longRowKey(at cursor: borrowing ByteTreeCursor) -> Int64 {
+        Int64(truncatingIfNeeded: cursor.lastEightBytes &>> 3 | UInt64(cursor.byte(fromEnd: 8) & 3) &<< 61)
     }
 
     /// Appends what is above every row key: a bound above all entries of a value.
@@ -123,9 +164,9 @@ enum IndexKey {
         return UnsafeRawBufferPointer(start: out, count: 16)
     }
 
-    /// The int that a whole index key of an int property holds; nil for null and for keys of another form.
+    /// The int that an encoded value stands for; nil for null and for values of another form.
     static func int(of key: UnsafeRawBufferPointer) -> Int64? {
-        guard key.count == 17, key[0] == 1 else { return nil }
+        guard key.count == 9, key[0] == 1 else { return nil }
         return Int64(
             bitPattern: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) ^ 1 << 63
         )

@@ -18,9 +18,10 @@ struct IndexRun {
 
     /// Appends the key at a cursor.
     mutating func append(_ key: Int64, at cursor: inout ByteTreeCursor, if isMatch: Bool) throws(StorageError) {
-        if cursor.keyByteCount >= 1 + IndexKey.stringByteLimit + 2 + 8 {
+        if cursor.keyByteCount >= 1 + IndexKey.stringByteLimit + 2 {
             let bytes = cursor.key
-            let value = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])
+            let rowKeyByteCount = IndexKey.rowKeyByteCount(last: bytes[bytes.count - 1])
+            let value = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - rowKeyByteCount)])
             let isTruncated = value[value.count - 1] == 1 && value[value.count - 2] == 0
             if !isTruncated {
                 try endRun()

@@ -1,67 +1,42 @@
 import RealmStorage
 
-/// The missing entries of a tree, sorted.
+/// The entries of a tree that the rows from a key on are missing, sorted; what does not fit into memory stands in trees
+/// of its own until all are merged.
 struct PendingEntries: ~Copyable {
-    private struct Entry {
-        /// The key's bytes 1 to 8 as a big-endian number, so that most comparisons touch nothing else.
-        var order: UInt64
-        var offset: Int
-        var byteCount: Int
+    private let slot: PropertySlot
+    private var list = KeyList()
+    /// Entries that came before, in trees that nobody else knows.
+    private(set) var parts: [ByteTree]
+
+    /// - Parameters:
+    ///   - slot: The property.
+    ///   - parts: What was collected before.
+    init(slot: PropertySlot, parts: [ByteTree] = []) {
+        self.slot = slot
+        self.parts = parts
     }
 
-    /// The keys one after the other.
-    private var bytes: UnsafeMutableRawBufferPointer
-    private var entries: [Entry] = []
-
-    init(of table: TableView, property: Int, from first: Int64) throws(StorageError) {
-        var cursor = table.leaves(from: first)
-        try self.init(slot: table.slots[property], cursor: &cursor, from: first) {
-            (leaf) throws(StorageError) -> ColumnView in
-            try table.column(property, in: leaf)
-        }
-    }
-
-    /// Collects the entries of a property for the rows from a key on.
-    init(
-        slot: PropertySlot,
-        cursor: inout LeafCursor,
+    /// Collects the entries of the rows from a key on.
+    mutating func collect(
+        _ cursor: inout LeafCursor,
         from first: Int64,
+        in transaction: WriteTransaction,
         column: (LeafView) throws(StorageError) -> ColumnView
     ) throws(StorageError) {
-        bytes = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
-        var used = 0
-        while let leaf = try cursor.next() {
-            let column = try column(leaf)
+        while true {
+            // Before the leaf is at hand: pages may move to the file.
+            if list.isFull { try putAside(in: transaction) }
+            guard let leaf = try cursor.next() else { return }
             let start = leaf.lowerBound(of: first)
             guard start < leaf.rowCount else { continue }
+            let column = try column(leaf)
             for row in start..<leaf.rowCount {
                 let value = try TableView.value(slot, in: column, row: row)
                 if slot.isLink && value.isNull { continue }
-                if bytes.count - used < IndexKey.maximumByteCount { grow(keeping: used) }
-                let out = bytes.baseAddress! + used
-                let byteCount = Self.encode(value, slot: slot, rowKey: leaf.key(at: row), to: out)
-                entries.append(
-                    Entry(
-                        order: UInt64(bigEndian: out.loadUnaligned(fromByteOffset: 1, as: UInt64.self)),
-                        offset: used,
-                        byteCount: byteCount
-                    )
-                )
-                used += byteCount
+                let key = leaf.key(at: row)
+                list.append(removes: false) { Self.encode(value, slot: slot, rowKey: key, to: $0) }
             }
         }
-        sort()
-    }
-
-    deinit {
-        bytes.deallocate()
-    }
-
-    private mutating func grow(keeping used: Int) {
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count * 2, alignment: 8)
-        larger.baseAddress!.copyMemory(from: bytes.baseAddress!, byteCount: used)
-        bytes.deallocate()
-        bytes = larger
     }
 
     /// Writes the whole key of a row's entry and returns its length.
@@ -78,73 +53,36 @@ struct PendingEntries: ~Copyable {
         return IndexKey.append(rowKey: rowKey, to: out, at: IndexKey.encode(value, kind: slot.kind, to: out))
     }
 
-    private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: bytes.baseAddress! + entry.offset, count: entry.byteCount)
-    }
-
-    private mutating func sort() {
-        let base = UnsafeRawPointer(bytes.baseAddress!)
-        // A key is at least 9 bytes long, so the first difference is in the tag, in `order`, or after both.
-        func isBelow(_ left: Entry, _ right: Entry) -> Bool {
-            let leftKey = base + left.offset
-            let rightKey = base + right.offset
-            let leftTag = leftKey.load(as: UInt8.self)
-            let rightTag = rightKey.load(as: UInt8.self)
-            if leftTag != rightTag { return leftTag < rightTag }
-            if left.order != right.order { return left.order < right.order }
-            let common = min(left.byteCount, right.byteCount)
-            var offset = 9
-            while offset + 8 <= common {
-                let leftWord = leftKey.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                let rightWord = rightKey.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                if leftWord != rightWord { return leftWord.byteSwapped < rightWord.byteSwapped }
-                offset += 8
-            }
-            while offset < common {
-                let leftByte = leftKey.load(fromByteOffset: offset, as: UInt8.self)
-                let rightByte = rightKey.load(fromByteOffset: offset, as: UInt8.self)
-                if leftByte != rightByte { return leftByte < rightByte }
-                offset += 1
-            }
-            return left.byteCount < right.byteCount
-        }
-        for index in entries.indices.dropFirst() where isBelow(entries[index], entries[index - 1]) {
-            entries.sort(by: isBelow)
-            return
-        }
+    /// Makes a tree of the entries in memory.
+    mutating func putAside(in transaction: WriteTransaction) throws(StorageError) {
+        guard list.count > 0 else { return }
+        list.sort()
+        var builder = ByteTreeBuilder(in: transaction)
+        for index in 0..<list.count { try builder.append(list.key(at: index), value: .none) }
+        var tree = builder.finish()
+        try tree.seal(in: transaction)
+        parts.append(tree)
+        list.removeAll()
     }
 
     /// Puts the entries into a tree that holds none of them.
-    func insert(into tree: inout ByteTree, in transaction: WriteTransaction) throws(StorageError) {
-        guard !entries.isEmpty else { return }
-        if entries.count > 512, entries.count > (try tree.count(in: transaction.view)) / 5 {
-            try merge(into: &tree, in: transaction)
+    consuming func insert(into tree: inout ByteTree, in transaction: WriteTransaction) throws(StorageError) {
+        list.sort()
+        let stored = list.count > 512 ? try tree.count(in: transaction.view) : 0
+        let isMany = list.count > 512 && list.count > stored / 5
+        if parts.isEmpty, !isMany {
+            for index in 0..<list.count {
+                try tree.insert(list.key(at: index), value: .none, in: transaction)
+            }
             return
         }
-        for entry in entries {
-            try tree.insert(key(entry), value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction)
-        }
+        // Building the tree anew is cheaper than many descents.
+        var merge = EntryMerge(tree.isEmpty ? parts : [tree] + parts, in: transaction)
+        tree = try merge.merged(with: list)
     }
+}
 
-    /// Builds the tree anew from its entries and the missing ones: cheaper than many descents.
-    private func merge(into tree: inout ByteTree, in transaction: WriteTransaction) throws(StorageError) {
-        var builder = ByteTreeBuilder(in: transaction)
-        var cursor = tree.cursor(in: transaction.view)
-        var isOnEntry = try cursor.seekFirst()
-        for entry in entries {
-            let key = key(entry)
-            while isOnEntry, cursor.isBelow(key) {
-                try builder.append(cursor.key, value: cursor.value)
-                isOnEntry = try cursor.next()
-            }
-            try builder.append(key, value: UnsafeRawBufferPointer(start: nil, count: 0))
-        }
-        while isOnEntry {
-            try builder.append(cursor.key, value: cursor.value)
-            isOnEntry = try cursor.next()
-        }
-        let merged = builder.finish()
-        try tree.removeAll(in: transaction)
-        tree = merged
-    }
+extension UnsafeRawBufferPointer {
+    /// No bytes: the value of most entries.
+    static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

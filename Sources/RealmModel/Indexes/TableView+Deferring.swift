@@ -4,18 +4,130 @@ import RealmStorage
 ///
 /// The tree of a single-valued property is a function of the rows. So the rows that a transaction appends are not put
 /// into it one by one: `pendingFrom` says from which key on they are missing, writes to such rows leave the tree alone,
-/// and when the tree is read, or at the commit, or when many rows are waiting, the entries are made from the columns,
-/// sorted, and inserted in order.
+/// and when the tree is read, or at the commit, the entries are made from the columns, sorted, and inserted in order.
+/// When very many rows are waiting, their entries are put aside in a sorted tree of their own.
+///
+/// What becomes of the index entries of other rows, when they are changed or deleted, is collected as well, and applied
+/// in order after that.
 extension TableView {
     /// Brings a tree up to date.
+    @inline(__always)
     func catchUp(_ property: Int) throws(StorageError) {
+        guard let writer else { return }
         let tree = Int(slots[property].tree)
-        guard let writer, pendingFrom[tree] < writer.tree.nextKey else { return }
+        if pendingFrom[tree] >= writer.tree.nextKey, !lagsBehind[tree] { return }
+        try catchUpSlowly(property, writer)
+    }
+
+    @inline(never)
+    private func catchUpSlowly(_ property: Int, _ writer: ClusterWriter) throws(StorageError) {
+        let slot = slots[property]
+        let tree = Int(slot.tree)
         let first = pendingFrom[tree]
         pendingFrom[tree] = writer.tree.nextKey
-        let entries = try PendingEntries(of: self, property: property, from: first)
-        try entries.insert(into: &trees[tree], in: writer.transaction)
+        lagsBehind[tree] = false
+        let parts = asideTrees.removeValue(forKey: tree) ?? []
+        if slot.hasKeyRuns {
+            try applyChanges(property, writer)
+            try insertRuns(property, from: first, writer)
+            return
+        }
+        if first < writer.tree.nextKey || !parts.isEmpty {
+            var entries = PendingEntries(slot: slot, parts: parts)
+            try collect(&entries, property, from: first, writer)
+            try entries.insert(into: &trees[tree], in: writer.transaction)
+        }
+        try applyChanges(property, writer)
     }
+
+    private func collect(
+        _ entries: inout PendingEntries,
+        _ property: Int,
+        from first: Int64,
+        _ writer: ClusterWriter
+    ) throws(StorageError) {
+        guard first < writer.tree.nextKey else { return }
+        var cursor = leaves(from: first)
+        try entries.collect(&cursor, from: first, in: writer.transaction) {
+            (leaf) throws(StorageError) -> ColumnView in
+            try column(property, in: leaf)
+        }
+    }
+
+    /// Puts the appended rows into the index of an int primary key.
+    private func insertRuns(_ property: Int, from first: Int64, _ writer: ClusterWriter) throws(StorageError) {
+        guard first < writer.tree.nextKey else { return }
+        var runs: [KeyRun] = []
+        var isAscending = true
+        var cursor = leaves(from: first)
+        while let leaf = try cursor.next() {
+            let start = leaf.lowerBound(of: first)
+            guard start < leaf.rowCount else { continue }
+            try KeyRun.append(
+                of: try column(property, in: leaf),
+                slots[property],
+                rows: start..<leaf.rowCount,
+                leaf,
+                to: &runs,
+                &isAscending
+            )
+        }
+        if !isAscending { KeyRun.sort(&runs) }
+        try KeyRuns.insert(sorted: runs, into: &trees[Int(slots[property].tree)], in: writer.transaction)
+    }
+
+    // MARK: - Changes of other rows
+
+    /// Notes that an entry goes, or comes.
+    @inline(__always)
+    func noteChange(_ tree: Int, removes: Bool, _ write: (UnsafeMutableRawPointer) -> Int) {
+        lagsBehind[tree] = true
+        let changes: PendingChanges
+        if let known = pendingChanges[tree] {
+            changes = known
+        } else {
+            changes = PendingChanges()
+            pendingChanges[tree] = changes
+        }
+        changes.list.append(removes: removes, write)
+    }
+
+    /// Applies the changes in a list that has become long.
+    @inline(__always)
+    func limitChanges(_ property: Int) throws(StorageError) {
+        guard let changes = pendingChanges[Int(slots[property].tree)], changes.list.isFull else { return }
+        try catchUp(property)
+    }
+
+    private func applyChanges(_ property: Int, _ writer: ClusterWriter) throws(StorageError) {
+        let tree = Int(slots[property].tree)
+        guard let changes = pendingChanges[tree] else { return }
+        pendingChanges[tree] = nil
+        changes.list.sort()
+        let transaction = writer.transaction
+        if slots[property].hasKeyRuns {
+            var values: [Int64?] = []
+            values.reserveCapacity(changes.list.count)
+            for index in 0..<changes.list.count { values.append(IndexKey.int(of: changes.list.key(at: index))) }
+            try KeyRuns.remove(sorted: values, from: &trees[tree], in: transaction)
+            return
+        }
+        for index in 0..<changes.list.count where !changes.list.isSuperseded(at: index) {
+            let key = changes.list.key(at: index)
+            if changes.list.removes(at: index) {
+                try trees[tree].remove(key, in: transaction)
+            } else {
+                try trees[tree].insert(key, value: .none, in: transaction)
+            }
+        }
+    }
+
+    /// The changes of a tree.
+    final class PendingChanges {
+        @exclusivity(unchecked) var list = KeyList()
+    }
+
+    // MARK: - All trees
 
     /// Brings the trees of all link properties up to date.
     func catchUpLinks() throws(StorageError) {
@@ -33,6 +145,59 @@ extension TableView {
     @inline(__always)
     func limitPending(before key: Int64) throws(StorageError) {
         guard (key &- firstNewKey) & (pendingRowLimit - 1) == 0, key != firstNewKey else { return }
-        try catchUpAll()
+        try putAside()
+    }
+
+    /// Puts the entries of the rows that wait aside.
+    @inline(never)
+    private func putAside() throws(StorageError) {
+        guard let writer else { return }
+        for property in 0..<slotCount where slots[property].isDeferrable {
+            if slots[property].hasKeyRuns {
+                try catchUp(property)
+                continue
+            }
+            let tree = Int(slots[property].tree)
+            let first = pendingFrom[tree]
+            guard first < writer.tree.nextKey else { continue }
+            var entries = PendingEntries(slot: slots[property], parts: asideTrees[tree] ?? [])
+            try collect(&entries, property, from: first, writer)
+            try entries.putAside(in: writer.transaction)
+            asideTrees[tree] = entries.parts
+            pendingFrom[tree] = writer.tree.nextKey
+            lagsBehind[tree] = true
+        }
+    }
+}
+
+extension KeyRun {
+    /// Appends the runs of some rows of a column.
+    static func append(
+        of column: ColumnView,
+        _ slot: PropertySlot,
+        rows: Range<Int>,
+        _ leaf: LeafView,
+        to runs: inout [KeyRun],
+        _ isAscending: inout Bool
+    ) throws(StorageError) {
+        for row in rows {
+            let run = KeyRun(try TableView.value(slot, in: column, row: row), row: leaf.key(at: row))
+            if let last = runs.last {
+                if last.isContinued(by: run) {
+                    runs[runs.count - 1].count += 1
+                    continue
+                }
+                if run.value.map({ $0 <= last.value ?? .min }) ?? true { isAscending = false }
+            }
+            runs.append(run)
+        }
+    }
+
+    /// Puts runs into the order of their values, null first.
+    static func sort(_ runs: inout [KeyRun]) {
+        runs.sort { left, right in
+            guard let value = right.value else { return false }
+            return left.value.map { $0 < value } ?? true
+        }
     }
 }

@@ -12,6 +12,9 @@ extension TableView {
         limit: Int = .max
     ) throws -> [Int64] {
         let tree = try indexTree(property)
+        if slots[property].hasKeyRuns {
+            return try keyRuns(property).keys(in: KeyRunRange(lower, upper), limit: limit)
+        }
         return try withBounds(property, lower, upper) { (lowerBytes, upperBytes) throws(StorageError) -> [Int64] in
             var cursor = tree.cursor(in: view)
             var isOnEntry = try cursor.seek(lowerBytes)
@@ -20,7 +23,7 @@ extension TableView {
             while isOnEntry, upperBytes.isEmpty || cursor.isBelow(upperBytes),
                 range.keys.count < limit || range.isInTruncatedRun
             {
-                let key = Int64(bitPattern: cursor.lastEightBytes)
+                let key = IndexKey.rowKey(at: cursor)
                 let isMatch = checks ? try row(key, property, isBetween: lower, upper) : true
                 try range.append(key, at: &cursor, if: isMatch)
                 isOnEntry = try cursor.next()
@@ -30,9 +33,10 @@ extension TableView {
     }
 
     /// The number of rows in a range, in the time of two look-ups (an upper bound where a bound is a string beyond 256
-    /// bytes).
+    /// bytes); of an int primary key in that of the runs between.
     package func rangeCount(property: Int, lower: IndexBound, upper: IndexBound) throws -> Int {
         let tree = try indexTree(property)
+        if slots[property].hasKeyRuns { return try keyRuns(property).count(in: KeyRunRange(lower, upper)) }
         return try withBounds(property, lower, upper) { (lowerBytes, upperBytes) throws(StorageError) -> Int in
             try tree.count(
                 from: lowerBytes.isEmpty ? nil : lowerBytes,

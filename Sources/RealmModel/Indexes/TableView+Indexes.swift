@@ -51,13 +51,14 @@ extension TableView {
         }
         let tree = trees[Int(slot.tree)]
         if tree.isEmpty { return nil }
+        if slot.hasKeyRuns { return try keyRuns(property).row(of: value) }
         return try withKeyBuffer { (buffer) throws(StorageError) -> Int64? in
             let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
             let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
             var cursor = tree.cursor(in: view)
             var isOnEntry = try cursor.seek(prefix)
             while isOnEntry, cursor.hasPrefix(prefix) {
-                let key = Int64(bitPattern: cursor.lastEightBytes)
+                let key = IndexKey.rowKey(at: cursor)
                 if try isMatch(key, property, value, slot) { return key }
                 isOnEntry = try cursor.next()
             }
@@ -79,6 +80,7 @@ extension TableView {
     package func indexedKeys(property: Int, equalTo value: BorrowedValue) throws(StorageError) -> [Int64] {
         let tree = try indexTree(property)
         let slot = slots[property]
+        if slot.hasKeyRuns { return try keyRuns(property).row(of: value).map { [$0] } ?? [] }
         return try withKeyBuffer { (buffer) throws(StorageError) -> [Int64] in
             let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
             let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
@@ -86,7 +88,7 @@ extension TableView {
             var isOnEntry = try cursor.seek(prefix)
             var keys: [Int64] = []
             while isOnEntry, cursor.hasPrefix(prefix) {
-                let key = Int64(bitPattern: cursor.lastEightBytes)
+                let key = IndexKey.rowKey(at: cursor)
                 if try isMatch(key, property, value, slot) { keys.append(key) }
                 isOnEntry = try cursor.next()
             }
@@ -112,7 +114,7 @@ extension TableView {
             var isOnEntry = try cursor.seek(bound)
             var range = IndexRun(table: self, property: property)
             while isOnEntry, cursor.hasPrefix(bound), range.keys.count < limit || range.isInTruncatedRun {
-                let key = Int64(bitPattern: cursor.lastEightBytes)
+                let key = IndexKey.rowKey(at: cursor)
                 let isMatch = isExact ? true : try string(of: key, property) { $0.starts(with: prefix) }
                 try range.append(key, at: &cursor, if: isMatch)
                 isOnEntry = try cursor.next()
@@ -128,6 +130,11 @@ extension TableView {
         precondition(hasIndex(property), "The property has no index.")
         if writer != nil { try catchUp(property) }
         return trees[Int(slots[property].tree)]
+    }
+
+    /// The index of an int primary key, which must be up to date.
+    func keyRuns(_ property: Int) -> KeyRuns {
+        KeyRuns(tree: trees[Int(slots[property].tree)], view: view, rowCount: count)
     }
 
     /// Calls a function with the bytes of a row that the index names.

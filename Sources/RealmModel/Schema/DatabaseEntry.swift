@@ -4,13 +4,13 @@ import RealmStorage
 ///
 /// | offset | size | field |
 /// |---|---|---|
-/// | 0 | 2 | layout, 1 |
+/// | 0 | 2 | layout, 2 |
 /// | 2 | 2 | 0 |
 /// | 4 | 4 | the number that the next table gets |
 /// | 8 | 8 | schema version |
 /// | 16 | 8 | schema stamp: the file version that last changed the schema |
 struct DatabaseEntry: Equatable {
-    static let layout: UInt16 = 1
+    static let layout: UInt16 = 2
 
     var nextTableID: UInt32 = 1
     var schemaVersion: UInt64 = 0

@@ -167,7 +167,9 @@ struct SchemaChange {
         var roots: [(column: Int, root: PageReference)] = []
         for property in schema.properties where property.hasTree {
             let before = previous?[property.name]
-            if before?.hasTree == true, let tree = known.removeValue(forKey: property.column) {
+            if before?.hasTree == true, before?.hasKeyRuns == property.hasKeyRuns,
+                let tree = known.removeValue(forKey: property.column)
+            {
                 roots.append((property.column, tree.root))
                 continue
             }
@@ -175,13 +177,18 @@ struct SchemaChange {
             if !property.isLink, clusters.rowCount > 0 {
                 let slot = PropertySlot(property, tree: 0, in: model.schema)
                 var cursor = clusters.leaves(in: transaction.view)
-                let entries = try PendingEntries(slot: slot, cursor: &cursor, from: .min) {
-                    (leaf) throws(StorageError) -> ColumnView in
+                func column(_ leaf: LeafView) throws(StorageError) -> ColumnView {
                     let column = try leaf.column(property.column, isNullable: slot.isNullable)
                     guard column.isAbsent || column.kind == slot.columnKind else { throw TableEntry.damaged(schema) }
                     return column
                 }
-                try entries.insert(into: &tree, in: transaction)
+                if slot.hasKeyRuns {
+                    try KeyRuns.build(slot, &cursor, into: &tree, in: transaction, column: column)
+                } else {
+                    var entries = PendingEntries(slot: slot)
+                    try entries.collect(&cursor, from: .min, in: transaction, column: column)
+                    try entries.insert(into: &tree, in: transaction)
+                }
                 try tree.seal(in: transaction)
             }
             roots.append((property.column, tree.root))

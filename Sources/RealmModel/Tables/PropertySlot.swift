@@ -41,6 +41,9 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
     /// Whether the property is a link or a collection of links.
     @inlinable package var isLink: Bool { kind == .object }
 
+    /// Whether its tree holds runs of values and rows that go up together, see `KeyRuns`.
+    @inlinable var hasKeyRuns: Bool { isPrimaryKey && kind == .int }
+
     /// Whether its tree is derived from one column value per row, so that it can be brought up to date later.
     var isDeferrable: Bool { tree >= 0 && collection == .none }
 }
@@ -48,4 +51,7 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
 extension PropertySchema {
     /// Whether a table keeps a tree for the property: an index, or the backlinks that it makes.
     var hasTree: Bool { hasIndex || isLink }
+
+    /// Whether its tree holds runs, see `KeyRuns`.
+    var hasKeyRuns: Bool { isPrimaryKey && kind == .int }
 }

@@ -10,6 +10,10 @@ extension TableView {
     package func delete(key: Int64) throws {
         _ = openTransaction
         guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        if linkProperties.isEmpty && linkOrigins.isEmpty {
+            var none: [Doomed] = []
+            return try deleteRow(key, &none)
+        }
         var doomed: [Doomed] = [(self, key)]
         while let next = doomed.popLast() {
             // An embedded row may be reached twice when a damaged file gives it two owners.
@@ -73,17 +77,21 @@ extension TableView {
         }
     }
 
-    private func removeFromIndexes(_ key: Int64, _ writer: ClusterWriter) throws {
+    /// Notes that the row's index entries go.
+    private func removeFromIndexes(_ key: Int64, _ writer: ClusterWriter) throws(StorageError) {
         guard treeCount > linkProperties.count else { return }
         guard let location = try locate(key) else { return }
-        let buffer = openTransaction.keyBuffer
         for property in 0..<slotCount where hasIndex(property) {
             let slot = slots[property]
             let tree = Int(slot.tree)
             guard key < pendingFrom[tree] else { continue }
             let value = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
-            let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: buffer)
-            try trees[tree].remove(UnsafeRawBufferPointer(start: buffer, count: length), in: writer.transaction)
+            noteChange(tree, removes: true) {
+                slot.hasKeyRuns
+                    ? IndexKey.encode(value, kind: slot.kind, to: $0)
+                    : PendingEntries.encode(value, slot: slot, rowKey: key, to: $0)
+            }
+            try limitChanges(property)
         }
     }
 
@@ -128,6 +136,10 @@ extension TableView {
             writer.transaction.changes.recordDelete(table: id, key: key)
         }
         try writer.deleteAll()
+        for (_, parts) in asideTrees {
+            for var part in parts { try part.removeAll(in: writer.transaction) }
+        }
+        forgetPending()
         for tree in 0..<treeCount { try trees[tree].removeAll(in: writer.transaction) }
         for property in 0..<slotCount where slots[property].isDeferrable {
             pendingFrom[Int(slots[property].tree)] = writer.tree.nextKey

@@ -64,6 +64,12 @@ extension TableView {
         try catchUp(property)
         let key = try appendRow(writer)
         try store(value, slot, key: key, writer)
+        if slot.hasKeyRuns {
+            try KeyRuns.insert(KeyRun(value, row: key), into: &trees[tree], in: transaction.storage)
+            pendingFrom[tree] = key + 1
+            if case .int(let value) = value, knowsMaximum { maximumPrimaryKey = max(maximumPrimaryKey, value) }
+            return key
+        }
         let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.keyBuffer)
         try trees[tree]
             .insert(
@@ -72,7 +78,6 @@ extension TableView {
                 in: transaction.storage
             )
         pendingFrom[tree] = key + 1
-        if case .int(let value) = value, knowsMaximum { maximumPrimaryKey = max(maximumPrimaryKey, value) }
         return key
     }
 
@@ -87,12 +92,8 @@ extension TableView {
 
     /// Finds the greatest int primary key.
     private func learnMaximum() throws(StorageError) {
-        let tree = Int(slots[primaryKeyProperty].tree)
         try catchUp(primaryKeyProperty)
-        maximumPrimaryKey = .min
+        maximumPrimaryKey = try keyRuns(primaryKeyProperty).maximum() ?? .min
         knowsMaximum = true
-        var cursor = trees[tree].cursor(in: view)
-        guard try cursor.seekLast() else { return }
-        if let value = IndexKey.int(of: cursor.key) { maximumPrimaryKey = value }
     }
 }

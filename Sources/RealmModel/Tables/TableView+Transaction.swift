@@ -21,7 +21,7 @@ extension TableView {
         firstNewKey = clusters.nextKey
         liveKey = -1
         knowsMaximum = false
-        for tree in 0..<treeCount { pendingFrom[tree] = .max }
+        forgetPending()
         for property in 0..<slotCount where slots[property].isDeferrable {
             pendingFrom[Int(slots[property].tree)] = clusters.nextKey
         }

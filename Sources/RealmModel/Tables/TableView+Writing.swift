@@ -133,6 +133,7 @@ extension TableView {
         }
         if slot.tree >= 0, key < pendingFrom[Int(slot.tree)] { try updateTree(slot, property, key: key, to: value) }
         try store(value, slot, key: key, writer)
+        if slot.tree >= 0 { try limitChanges(property) }
         if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
     }
 
@@ -180,10 +181,19 @@ extension TableView {
         let hasEntry = !(slot.isLink && value.isNull)
         if hadEntry && hasEntry && oldKey.elementsEqual(newKey) { return }
         let tree = Int(slot.tree)
-        if hadEntry { try trees[tree].remove(oldKey, in: transaction.storage) }
-        if hasEntry {
-            try trees[tree].insert(newKey, value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction.storage)
+        if !slot.isLink {
+            noteChange(tree, removes: true) { Self.copy(oldKey, to: $0) }
+            noteChange(tree, removes: false) { Self.copy(newKey, to: $0) }
+            return
         }
+        if hadEntry { try trees[tree].remove(oldKey, in: transaction.storage) }
+        if hasEntry { try trees[tree].insert(newKey, value: .none, in: transaction.storage) }
+    }
+
+    @inline(__always)
+    private static func copy(_ key: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
+        if let bytes = key.baseAddress { out.copyMemory(from: bytes, byteCount: key.count) }
+        return key.count
     }
 }
 

@@ -21,6 +21,12 @@ package final class TableView {
     private(set) var treeCount = 0
     /// Per tree: the rows from this key on are not in it yet (see `TableView+Deferring`).
     private(set) var pendingFrom: UnsafeMutablePointer<Int64>
+    /// Per tree: whether it lags behind in another way.
+    private(set) var lagsBehind: UnsafeMutablePointer<Bool>
+    /// Per tree: what is to become of entries of rows below `pendingFrom`.
+    var pendingChanges: [PendingChanges?] = []
+    /// By tree: entries of rows below `pendingFrom` that have been put aside, sorted.
+    var asideTrees: [Int: [ByteTree]] = [:]
     /// The ordinals of link properties.
     private(set) var linkProperties: [Int] = []
     /// The ordinals of list properties.
@@ -38,7 +44,7 @@ package final class TableView {
     /// A row that is known to exist in the open transaction, -1 for none.
     var liveKey: Int64 = -1
     /// The number of rows that may wait for their index entries; a power of two.
-    var pendingRowLimit: Int64 = 1 << 18
+    var pendingRowLimit: Int64 = 1 << 20
     /// The greatest int primary key, pending ones included, while `knowsMaximum`.
     var maximumPrimaryKey = Int64.min
     var knowsMaximum = false
@@ -57,6 +63,7 @@ package final class TableView {
         slots = .allocate(capacity: 1)
         trees = .allocate(capacity: 1)
         pendingFrom = .allocate(capacity: 1)
+        lagsBehind = .allocate(capacity: 1)
         configure(schema, in: database)
         try load(from: catalog, view: view)
     }
@@ -65,6 +72,7 @@ package final class TableView {
         slots.deallocate()
         trees.deallocate()
         pendingFrom.deallocate()
+        lagsBehind.deallocate()
     }
 
     /// Takes over a class as stored, at first and when another process changed the schema.
@@ -72,6 +80,7 @@ package final class TableView {
         slots.deallocate()
         trees.deallocate()
         pendingFrom.deallocate()
+        lagsBehind.deallocate()
         self.schema = schema
         linkOrigins = database.linkOrigins(to: schema.name)
         slotCount = schema.properties.count
@@ -79,6 +88,9 @@ package final class TableView {
         slots = .allocate(capacity: max(1, slotCount))
         trees = .allocate(capacity: max(1, treeCount))
         pendingFrom = .allocate(capacity: max(1, treeCount))
+        lagsBehind = .allocate(capacity: max(1, treeCount))
+        pendingChanges = Array(repeating: nil, count: treeCount)
+        asideTrees = [:]
         linkProperties = []
         listProperties = []
         var tree = 0
@@ -91,6 +103,7 @@ package final class TableView {
         for tree in 0..<treeCount {
             (trees + tree).initialize(to: ByteTree())
             (pendingFrom + tree).initialize(to: .max)
+            (lagsBehind + tree).initialize(to: false)
         }
         primaryKeyProperty = schema.primaryKeyOrdinal ?? -1
     }
@@ -129,7 +142,17 @@ package final class TableView {
         firstNewKey = .max
         liveKey = -1
         knowsMaximum = false
-        for tree in 0..<treeCount { pendingFrom[tree] = .max }
+        forgetPending()
+    }
+
+    /// Drops what the trees lag behind with.
+    func forgetPending() {
+        for tree in 0..<treeCount {
+            pendingFrom[tree] = .max
+            lagsBehind[tree] = false
+            pendingChanges[tree] = nil
+        }
+        asideTrees = [:]
     }
 
     /// Becomes a table without rows: its class is no longer in the file.

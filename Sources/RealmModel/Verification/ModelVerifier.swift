@@ -70,6 +70,7 @@ package enum ModelVerifier {
         let slot = table.slots[property]
         let tree = table.trees[Int(slot.tree)]
         try tree.verify(in: table.view)
+        if slot.hasKeyRuns { return try verifyKeyRuns(table, property) }
         guard try tree.count(in: table.view) == table.count else {
             throw damaged(
                 table,
@@ -91,12 +92,43 @@ package enum ModelVerifier {
         var cursor = tree.cursor(in: table.view)
         var isOnEntry = try cursor.seekFirst()
         while isOnEntry {
-            let value = Array(cursor.key.dropLast(8))
+            let key = cursor.key
+            let value = Array(key.dropLast(min(key.count, IndexKey.rowKeyByteCount(last: key.last ?? 0))))
             guard value != previous || value.count > IndexKey.stringByteLimit else {
                 throw damaged(table, property, "a primary key occurs twice.")
             }
             previous = value
             isOnEntry = try cursor.next()
+        }
+    }
+
+    /// Checks that the runs ascend, do not overlap, and name each row once under its primary key.
+    private static func verifyKeyRuns(_ table: TableView, _ property: Int) throws(StorageError) {
+        var runs: [KeyRun] = []
+        var total = 0
+        try table.keyRuns(property)
+            .forEach(in: KeyRunRange(.unbounded, .unbounded)) { (run) throws(StorageError) -> Bool in
+                if let before = runs.last {
+                    guard let value = run.value, before.last.map({ $0 < value }) ?? true else {
+                        throw damaged(table, property, "the runs of its index do not ascend.")
+                    }
+                }
+                guard run.count <= Int64(table.count - total) else {
+                    throw damaged(table, property, "its index has more entries than the table rows.")
+                }
+                total += Int(run.count)
+                runs.append(run)
+                return true
+            }
+        guard total == table.count else {
+            throw damaged(table, property, "its index has \(total) entries for \(table.count) rows.")
+        }
+        try forEachRow(table) { (key, location) throws(StorageError) in
+            let column = try table.column(property, in: location.leaf)
+            let value = try TableView.value(table.slots[property], in: column, row: location.row)
+            guard try table.keyRuns(property).row(of: value) == key else {
+                throw damaged(table, property, "row \(key) is missing from its index.")
+            }
         }
     }
 

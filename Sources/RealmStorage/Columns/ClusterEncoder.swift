@@ -29,7 +29,15 @@ struct ClusterEncoder {
             case .absent(let word):
                 descriptor.storeBytes(of: word, as: UInt64.self)
             case .copied(let byteLength):
-                try writeColumn(index, byteLength: byteLength, plan: nil, descriptor: descriptor, node: node, &offset)
+                try writeColumn(index, byteLength: byteLength, plan: nil, descriptor: descriptor, node: node, &offset) {
+                    [cluster] (output) throws(StorageError) in
+                    let column = try cluster.leaf.column(index)
+                    guard byteLength > 0 else { return }
+                    output.copyMemory(
+                        from: column.nulls.map { UnsafeRawPointer($0) } ?? column.data,
+                        byteCount: byteLength
+                    )
+                }
             case .encoded(let columnPlan):
                 try writeColumn(
                     index,
@@ -38,7 +46,20 @@ struct ClusterEncoder {
                     descriptor: descriptor,
                     node: node,
                     &offset
-                )
+                ) { [cluster] (output) throws(StorageError) in
+                    ColumnEncoder.write(try cluster.leaf.column(index), as: columnPlan, to: output)
+                }
+            case .filtered(let column):
+                try writeColumn(
+                    index,
+                    byteLength: column.plan.byteLength,
+                    plan: column.plan,
+                    descriptor: descriptor,
+                    node: node,
+                    &offset
+                ) { (output) throws(StorageError) in
+                    column.write(to: output)
+                }
             }
             if !cluster.columns[index].run.isNone { retired.append(cluster.columns[index].run) }
         }
@@ -73,18 +94,18 @@ struct ClusterEncoder {
 
     /// Writes a column to the node or to a run of its own, and describes it.
     ///
-    /// Without a plan the bytes of the base are copied.
+    /// Without a plan the description is that of the base.
     private func writeColumn(
         _ index: Int,
         byteLength: Int,
         plan columnPlan: ColumnPlan?,
         descriptor: UnsafeMutableRawPointer,
         node: MutablePage,
-        _ offset: inout Int
+        _ offset: inout Int,
+        writeData: (UnsafeMutableRawPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
-        let column = try cluster.leaf.column(index)
         let source = cluster.descriptor(index)
-        let minimum = columnPlan?.minimum ?? storedMinimum(of: column)
+        let minimum = columnPlan?.minimum ?? storedMinimum(of: index)
         let maximum =
             columnPlan?.maximum
             ?? source.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
@@ -100,7 +121,7 @@ struct ClusterEncoder {
                 toByteOffset: ClusterFormat.descriptorPlaceOffset,
                 as: UInt32.self
             )
-            writeData(of: column, byteLength: byteLength, plan: columnPlan, to: node.bytes + offset)
+            try writeData(node.bytes + offset)
             offset += ClusterPlan.aligned(byteLength)
             return
         }
@@ -108,31 +129,20 @@ struct ClusterEncoder {
         let run = try transaction.allocate(pageCount: pageCount, kind: .column)
         run.bytes.storeBytes(of: word, toByteOffset: ClusterFormat.runWordOffset, as: UInt64.self)
         run.bytes.storeBytes(
-            of: UInt32(column.count),
+            of: UInt32(cluster.rowCount),
             toByteOffset: ClusterFormat.runRowCountOffset,
             as: UInt32.self
         )
         run.bytes.storeBytes(of: minimum, toByteOffset: ClusterFormat.runMinimumOffset, as: Int64.self)
         run.bytes.storeBytes(of: maximum, toByteOffset: ClusterFormat.runMaximumOffset, as: Int64.self)
-        writeData(of: column, byteLength: byteLength, plan: columnPlan, to: run.bytes + ClusterFormat.runDataOffset)
+        try writeData(run.bytes + ClusterFormat.runDataOffset)
         transaction.seal(run.reference).store(to: descriptor + ClusterFormat.descriptorPlaceOffset)
     }
 
-    private func writeData(
-        of column: ColumnView,
-        byteLength: Int,
-        plan: ColumnPlan?,
-        to output: UnsafeMutableRawPointer
-    ) {
-        if let plan {
-            ColumnEncoder.write(column, as: plan, to: output)
-        } else if byteLength > 0 {
-            output.copyMemory(from: column.nulls.map { UnsafeRawPointer($0) } ?? column.data, byteCount: byteLength)
-        }
-    }
-
     /// The stored minimum of a column of the base; the descriptor of a bytes column holds the heap's address there.
-    private func storedMinimum(of column: ColumnView) -> Int64 {
-        column.kind == .bytes ? 0 : column.minimum
+    private func storedMinimum(of index: Int) -> Int64 {
+        guard cluster.columns[index].layout.kind != .bytes else { return 0 }
+        return cluster.descriptor(index)
+            .loadUnaligned(fromByteOffset: ClusterFormat.descriptorMinimumOffset, as: Int64.self)
     }
 }

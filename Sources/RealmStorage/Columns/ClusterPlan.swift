@@ -9,6 +9,8 @@ struct ClusterPlan {
         case copied(byteLength: Int)
         /// Encoded anew.
         case encoded(ColumnPlan)
+        /// Copied from the base without the values of deleted rows.
+        case filtered(FilteredColumn)
 
         /// The bytes to be written to the node or to a run.
         var byteLength: Int {
@@ -16,6 +18,7 @@ struct ClusterPlan {
             case .absent, .kept: 0
             case .copied(let byteLength): byteLength
             case .encoded(let plan): plan.byteLength
+            case .filtered(let column): column.plan.byteLength
             }
         }
     }
@@ -31,7 +34,9 @@ struct ClusterPlan {
     /// Whether everything is in one node of moderate size, cheap to rewrite for every small commit.
     var isCompact = true
 
-    init(_ cluster: OpenCluster) throws(StorageError) {
+    /// Plans for a cluster without deleted rows; `filtered` has by column what is to be copied from the base without
+    /// them, and is empty for nothing.
+    init(_ cluster: OpenCluster, filtered: [FilteredColumn?] = []) throws(StorageError) {
         let leaf = cluster.leaf
         let rows = cluster.rowCount
         isExternal = Array(repeating: false, count: cluster.columnCount)
@@ -48,6 +53,11 @@ struct ClusterPlan {
         let budget = Self.compactByteCount(columnCount: cluster.columnCount)
         for index in 0..<cluster.columnCount {
             let column: Column
+            if index < filtered.count, let source = filtered[index] {
+                inline += Self.aligned(source.plan.byteLength)
+                columns.append(.filtered(source))
+                continue
+            }
             switch cluster.columns[index].state {
             case .absent:
                 let word = cluster.descriptor(index).loadUnaligned(as: UInt64.self)

@@ -59,6 +59,8 @@ extension ClusterWriter {
             layouts: columns,
             memory: memory
         )
+        // Columns inside the node are read there until they change.
+        transaction.forgetSeal(of: reference)
         openOrder.append(cluster)
         bumpGeneration()
         return .cluster(cluster)
@@ -136,7 +138,7 @@ extension ClusterWriter {
             node = existing
         case .cluster(let existing):
             node = OverlayNode(level: 1)
-            node.append(key: existing.firstKey, count: existing.rowCount, child: top)
+            node.append(key: existing.firstKey, count: existing.liveRowCount, child: top)
             root = .node(node)
         case .sealed(let reference):
             let (base, level) = try ClusterDescent.load(reference, level: nil, in: transaction.view)
@@ -180,16 +182,21 @@ extension ClusterWriter {
     }
 
     /// Tells the nodes above of a deleted row, and removes the cluster when that was its last.
-    func countDown(key: Int64, of cluster: OpenCluster) throws(StorageError) {
-        var path: [(node: OverlayNode, index: Int)] = []
+    func countDown(key: Int64, of cluster: OpenCluster) {
         var child = root
         while case .node(let node) = child {
             let index = node.child(for: key)
             node.counts[index] -= 1
+            child = node.children[index]
+        }
+        guard cluster.liveRowCount == 0 else { return }
+        var path: [(node: OverlayNode, index: Int)] = []
+        child = root
+        while case .node(let node) = child {
+            let index = node.child(for: key)
             path.append((node, index))
             child = node.children[index]
         }
-        guard cluster.rowCount == 0 else { return }
         release(pagesOf: cluster)
         close(cluster)
         remove(path)
@@ -228,6 +235,8 @@ extension ClusterWriter {
             for child in node.children { try free(child) }
             transaction.free(node.origin)
         case .cluster(let cluster):
+            // The overflow values of deleted rows have gone with them.
+            try cluster.compact()
             for index in 0..<cluster.columnCount where cluster.columns[index].layout.kind == .bytes {
                 try cluster.leaf.column(index).forEachOverflow { transaction.free($0) }
             }

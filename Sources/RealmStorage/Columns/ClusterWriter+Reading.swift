@@ -4,7 +4,9 @@ extension ClusterWriter {
     package func leaf(containing key: Int64) throws(StorageError) -> RowLocation? {
         if let current, let row = current.leaf.row(of: key) { return RowLocation(leaf: current.leaf, row: row) }
         var next: Int64?
-        guard let leaf = try leaf(for: key, next: &next), let row = leaf.row(of: key) else { return nil }
+        guard let leaf = try leaf(for: key, next: &next, isWhole: false), let row = leaf.row(of: key) else {
+            return nil
+        }
         return RowLocation(leaf: leaf, row: row)
     }
 
@@ -19,6 +21,7 @@ extension ClusterWriter {
             case .sealed(let reference):
                 return try ClusterDescent.row(at: position, from: reference, level: nil, in: transaction.view)
             case .cluster(let cluster):
+                try compact(cluster)
                 return position < cluster.rowCount ? RowLocation(leaf: cluster.leaf, row: position) : nil
             case .node(let node):
                 child = nil
@@ -45,6 +48,7 @@ extension ClusterWriter {
                 let below = try ClusterDescent.rank(of: key, from: reference, level: nil, in: transaction.view)
                 return below.isPresent ? rank + below.rank : nil
             case .cluster(let cluster):
+                try compact(cluster)
                 guard let row = cluster.leaf.row(of: key) else { return nil }
                 return rank + row
             case .node(let node):
@@ -65,8 +69,9 @@ extension ClusterWriter {
 
     /// The leaf whose key range holds a key; the first one for keys before all; nil in an empty table.
     ///
-    /// `next` is set to a lower bound of the keys of the leaf after that, if there is one.
-    func leaf(for key: Int64, next: inout Int64?) throws(StorageError) -> LeafView? {
+    /// `next` is set to a lower bound of the keys of the leaf after that, if there is one. Unless `isWhole`, rows may
+    /// have no key of their own: those that were deleted.
+    func leaf(for key: Int64, next: inout Int64?, isWhole: Bool = true) throws(StorageError) -> LeafView? {
         var child = root
         while let here = child {
             switch here {
@@ -79,6 +84,7 @@ extension ClusterWriter {
                     in: transaction.view
                 )
             case .cluster(let cluster):
+                if isWhole { try compact(cluster) }
                 return cluster.leaf
             case .node(let node):
                 let index = node.child(for: key)
@@ -87,5 +93,10 @@ extension ClusterWriter {
             }
         }
         return nil
+    }
+
+    /// Takes deleted rows out of an open cluster.
+    private func compact(_ cluster: OpenCluster) throws(StorageError) {
+        if try cluster.compact() { bumpGeneration() }
     }
 }

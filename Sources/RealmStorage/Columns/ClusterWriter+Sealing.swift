@@ -46,16 +46,22 @@ extension ClusterWriter {
         }
     }
 
+    /// Writes a cluster to pages; its first key and row count are exact afterwards.
     private func encode(_ cluster: OpenCluster) throws(StorageError) -> PageReference {
-        let plan = try ClusterPlan(cluster)
-        return try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
+        let filtered = try cluster.compactForEncoding()
+        let plan = try ClusterPlan(cluster, filtered: filtered)
+        let reference = try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
+        try transaction.spillIfNeeded()
+        return reference
     }
 
     // MARK: Merging
 
     /// Joins a tail that has outgrown one node with the cluster before it, if that has room.
     func mergeTail() throws(StorageError) {
-        guard let tail, case .node? = root, !(try ClusterPlan(tail).isCompact), tail.firstKey > .min else { return }
+        guard let tail, case .node? = root else { return }
+        try tail.compact()
+        guard !(try ClusterPlan(tail).isCompact), tail.firstKey > .min else { return }
         var next: Int64?
         guard let before = try leaf(for: tail.firstKey - 1, next: &next), before.lastKey < tail.firstKey,
             before.rowCount + tail.rowCount <= rowLimit,
@@ -99,7 +105,7 @@ extension ClusterWriter {
         let small = rowLimit / 4
         var index = 0
         while index < node.children.count {
-            guard case .cluster(let cluster) = node.children[index], cluster !== tail, cluster.rowCount < small else {
+            guard case .cluster(let cluster) = node.children[index], cluster !== tail, node.counts[index] < small else {
                 index += 1
                 continue
             }
@@ -168,7 +174,8 @@ extension ClusterWriter {
             tree.root = reference
             return
         case .cluster(let cluster):
-            nodes = [Sealed(key: cluster.firstKey, count: cluster.rowCount, reference: try encode(cluster))]
+            let reference = try encode(cluster)
+            nodes = [Sealed(key: cluster.firstKey, count: cluster.rowCount, reference: reference)]
         case .node(let node):
             level = node.level
             nodes = try encode(node)

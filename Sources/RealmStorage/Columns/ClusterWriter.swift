@@ -97,9 +97,9 @@ package final class ClusterWriter {
             Overflow.free(run, in: transaction)
         }
         countTail()
-        try cluster.remove(row: row)
+        cluster.markDead(row: row)
         tree.rowCount &-= 1
-        try countDown(key: key, of: cluster)
+        countDown(key: key, of: cluster)
         bumpGeneration()
         if memory.byteCount > openByteLimit { try encodeOldest() }
         return true

@@ -142,6 +142,8 @@ extension OpenCluster {
     ///
     /// Overflow values change hands.
     func appendRows(of other: OpenCluster) throws(StorageError) {
+        try compact()
+        try other.compact()
         let rows = other.rowCount
         let start = rowCount
         if start + rows > rowCapacity { grow(to: max(start + rows, min(2 * start, ClusterFormat.rowLimit))) }
@@ -164,6 +166,9 @@ extension OpenCluster {
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         for index in 0..<columnCount where columns[index].layout.kind == .bytes {
+            // Only wide offsets and pairs have room for the mark of an overflow value; the others' data stay untouched.
+            let width = descriptor(index).loadUnaligned(as: UInt64.self) >> 16 & 0xFF
+            if width < 4 { continue }
             let column = try leaf.column(index)
             if !column.isAbsent, column.isOverflow(row) { try body(column.overflowReference(row)) }
         }

@@ -20,6 +20,9 @@ final class OpenCluster {
     @exclusivity(unchecked) var origin = PageReference.none
     /// False once the cluster was encoded or merged into another; the writer has then forgotten it.
     @exclusivity(unchecked) var isOpen = true
+    /// One bit per row that was deleted and still has its place; nil when there is none.
+    @exclusivity(unchecked) var dead: UnsafeMutablePointer<UInt64>?
+    @exclusivity(unchecked) var deadCount = 0
     /// Whether every column is ready to take appended rows.
     @exclusivity(unchecked) var isReadyToAppend = false
     /// The bytes that the rows' values have in the heaps, a measure to close clusters of long rows early.
@@ -84,6 +87,7 @@ final class OpenCluster {
         for index in 0..<columnCount { releaseMemory(of: index) }
         memory.free(keys, rowCapacity * 8)
         keys = nil
+        releaseDead()
         isOpen = false
         // Whoever looks here after all finds nothing.
         rowCount = 0
@@ -138,33 +142,8 @@ final class OpenCluster {
         lastKey = key
     }
 
-    /// Removes a row; the values' overflow runs are the caller's to free first.
-    func remove(row: Int) throws(StorageError) {
-        let count = rowCount
-        if keys == nil, row == 0 {
-            firstKey &+= 1
-        } else if row < count - 1 {
-            expandKeys()
-        }
-        if let keys {
-            (keys + row).update(from: keys + row + 1, count: count - row - 1)
-            keys[count - 1] = 0
-            firstKey = keys[0]
-            lastKey = count > 1 ? keys[count - 2] : lastKey
-        } else if row == count - 1 {
-            lastKey &-= 1
-        }
-        for index in 0..<columnCount {
-            if columns[index].state == .stored { try expand(index, keepsWidth: true) }
-            if columns[index].state == .expanded {
-                columns[index].removeRow(row, of: count, heapByteCount: &heapByteCount)
-            }
-        }
-        rowCount = count - 1
-    }
-
     /// Turns consecutive keys into an array.
-    private func expandKeys() {
+    func expandKeys() {
         guard keys == nil else { return }
         let first = firstKey
         let keys = memory.allocate(rowCapacity * 8).bindMemory(to: Int64.self, capacity: rowCapacity)

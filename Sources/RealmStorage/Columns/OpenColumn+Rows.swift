@@ -151,33 +151,6 @@ extension OpenColumn {
         }
     }
 
-    /// Shifts the rows after one down; the last slot becomes the default.
-    mutating func removeRow(_ row: Int, of count: Int, heapByteCount: inout Int) {
-        guard let data else { return }
-        if layout.kind == .bytes {
-            let length = Int(pairLength(row) & ~ClusterFormat.overflowFlag)
-            liveByteCount -= length
-            heapByteCount -= length
-        }
-        let start = data + row * width
-        start.copyMemory(from: start + width, byteCount: (count - row - 1) * width)
-        (data + (count - 1) * width).initializeMemory(as: UInt8.self, repeating: 0, count: width)
-        guard let nulls else { return }
-        let words = nulls.assumingMemoryBound(to: UInt64.self)
-        let last = (count - 1) >> 6
-        var word = row >> 6
-        let below: UInt64 = (1 << UInt64(row & 63)) - 1
-        words[word] = (words[word] & below) | ((words[word] >> 1) & ~below)
-        while word < last {
-            words[word] |= words[word + 1] << 63
-            word += 1
-            words[word] >>= 1
-        }
-        // The bit that came in from beyond the rows: null by default.
-        words[last] |= 1 << 63
-        Self.setBit(true, count - 1, in: nulls)
-    }
-
     // MARK: Bytes
 
     func pairLength(_ row: Int) -> UInt32 {

@@ -15,14 +15,14 @@ import Glibc
 /// | 40 | 4 | process id of the writer, for messages only |
 /// | 44 | 4 | number of threads that wait for the wake word to change |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
-/// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, unused `u32` |
+/// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, second since boot when the version was taken `u32` |
 ///
 /// Locks are open-file-description locks on bytes far behind the content, which the kernel releases when a process
 /// dies: one for initialisation, one for writing, one per process slot. A reader entry is alive exactly as long as its
 /// process slot's byte is locked; process ids decide nothing.
 final class LockFile: Sendable {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
-    static let layoutVersion: UInt32 = 1
+    static let layoutVersion: UInt32 = 2
     static let processSlotCount = 1024
     static let readerEntryCount = 4096
     static let processSlotsOffset = 4096
@@ -194,6 +194,7 @@ final class LockFile: Sendable {
             if owner.compareExchange(expected: 0, desired: UInt32(processSlot + 1), ordering: .acquiringAndReleasing)
                 .exchanged
             {
+                readerSecond(entry).store(LockFile.secondSinceBoot, ordering: .relaxed)
                 word.store(version + 1, ordering: .sequentiallyConsistent)
                 raiseEntryLimit(to: UInt32(entry + 1))
                 return entry
@@ -244,6 +245,42 @@ final class LockFile: Sendable {
         var unique: [UInt64] = []
         for version in versions where version != unique.last { unique.append(version) }
         return unique
+    }
+
+    /// What stands in the table of readers, dead processes' entries included until the next `pinnedVersions()`.
+    func readers() -> [Reader] {
+        let now = LockFile.secondSinceBoot
+        let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
+        return (0..<limit)
+            .compactMap { entry in
+                let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
+                let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
+                guard version != 0, slot >= 0, slot < LockFile.processSlotCount else { return nil }
+                let second = readerSecond(entry).load(ordering: .relaxed)
+                let process = memory.load(fromByteOffset: LockFile.processSlotsOffset + slot * 4, as: UInt32.self)
+                return Reader(
+                    version: version - 1,
+                    seconds: now >= second ? Int(now - second) : 0,
+                    process: Int32(bitPattern: process),
+                    isOwn: slot == processSlot
+                )
+            }
+    }
+
+    /// One entry of the table of readers.
+    struct Reader: Sendable {
+        var version: UInt64
+        /// For how long it has stood there.
+        var seconds: Int
+        var process: Int32
+        var isOwn: Bool
+    }
+
+    /// The clock of the reader entries: no setting of the time moves it, and all processes of a machine share it.
+    private static var secondSinceBoot: UInt32 {
+        var time = timespec()
+        clock_gettime(clockid_t(CLOCK_BOOTTIME), &time)
+        return UInt32(truncatingIfNeeded: time.tv_sec)
     }
 
     /// Whether another process has the file open.
@@ -298,6 +335,10 @@ final class LockFile: Sendable {
 
     private func readerOwner(_ entry: Int) -> UnsafeAtomic<UInt32> {
         word32(LockFile.readerEntriesOffset + entry * 16 + 8)
+    }
+
+    private func readerSecond(_ entry: Int) -> UnsafeAtomic<UInt32> {
+        word32(LockFile.readerEntriesOffset + entry * 16 + 12)
     }
 
     private static func lock(

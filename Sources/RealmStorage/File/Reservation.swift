@@ -87,6 +87,12 @@ final class Reservation: @unchecked Sendable {
         }
     }
 
+    /// Lets go of the file's pages that were read through the mapping; they stay in the system's cache.
+    func releaseMapping(from first: Int, to end: Int) {
+        let start = UnsafeMutableRawPointer(mutating: mapping) + first * pageByteCount
+        madvise(start, (end - first) * pageByteCount, MADV_DONTNEED)
+    }
+
     /// Gives the memory behind some buffers back to the system.
     func releaseBuffers(page: Int, pageCount: Int) {
         madvise(buffers + page * pageByteCount, pageCount * pageByteCount, MADV_DONTNEED)

@@ -9,9 +9,9 @@ package final class StorageFile: Sendable {
     let data: any StorageDevice
     let reservation: Reservation
     private let verifier: PageVerifier
-    private let lock: LockFile?
+    let lock: LockFile?
     private let forkGeneration = ForkDetector.generation
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// Guarded by the write lock; see `WriterState`.
     private let writer = Mutex<WriterBox>(WriterBox())
 
@@ -21,12 +21,14 @@ package final class StorageFile: Sendable {
         var releasablePageCount = 0
     }
 
-    private struct Pin {
+    struct Pin {
         var count: Int
         var entry: Int?
+        /// Where its readers were opened, as far as they said so.
+        var origins: [ReaderOrigin]
     }
 
-    private struct State {
+    struct State {
         var published: FileHeader
         /// The slot that holds the published header.
         var slot: Int
@@ -36,6 +38,12 @@ package final class StorageFile: Sendable {
         /// Grows when prepared commits are lost, so that a transaction built on them cannot be committed.
         var epoch: UInt64 = 0
     }
+
+    /// Free space as the newest write transaction found it; see `StorageFile+Space`.
+    let freePageCount = Atomic<Int>(0)
+    let trailingPageCount = Atomic<Int>(0)
+    /// The oldest version that a reader stood at when the newest write transaction began.
+    let oldestPin = Atomic<UInt64>(.max)
 
     /// The version of a torn commit that opening rolled back, for the log.
     package let rolledBackVersion: UInt64?
@@ -197,8 +205,8 @@ package final class StorageFile: Sendable {
         )
     }
 
-    /// Pins the newest durable version.
-    package func beginRead() throws(StorageError) -> Snapshot {
+    /// Pins the newest durable version, for a reader that may say where it was opened.
+    package func beginRead(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot {
         try checkProcess()
         while true {
             let newest = lock?.newestVersion ?? 0
@@ -208,6 +216,7 @@ package final class StorageFile: Sendable {
                     let version = state.published.version
                     if var pin = state.pins[version] {
                         pin.count += 1
+                        if let origin { pin.origins.append(origin) }
                         state.pins[version] = pin
                         return .success(state.published)
                     }
@@ -217,23 +226,24 @@ package final class StorageFile: Sendable {
                         lock.unregister(entry)
                         return .success(nil)
                     }
-                    state.pins[version] = Pin(count: 1, entry: entry)
+                    state.pins[version] = Pin(count: 1, entry: entry, origins: origin.map { [$0] } ?? [])
                     return .success(state.published)
                 } catch {
                     return .failure(error)
                 }
             }
             if let header = try result.get() {
-                return Snapshot(file: self, header: header, view: view)
+                return Snapshot(file: self, header: header, view: view, origin: origin)
             }
         }
     }
 
     /// Releases a version that a snapshot had pinned.
-    func unpin(_ version: UInt64) {
+    func unpin(_ version: UInt64, from origin: ReaderOrigin?) {
         state.withLock { state in
             guard var pin = state.pins[version] else { return }
             pin.count -= 1
+            if let origin, let index = pin.origins.firstIndex(of: origin) { pin.origins.remove(at: index) }
             if pin.count > 0 {
                 state.pins[version] = pin
             } else {
@@ -256,7 +266,7 @@ package final class StorageFile: Sendable {
     }
 
     /// Takes over what another process has published.
-    private func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
+    func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
         guard newest > state.published.version else { return }
         guard let found = try StorageFile.published(version: newest, reservation, path) else {
             // The slot has been overwritten meanwhile, so there is a newer version still: the caller's check finds it.
@@ -265,6 +275,8 @@ package final class StorageFile: Sendable {
         }
         state.byteCount = try data.currentByteCount()
         guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
+            // A newer version may need less of the file, which was made smaller meanwhile.
+            if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
             throw .corrupt(
                 "The file was cut short while it was open",
                 page: PageNumber(state.byteCount / pageByteCount),
@@ -273,10 +285,16 @@ package final class StorageFile: Sendable {
         }
         state.published = found.header
         state.slot = found.slot
-        raisePageLimit(to: UInt32(found.header.pageCount))
+        setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: state.byteCount)
     }
 
-    private func raisePageLimit(to limit: UInt32) {
+    /// Moves the end behind which no reference may point: not before the newest version's, and not behind the file's.
+    func setPageLimit(atLeast pageCount: UInt32, byteCount: Int) {
+        let limit = max(reservation.verified[0].load(ordering: .relaxed), pageCount)
+        reservation.verified[0].store(min(limit, UInt32(byteCount / pageByteCount)), ordering: .releasing)
+    }
+
+    func raisePageLimit(to limit: UInt32) {
         if reservation.verified[0].load(ordering: .relaxed) < limit {
             reservation.verified[0].store(limit, ordering: .releasing)
         }
@@ -341,13 +359,8 @@ package final class StorageFile: Sendable {
         }
         let (published, epoch) = try before.get()
         var pinned = lock.pinnedVersions()
-        if let limit = options.maximumNumberOfActiveVersions, pinned.count > limit {
-            throw StorageError(
-                .limit,
-                "Number of active versions (\(pinned.count)) in the Realm exceeded the limit of \(limit): the oldest is \(pinned[0]), the newest \(published.version)",
-                path: path
-            )
-        }
+        try checkActiveVersions(pinned, newest: published.version)
+        oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<WriterState, StorageError> in
@@ -367,6 +380,7 @@ package final class StorageFile: Sendable {
         }
         let writerState = try loaded.get()
         writerState.space.reclaim(pinned: pinned, durable: published.version)
+        noteSpace(writerState.space)
         return WriteTransaction(
             file: self,
             state: writerState,
@@ -375,6 +389,13 @@ package final class StorageFile: Sendable {
             pinned: pinned,
             epoch: epoch
         )
+    }
+
+    /// Forgets what is known of free space, so that the next write reads it from the file.
+    ///
+    /// The caller holds the write lock, no transaction is open, and every prepared commit has been published.
+    package func forgetWriterState() {
+        writer.withLock { $0.state = nil }
     }
 
     /// The number of page buffers that may stay in memory for the next transactions to use again.
@@ -423,6 +444,10 @@ package final class StorageFile: Sendable {
         }
         let (runs, dropped) = PreparedCommit.runs(of: commits)
         var byteCount = oldByteCount
+        // Large growth is by the content itself, which is then flushed before the header.
+        let isBulk =
+            commits.contains(where: \.hasSpilled)
+            || Int(last.pageCount) * pageByteCount - byteCount > StorageFile.bulkGrowthByteCount
         var isHeaderTouched = false
         var isFlushing = false
         let target = 1 - slot
@@ -431,16 +456,28 @@ package final class StorageFile: Sendable {
             if let stopped { throw stopped }
             let needed = Int(last.pageCount) * pageByteCount
             if needed > byteCount {
-                let step = min(max(byteCount / 2, 128 << 10), 64 << 20)
+                // What is known of the length may be older than the last time it was changed.
+                byteCount = try data.currentByteCount()
+            }
+            if needed > byteCount, !isBulk {
+                let step = StorageFile.growthStep(byteCount: byteCount)
                 let grown = (max(needed, byteCount + step) + 65535) & ~65535
                 try data.grow(from: byteCount, to: grown, isFlushed: options.durability == .flushed)
                 byteCount = grown
                 state.withLock { $0.byteCount = grown }
             }
             let extents = PreparedCommit.extents(of: runs)
-            for extent in extents {
-                let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
-                try data.write([(bytes, Int(extent.pageCount) * pageByteCount)], at: Int(extent.page) * pageByteCount)
+            if isBulk {
+                try data.write(extents, of: reservation, extending: &byteCount, to: needed)
+                state.withLock { $0.byteCount = byteCount }
+            } else {
+                for extent in extents {
+                    let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
+                    try data.write(
+                        [(bytes, Int(extent.pageCount) * pageByteCount)],
+                        at: Int(extent.page) * pageByteCount
+                    )
+                }
             }
             header.version = last.version
             header.confirmedVersion = published.version
@@ -449,7 +486,7 @@ package final class StorageFile: Sendable {
             header.records = last.records
             header.oldestLogVersion = last.oldestLogVersion
             header.pageCount = UInt64(last.pageCount)
-            header.isContentFlushed = extents.count > FileHeader.maximumExtentCount
+            header.isContentFlushed = isBulk || extents.count > FileHeader.maximumExtentCount
             header.extents = header.isContentFlushed ? [] : extents
             header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
             if header.isContentFlushed, options.durability == .flushed {
@@ -464,7 +501,11 @@ package final class StorageFile: Sendable {
                 try data.synchronize()
             }
         } catch {
-            if isHeaderTouched { try? write(published, toSlot: target) }
+            if isHeaderTouched {
+                try? write(published, toSlot: target)
+            } else if isBulk {
+                cutBack(to: published)
+            }
             for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
             writer.withLock { $0.state = nil }
             state.withLock {
@@ -588,6 +629,11 @@ package final class StorageFile: Sendable {
     /// The size of the file in bytes.
     package var byteCount: Int {
         state.withLock { $0.byteCount }
+    }
+
+    /// Notes that the file has another size now.
+    func note(byteCount: Int) {
+        state.withLock { $0.byteCount = byteCount }
     }
 
     private func checkProcess() throws(StorageError) {

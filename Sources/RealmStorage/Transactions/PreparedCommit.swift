@@ -17,6 +17,8 @@ package final class PreparedCommit: Sendable {
     let runs: [Run]
     /// The runs that the commit gave up.
     let retired: [RetiredExtent]
+    /// Whether further runs have been written already, which must be flushed before the header.
+    let hasSpilled: Bool
     /// What changed, for the observers of this process.
     package let changes: ChangeSet
 
@@ -29,6 +31,7 @@ package final class PreparedCommit: Sendable {
         pageCount: UInt32,
         runs: [Run],
         retired: [RetiredExtent],
+        hasSpilled: Bool,
         changes: ChangeSet
     ) {
         self.version = version
@@ -39,6 +42,7 @@ package final class PreparedCommit: Sendable {
         self.pageCount = pageCount
         self.runs = runs
         self.retired = retired
+        self.hasSpilled = hasSpilled
         self.changes = changes
     }
 

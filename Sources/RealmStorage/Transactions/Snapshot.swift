@@ -7,8 +7,10 @@ package final class Snapshot: Sendable {
     package let view: PageView
     package let catalog: ByteTree
     let header: FileHeader
+    private let origin: ReaderOrigin?
 
-    init(file: StorageFile, header: FileHeader, view: PageView) {
+    init(file: StorageFile, header: FileHeader, view: PageView, origin: ReaderOrigin? = nil) {
+        self.origin = origin
         self.file = file
         self.header = header
         self.view = view
@@ -22,6 +24,6 @@ package final class Snapshot: Sendable {
     }
 
     deinit {
-        file.unpin(version)
+        file.unpin(version, from: origin)
     }
 }

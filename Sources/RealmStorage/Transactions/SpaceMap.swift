@@ -13,6 +13,8 @@ struct SpaceMap: Equatable {
     private(set) var held: [UInt64: [RetiredExtent]] = [:]
     /// The end: pages at and above it have never been used.
     private(set) var pageCount: UInt32
+    /// While the file is being made smaller: allocations take the lowest room, below this page where there is any.
+    var placementLimit: PageNumber?
     private var chunk = Extent(page: 0, pageCount: 0)
     private var cursor = 0
 
@@ -27,6 +29,7 @@ struct SpaceMap: Equatable {
 
     /// Takes a run of pages.
     mutating func allocate(_ count: UInt32) -> PageNumber {
+        if let placementLimit, let page = allocateLow(count, below: placementLimit) { return page }
         if chunk.pageCount >= count { return takeFromChunk(count) }
         endChunk()
         if let index = index(ofExtentWith: max(count, SpaceMap.chunkPageCount)) ?? fragmentIndex(count) {
@@ -110,8 +113,22 @@ struct SpaceMap: Equatable {
         return true
     }
 
-    /// Undoes a growth of the end by a transaction that was rolled back.
+    /// The number of free pages at the end.
+    var trailingPageCount: Int {
+        guard let last = free.last, last.end == pageCount else { return 0 }
+        return Int(last.pageCount)
+    }
+
+    /// Whether a run of pages has room below a page.
+    func hasRoom(_ count: UInt32, below limit: PageNumber) -> Bool {
+        lowIndex(count, below: limit) != nil
+    }
+
+    /// Undoes what a transaction that was rolled back did to the end: its growth, or its trimming.
     mutating func resetEnd(to pageCount: UInt32) {
+        if self.pageCount < pageCount {
+            release([Extent(page: self.pageCount, pageCount: pageCount - self.pageCount)])
+        }
         while let last = free.last, last.end > pageCount {
             free.removeLast()
             freePageCount -= Int(last.pageCount)
@@ -127,6 +144,25 @@ struct SpaceMap: Equatable {
     /// Every retired extent that is not free yet.
     var retired: [RetiredExtent] {
         held.values.flatMap { $0 } + waiting
+    }
+
+    private mutating func allocateLow(_ count: UInt32, below limit: PageNumber) -> PageNumber? {
+        guard let index = lowIndex(count, below: limit) else { return nil }
+        let page = free[index].page
+        free[index].page += count
+        free[index].pageCount -= count
+        if free[index].pageCount == 0 { free.remove(at: index) }
+        freePageCount -= Int(count)
+        return page
+    }
+
+    /// The lowest extent with room below a page, within a bounded number of steps.
+    private func lowIndex(_ count: UInt32, below limit: PageNumber) -> Int? {
+        for index in 0..<min(free.count, 4096) {
+            if free[index].page >= limit || count > limit - free[index].page { return nil }
+            if free[index].pageCount >= count { return index }
+        }
+        return nil
     }
 
     private mutating func takeFromChunk(_ count: UInt32) -> PageNumber {

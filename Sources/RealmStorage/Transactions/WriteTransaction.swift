@@ -11,16 +11,24 @@ package final class WriteTransaction {
     /// What this transaction touched, for the change log.
     package let changes = ChangeRecorder()
 
-    private let state: WriterState
-    private let reservation: Reservation
+    let state: WriterState
+    let reservation: Reservation
     private let pinned: [UInt64]
     private let epoch: UInt64
     private let firstPageCount: UInt32
-    private var taken: [Extent] = []
+    private(set) var taken: [Extent] = []
     private var spareSingles: [PageNumber] = []
     private var spareRuns: [Extent] = []
     private var retired: [RetiredExtent] = []
     private var sealed: [PreparedCommit.Run] = []
+    /// The sealed runs that stand in memory only, by first page.
+    var unspilled: [PageNumber: PreparedCommit.Run] = [:]
+    /// The number of their pages.
+    var unspilledPageCount = 0
+    /// The number of sealed pages that may wait in memory for the commit.
+    package var unspilledPageLimit = 8192
+    /// Whether runs were written to the file before the commit.
+    var hasSpilled = false
     private var isOpen = true
 
     init(
@@ -61,6 +69,7 @@ package final class WriteTransaction {
     /// The run as this transaction's own: itself when it is already, else a copy, the old run being freed.
     package func writable(_ reference: PageReference) throws(StorageError) -> MutablePage {
         if isOwn(reference) {
+            forgetSeal(of: reference)
             let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
             return MutablePage(reference: own, bytes: view.buffers + Int(reference.page) * pageByteCount)
         }
@@ -77,17 +86,19 @@ package final class WriteTransaction {
     package func free(_ reference: PageReference) {
         if reference.isNone { return }
         if isOwn(reference) {
+            forgetSeal(of: reference)
             reservation.clearBuffered(Int(reference.page), count: Int(reference.pageCount))
-            if reference.pageCount == 1 {
-                spareSingles.append(reference.page)
-            } else {
-                spareRuns.append(Extent(page: reference.page, pageCount: reference.pageCount))
-            }
+            makeSpare(reference)
             return
         }
         // The birth only widens the stretch of versions that hold the page back, so a page that cannot be read counts
         // as born at the beginning.
         let birth = (try? view.pointer(to: reference)).map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
+        if birth == version {
+            // The transaction's own, written to the file early.
+            makeSpare(reference)
+            return
+        }
         retired.append(
             RetiredExtent(
                 extent: Extent(page: reference.page, pageCount: reference.pageCount),
@@ -97,14 +108,22 @@ package final class WriteTransaction {
         )
     }
 
+    private func makeSpare(_ reference: PageReference) {
+        if reference.pageCount == 1 {
+            spareSingles.append(reference.page)
+        } else {
+            spareRuns.append(Extent(page: reference.page, pageCount: reference.pageCount))
+        }
+    }
+
     /// Computes a dirty run's checksum and returns the sealed reference; a sealed reference is returned as it is.
     package func seal(_ reference: PageReference) -> PageReference {
         guard reference.isDirty else { return reference }
         let bytes = view.buffers + Int(reference.page) * pageByteCount
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
-        sealed.append(
-            PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
-        )
+        let run = PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
+        sealed.append(run)
+        if unspilled.updateValue(run, forKey: run.page) == nil { unspilledPageCount += Int(run.pageCount) }
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
@@ -133,6 +152,7 @@ package final class WriteTransaction {
             pageCount: state.space.pageCount,
             runs: runs,
             retired: retired,
+            hasSpilled: hasSpilled,
             changes: changeSet
         )
     }
@@ -247,14 +267,16 @@ package final class WriteTransaction {
         let own = record(changeSet)
         var writer = ByteWriter()
         own.encode(into: &writer)
-        if state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount {
+        if !state.writesCheckpoint,
+            state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
+        {
             state.recordBytes += writer.bytes
             note(own)
             state.records.append(own)
             return
         }
         let pictureCount = state.space.free.count + state.space.retired.count
-        if state.segments.count >= 8, state.differenceCount >= pictureCount / 2 {
+        if state.writesCheckpoint || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
             try writeCheckpoint(changeSet)
         } else {
             try writeSegment(changeSet)
@@ -326,6 +348,7 @@ package final class WriteTransaction {
         state.oldestLogVersion = max(state.oldestLogVersion, needed)
         state.recentChanges = []
         state.differenceCount = 0
+        state.writesCheckpoint = false
     }
 
     /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.

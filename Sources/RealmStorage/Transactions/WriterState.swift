@@ -22,6 +22,8 @@ final class WriterState: @unchecked Sendable {
     var oldestLogVersion: UInt64
     /// Entries in the differences since the newest checkpoint.
     var differenceCount = 0
+    /// Whether the next commit writes a checkpoint, whatever its size: the segments before stand where the file is to end.
+    var writesCheckpoint = false
 
     init(header: FileHeader, space: SpaceMap) {
         version = header.version
@@ -68,6 +70,7 @@ final class WriterState: @unchecked Sendable {
             end = record.pageCount
             for extent in record.allocated { tags.remove(extent) }
             tags.add(record.retired)
+            tags.cut(at: end)
         }
         let state = WriterState(
             header: header,
@@ -106,6 +109,18 @@ private struct TaggedSpace {
         for item in items {
             let index = extents.partitioningIndex { $0.extent.page >= item.extent.page }
             extents.insert(item, at: index)
+        }
+    }
+
+    /// Takes out everything behind a new end of the file.
+    mutating func cut(at end: PageNumber) {
+        while let last = extents.last, last.extent.end > end {
+            if last.extent.page >= end {
+                extents.removeLast()
+            } else {
+                extents[extents.count - 1].extent.pageCount = end - last.extent.page
+                break
+            }
         }
     }
 

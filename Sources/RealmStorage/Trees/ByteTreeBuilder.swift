@@ -1,5 +1,7 @@
 /// Builds a `ByteTree` bottom-up from entries that arrive in ascending key order: full pages, no descents.
 ///
+/// Pages are sealed as they are filled, so that a large tree need not wait in memory for the commit.
+///
 /// After an error the transaction can only be rolled back.
 package struct ByteTreeBuilder: ~Copyable {
     private let transaction: WriteTransaction
@@ -65,17 +67,18 @@ package struct ByteTreeBuilder: ~Copyable {
         payload.store(to: room.payload)
         var level = 0
         while let right = room.right {
-            let left = open[level]
+            let left = MutablePage(reference: transaction.seal(open[level].reference), bytes: open[level].bytes)
             let separatorKey = KeyBytes(start: separator, count: room.separatorByteCount)
             open[level] = right
             level += 1
             if level == open.count {
                 open.append(try ByteTree.newRoot(left, separator: separatorKey, right: right, in: transaction))
-                return
+                break
             }
             let parent = MutableKeyedPage(open[level].bytes)
             let last = parent.page.count
             parent.setChildCount(KeyedPage(left.bytes).subtreeCount, at: last - 1)
+            parent.setChildReference(left.reference, at: last - 1)
             room = try KeyedPage.makeRoom(
                 in: parent,
                 at: last,
@@ -87,6 +90,7 @@ package struct ByteTreeBuilder: ~Copyable {
             )
             right.storeChild(to: room.payload)
         }
+        try transaction.spillIfNeeded()
     }
 
     /// The tree of everything appended, not sealed yet.

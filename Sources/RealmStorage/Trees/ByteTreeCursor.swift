@@ -190,6 +190,17 @@ package struct ByteTreeCursor {
         return number
     }
 
+    /// A byte of the key, counted from its end; 0 beyond its start.
+    package func byte(fromEnd distance: Int) -> UInt8 {
+        let suffix = leaf.suffix(at: index)
+        if distance < suffix.count {
+            return suffix.start.load(fromByteOffset: suffix.count &- 1 &- distance, as: UInt8.self)
+        }
+        let prefix = leaf.prefix
+        let place = prefix.count &- 1 &- (distance &- suffix.count)
+        return place < 0 ? 0 : prefix.start.load(fromByteOffset: place, as: UInt8.self)
+    }
+
     /// Whether the key starts with the given bytes.
     package func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
         guard isValid else { return false }

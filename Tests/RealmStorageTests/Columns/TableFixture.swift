@@ -23,8 +23,13 @@ final class TableFixture {
 
     /// Writes in a transaction of its own and commits it.
     @discardableResult
-    func write(openByteLimit: Int = 24 << 20, _ body: (ClusterWriter) throws -> Void) throws -> Snapshot {
+    func write(
+        openByteLimit: Int = 24 << 20,
+        unspilledPageLimit: Int = 8192,
+        _ body: (ClusterWriter) throws -> Void
+    ) throws -> Snapshot {
         let transaction = try file.beginWrite()
+        transaction.unspilledPageLimit = unspilledPageLimit
         let writer = ClusterWriter(
             tree: tree,
             columns: columns,

@@ -16,7 +16,8 @@ import Testing
         var history: [UInt64: [UInt64]]
     }
 
-    private func run(seed: UInt64) throws -> Workload {
+    /// Three sessions of random commits; with `shrinks` the file also grows by much and is made smaller in many steps.
+    private func run(seed: UInt64, shrinks: Bool) throws -> Workload {
         var random = SplitMix64(seed: seed)
         let log = RecordingDevice.Log()
         let path = directory.path("workload-\(seed).realm")
@@ -31,8 +32,14 @@ import Testing
         for session in 0..<3 {
             let file = try StorageFile.open(path: path, options: options)
             #expect(try file.tryLockForWriting())
+            func publish(_ commit: PreparedCommit) throws {
+                history[commit.version] = model
+                try file.publish([commit])
+                log.append(.acknowledged(version: commit.version))
+            }
             for round in 0..<25 {
                 var commits: [PreparedCommit] = []
+                let spills = round % 5 == 3
                 for _ in 0..<Int.random(in: 1...3, using: &random) {
                     let transaction = try file.beginWrite()
                     if session == 0, round == 0, commits.isEmpty { try PageArray.create(in: transaction) }
@@ -40,6 +47,8 @@ import Testing
                         let index = Int.random(in: 0..<PageArray.count, using: &random)
                         model[index] = random.next()
                         try PageArray.set(index, to: model[index], in: transaction)
+                        // Large transactions write to the file before they commit.
+                        if spills, Int.random(in: 0..<4, using: &random) == 0 { try transaction.spill() }
                     }
                     transaction.changes.recordModify(table: 1, key: Int64(round), column: 1)
                     commits.append(try PageArray.commit(transaction))
@@ -47,6 +56,14 @@ import Testing
                 }
                 try file.publish(commits)
                 log.append(.acknowledged(version: commits.last!.version))
+                guard shrinks else { continue }
+                if round % 12 == 2 || round % 12 == 4 {
+                    let transaction = try file.beginWrite()
+                    try PageArray.setBallast(round % 12 == 2 ? 450 + round : 0, in: transaction)
+                    try publish(try PageArray.commit(transaction))
+                } else if let commit = try PageArray.shrink(file, budget: 16) {
+                    try publish(commit)
+                }
             }
             file.unlockForWriting()
         }
@@ -56,64 +73,90 @@ import Testing
     @Test func `no power cut loses an acknowledged commit or leaves a file that does not open`() throws {
         let wanted = Int(ProcessInfo.processInfo.environment["REALM_CRASH_STATES"] ?? "") ?? 1000
         var checked = 0
+        var cuts = 0
         var seed: UInt64 = 0
         while checked < wanted {
             seed += 1
             var random = SplitMix64(seed: seed &* 7919)
-            let workload = try run(seed: seed)
+            let workload = try run(seed: seed, shrinks: seed % 2 == 0)
+            cuts += workload.operations.count { if case .setByteCount = $0 { true } else { false } }
             var durable: [UInt8] = []
-            var pending: [(offset: Int, bytes: [UInt8])] = []
+            var pending: [Change] = []
             var acknowledged: UInt64 = 1
+            // A part of each workload's states, so that a short run sees more than one workload.
+            let bound = checked + 500
             for operation in workload.operations {
                 switch operation {
                 case .acknowledged(let version): acknowledged = version
-                case .setByteCount(let count): durable = Array(durable.prefix(count))
+                case .setByteCount(let count): pending.append(.cut(count))
                 case .synchronize:
-                    for write in pending { apply(write.bytes[...], at: write.offset, to: &durable) }
+                    for change in pending { change.apply(to: &durable) }
                     pending = []
-                case .write(let offset, let bytes): pending.append((offset, bytes))
+                case .write(let offset, let bytes): pending.append(.write(offset, bytes))
                 }
                 if acknowledged == 1 { continue }
                 let variants = pending.isEmpty ? 1 : 4
-                for variant in 0..<variants where checked < wanted {
+                for variant in 0..<variants where checked < min(wanted, bound) {
+                    if Int.random(in: 0..<4, using: &random) > 0 { continue }
                     let image = survivor(durable, pending, variant: variant, random: &random)
                     try check(image, acknowledged: acknowledged, history: workload.history, seed: seed, state: checked)
                     checked += 1
                 }
             }
         }
-        print("crash states checked: \(checked), workloads: \(seed)")
+        print("crash states checked: \(checked), workloads: \(seed), cuts of the file: \(cuts)")
+        #expect(seed < 2 || cuts > 0)
     }
 
-    /// What a power cut leaves of the unflushed writes.
+    /// Something that was done to the file and not flushed.
+    private enum Change {
+        case write(Int, [UInt8])
+        case cut(Int)
+
+        func apply(to image: inout [UInt8]) {
+            switch self {
+            case .write(let offset, let bytes): Change.apply(bytes[...], at: offset, to: &image)
+            case .cut(let count): if count < image.count { image.removeSubrange(count...) }
+            }
+        }
+
+        /// Applies a random part of it, in sectors.
+        func applyTorn(to image: inout [UInt8], using random: inout SplitMix64) {
+            guard case .write(let offset, let bytes) = self else {
+                if Bool.random(using: &random) { apply(to: &image) }
+                return
+            }
+            for start in stride(from: 0, to: bytes.count, by: 512) where Bool.random(using: &random) {
+                Change.apply(bytes[start..<min(start + 512, bytes.count)], at: offset + start, to: &image)
+            }
+        }
+
+        private static func apply(_ bytes: ArraySlice<UInt8>, at offset: Int, to image: inout [UInt8]) {
+            if image.count < offset + bytes.count {
+                image.append(contentsOf: repeatElement(0, count: offset + bytes.count - image.count))
+            }
+            image.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+        }
+    }
+
+    /// What a power cut leaves of the unflushed changes.
     private func survivor(
         _ durable: [UInt8],
-        _ pending: [(offset: Int, bytes: [UInt8])],
+        _ pending: [Change],
         variant: Int,
         random: inout SplitMix64
     ) -> [UInt8] {
         var image = durable
-        for (index, write) in pending.enumerated() {
+        for (index, change) in pending.enumerated() {
             switch variant {
             case 0: break
-            case 1 where index == pending.count - 1: apply(write.bytes[...], at: write.offset, to: &image)
-            case 2 where index != pending.count - 1: apply(write.bytes[...], at: write.offset, to: &image)
-            case 3:
-                for start in stride(from: 0, to: write.bytes.count, by: 512) where Bool.random(using: &random) {
-                    let end = min(start + 512, write.bytes.count)
-                    apply(write.bytes[start..<end], at: write.offset + start, to: &image)
-                }
+            case 1 where index == pending.count - 1: change.apply(to: &image)
+            case 2 where index != pending.count - 1: change.apply(to: &image)
+            case 3: change.applyTorn(to: &image, using: &random)
             default: break
             }
         }
         return image
-    }
-
-    private func apply(_ bytes: ArraySlice<UInt8>, at offset: Int, to image: inout [UInt8]) {
-        if image.count < offset + bytes.count {
-            image.append(contentsOf: repeatElement(0, count: offset + bytes.count - image.count))
-        }
-        image.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
     }
 
     private func check(

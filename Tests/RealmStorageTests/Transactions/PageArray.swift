@@ -23,6 +23,52 @@ enum PageArray {
         transaction.seal(page.reference).store(to: root.bytes + 64 + index * 16)
     }
 
+    private static let ballastOffset = 64 + count * 16
+
+    /// Adds a run that nobody reads, or gives it back with 0 pages.
+    static func setBallast(_ pageCount: Int, in transaction: WriteTransaction) throws {
+        let root = try transaction.writable(transaction.catalog.root)
+        transaction.catalog = ByteTree(root: root.reference)
+        transaction.free(PageReference(load: root.bytes + ballastOffset))
+        var ballast = PageReference.none
+        if pageCount > 0 {
+            let run = try transaction.allocate(pageCount: pageCount, kind: .overflow)
+            ballast = transaction.seal(run.reference)
+        }
+        ballast.store(to: root.bytes + ballastOffset)
+    }
+
+    /// One step of making the file smaller; nil when nothing is left to do.
+    static func shrink(_ file: StorageFile, budget: Int) throws -> PreparedCommit? {
+        try file.returnTrailingSpace()
+        let transaction = try file.beginWrite()
+        var isChanged = false
+        if let limit = transaction.relocationLimit {
+            var relocation = Relocation(limit: limit, pageBudget: budget)
+            transaction.setPlacementLimit(limit)
+            try transaction.relocateLog(&relocation)
+            let old = transaction.catalog.root
+            let page = try transaction.view.pointer(to: old)
+            for index in 0..<count where !relocation.isExhausted {
+                let reference = PageReference(load: page + 64 + index * 16)
+                let moved = try relocation.relocated(reference, in: transaction)
+                if moved == reference { continue }
+                let root = try transaction.writable(transaction.catalog.root)
+                moved.store(to: root.bytes + 64 + index * 16)
+                transaction.catalog = ByteTree(root: transaction.seal(root.reference))
+            }
+            if transaction.catalog.root == old {
+                transaction.catalog = ByteTree(root: try relocation.relocated(old, in: transaction))
+            }
+            isChanged = transaction.catalog.root != old || transaction.writesCheckpoint
+        }
+        if transaction.trimEnd() > 0 { isChanged = true }
+        if isChanged || file.isOlderHeaderLonger { return try transaction.prepareCommit() }
+        transaction.setPlacementLimit(nil)
+        transaction.rollback()
+        return nil
+    }
+
     static func commit(_ transaction: WriteTransaction) throws -> PreparedCommit {
         transaction.catalog = ByteTree(root: transaction.seal(transaction.catalog.root))
         return try transaction.prepareCommit()
@@ -41,6 +87,8 @@ enum PageArray {
         try audit.enter(snapshot.catalog.root)
         let page = try snapshot.view.pointer(to: snapshot.catalog.root)
         for index in 0..<count { try audit.enter(PageReference(load: page + 64 + index * 16)) }
+        let ballast = PageReference(load: page + ballastOffset)
+        if !ballast.isNone { try audit.enter(ballast) }
         try audit.finish()
     }
 }

@@ -53,6 +53,47 @@ import Testing
         try PageArray.audit(snapshot)
     }
 
+    @Test func `what a transaction writes early is read back, replaced, and gone after a rollback`() throws {
+        let file = try makeFile()
+        var model = [UInt64](repeating: 0, count: PageArray.count)
+        let old = try file.beginRead()
+        for round in 1...6 {
+            let transaction = try file.beginWrite()
+            var next = model
+            for index in 0..<150 {
+                next[(index * 7) % 200] = UInt64(round * 1000 + index)
+                try PageArray.set((index * 7) % 200, to: next[(index * 7) % 200], in: transaction)
+                if index % 40 == 39 { try transaction.spill() }
+                // Its pages are its own still, in the file or in memory.
+                #expect(try PageArray.values(of: transaction.catalog.root, in: transaction.view) == next)
+            }
+            if round % 2 == 0 {
+                transaction.rollback()
+            } else {
+                try file.publish([try PageArray.commit(transaction)])
+                model = next
+            }
+            let snapshot = try file.beginRead()
+            #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view) == model)
+            #expect(try PageArray.values(of: old.catalog.root, in: old.view) == [UInt64](repeating: 0, count: 200))
+            try PageArray.audit(snapshot)
+        }
+    }
+
+    @Test func `pages that a transaction wrote early and gave up are used again by it`() throws {
+        let file = try makeFile()
+        let transaction = try file.beginWrite()
+        for round in 0..<50 {
+            for index in 0..<20 { try PageArray.set(index, to: UInt64(round), in: transaction) }
+            try transaction.spill()
+        }
+        try file.publish([try PageArray.commit(transaction)])
+        let snapshot = try file.beginRead()
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view).prefix(20).allSatisfy { $0 == 49 })
+        try PageArray.audit(snapshot)
+        #expect(file.byteCount < 2 << 20)
+    }
+
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `snapshots keep their content and every page is used or free, whatever is committed and pinned`(
         seed: UInt64

@@ -1,0 +1,42 @@
+import Logging
+import RealmStorage
+
+extension Realm {
+    /// A version of the file that somebody reads, and that therefore keeps space which newer versions gave up.
+    public struct ActiveVersion: Sendable, Hashable, CustomStringConvertible {
+        /// The version.
+        public let version: UInt64
+        /// For how long its oldest reader has stood there; a suspended machine's sleep counts.
+        public let age: Duration
+        /// The process of that reader, as it knows itself: in containers several may have the same number.
+        public let processID: Int32
+        /// Whether it is this process.
+        public let isThisProcess: Bool
+        /// Where the realms of this process that stand there, or that were frozen there, were opened: `Module/File.swift:12`.
+        public let openedAt: [String]
+        /// The above in a sentence.
+        public let description: String
+
+        init(_ version: RealmStorage.ActiveVersion) {
+            self.version = version.version
+            age = .seconds(version.seconds)
+            processID = version.processID
+            isThisProcess = version.isThisProcess
+            openedAt = version.origins
+            description = version.description
+        }
+    }
+
+    /// The versions that readers of all processes stand at, oldest first.
+    ///
+    /// A realm that is not refreshed, a frozen object that is kept, an observer that does not take its changes: each holds a
+    /// version, and with it the space that was given up since. This tells which, for how long, and where it was opened.
+    ///
+    /// ```swift
+    /// for version in realm.activeVersions where version.age > .seconds(60) { logger.warning("\(version)") }
+    /// ```
+    public var activeVersions: [ActiveVersion] {
+        core.checkAccess()
+        return core.coordinator.file.activeVersions().map(ActiveVersion.init)
+    }
+}

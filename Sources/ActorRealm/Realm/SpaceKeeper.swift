@@ -1,0 +1,150 @@
+import Dispatch
+import Glibc
+import RealmModel
+import RealmStorage
+import Synchronization
+
+/// Makes the file smaller in the background, when commits have left space that is worth giving back.
+///
+/// It waits for a quiet moment, takes turns like any other writer, each for one small step, and rests in between.
+final class SpaceKeeper: Sendable {
+    private struct State {
+        weak var writes: WriteScheduler?
+        var isWorking = false
+        /// Before this moment (monotonic nanoseconds) nothing is looked at again.
+        var restsUntil: UInt64 = 0
+        var rest: UInt64 = SpaceKeeper.shortestRest
+    }
+
+    private static let shortestRest: UInt64 = 1_000_000_000
+    private static let longestRest: UInt64 = 60_000_000_000
+    /// How long it waits for a moment without writers before it takes a turn among them.
+    private static let patience: UInt64 = 500_000_000
+
+    private let file: StorageFile
+    private let thread = DedicatedThread(name: "realm-space")
+    private let state = Mutex(State())
+    private let isStopped = Atomic(false)
+    /// Held during a step.
+    private let stepping = Mutex(())
+    private let steppingThread = Atomic<UInt>(0)
+
+    init(file: StorageFile) {
+        self.file = file
+    }
+
+    func attach(_ writes: WriteScheduler) {
+        state.withLock { $0.writes = writes }
+    }
+
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// Looks whether there is something to do, after a commit of this process.
+    ///
+    /// A few loads, seldom more.
+    func commitWasPublished() {
+        guard file.isSpaceWasted else { return }
+        let now = Self.now
+        let starts = state.withLock { state in
+            guard !state.isWorking, now >= state.restsUntil else { return false }
+            state.isWorking = true
+            return true
+        }
+        // The file must be able to close between two steps, so nothing holds the keeper over a sleep.
+        if starts { thread.perform { [weak self] in Self.work { [weak self] in self } } }
+    }
+
+    /// Ends the work; returns when no step is under way.
+    func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
+        // The last reference to the realm may end in a step.
+        if steppingThread.load(ordering: .sequentiallyConsistent) == UInt(pthread_self()) { return }
+        stepping.withLock { _ in }
+    }
+
+    private static func work(for keeper: () -> SpaceKeeper?) {
+        let maintenance = SpaceMaintenance()
+        var moved = false
+        let first = now
+        while true {
+            usleep(20_000)
+            guard let keeper = keeper(), !keeper.isStopped.load(ordering: .sequentiallyConsistent) else { return }
+            if keeper.isBusy, now - first < patience { continue }
+            break
+        }
+        while true {
+            guard let isDone = keeper()?.step(maintenance) else { return }
+            if isDone { break }
+            moved = true
+            usleep(1_000)
+        }
+        keeper()?.rest(afterProgress: moved)
+    }
+
+    private var isBusy: Bool {
+        guard let writes = state.withLock({ $0.writes }) else { return false }
+        return writes.waitingCount > 0 || writes.preparedCount > 0
+    }
+
+    /// Takes one turn; returns whether nothing is left to do, nil when the realm is closing.
+    private func step(_ maintenance: SpaceMaintenance) -> Bool? {
+        stepping.withLock { _ -> Bool? in
+            guard !isStopped.load(ordering: .sequentiallyConsistent), let writes = state.withLock({ $0.writes }) else {
+                return nil
+            }
+            steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
+            defer { steppingThread.store(0, ordering: .sequentiallyConsistent) }
+            guard let turn = try? writes.acquireWaiting() else { return true }
+            writes.waitForFlushes()
+            writes.transactionBegins()
+            do {
+                switch try maintenance.step(file) {
+                case .commit(let commit):
+                    if case .failure = writes.commitBlocking(commit, ending: turn) { return true }
+                    return false
+                case .more:
+                    writes.finish(turn)
+                    return false
+                case .done:
+                    writes.finish(turn)
+                    return true
+                }
+            } catch {
+                // What stands in the way of a step stands in the way of the next commit, which reports it.
+                writes.finish(turn)
+                return true
+            }
+        }
+    }
+
+    private func rest(afterProgress hadProgress: Bool) {
+        state.withLock { state in
+            state.isWorking = false
+            state.rest = hadProgress ? Self.shortestRest : min(state.rest * 2, Self.longestRest)
+            state.restsUntil = Self.now + state.rest
+        }
+    }
+}
+
+extension WriteScheduler {
+    /// Waits for the turn behind everybody who waits already, blocking the thread, and lets whoever must pass.
+    func acquireWaiting() throws(StorageError) -> Ticket {
+        var gate = ThreadGate<Outcome>()
+        let announced = Mutex(gate)
+        let granted: @Sendable (Ticket, Outcome) -> Void = { _, outcome in
+            announced.withLock { $0 }.open(with: outcome)
+        }
+        let ticket = acquire(for: .none, granted)
+        while true {
+            switch gate.wait() {
+            case .granted: break
+            case .cancelled: misuse("Maintenance is never cancelled.")
+            case .failed(let error): throw error
+            }
+            gate = ThreadGate<Outcome>()
+            let next = gate
+            announced.withLock { $0 = next }
+            if begin(ticket, granted) { return ticket }
+        }
+    }
+}

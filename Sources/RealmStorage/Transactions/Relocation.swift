@@ -1,0 +1,124 @@
+/// One bounded step of moving pages off the end of the file: how far, and how much of it is left to do.
+package struct Relocation {
+    /// Pages at and above this one are moved below it.
+    package let limit: PageNumber
+    private let pageBudget: Int
+    private var pagesLeft: Int
+    private var visitsLeft: Int
+    /// Pages moved so far.
+    package private(set) var movedPageCount = 0
+    /// Whether a run had to stay only because the step had moved enough: come back to where it was.
+    var isCutShort = false
+
+    package init(limit: PageNumber, pageBudget: Int = 256, visitBudget: Int = 2048) {
+        self.limit = limit
+        self.pageBudget = pageBudget
+        pagesLeft = pageBudget
+        visitsLeft = visitBudget
+    }
+
+    /// Whether the step has done enough.
+    package var isExhausted: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
+
+    mutating func visit() {
+        visitsLeft -= 1
+    }
+
+    /// Whether a run should be moved now; counts it as moved then.
+    mutating func moves(_ reference: PageReference, in transaction: WriteTransaction) -> Bool {
+        guard reference.page >= limit || reference.pageCount > limit - reference.page,
+            transaction.state.space.hasRoom(reference.pageCount, below: limit)
+        else { return false }
+        let count = Int(reference.pageCount)
+        // A run longer than the whole budget is a step of its own.
+        guard count <= pagesLeft || pagesLeft == pageBudget else {
+            isCutShort = true
+            return false
+        }
+        pagesLeft -= count
+        movedPageCount += count
+        return true
+    }
+
+    /// A run that refers to nothing, moved if it should be.
+    package mutating func relocated(
+        _ reference: PageReference,
+        in transaction: WriteTransaction
+    ) throws(StorageError) -> PageReference {
+        visit()
+        guard moves(reference, in: transaction) else { return reference }
+        return transaction.seal(try transaction.writable(reference).reference)
+    }
+}
+
+extension WriteTransaction {
+    /// The end of the file, in pages, as this transaction leaves it.
+    package var pageCount: Int { Int(state.space.pageCount) }
+
+    /// The pages that may be used now.
+    package var freePageCount: Int { state.space.freePageCount }
+
+    /// Where the file should end after its pages have been moved: room for everything in use and a little more; nil while
+    /// too little is free.
+    package var relocationLimit: PageNumber? {
+        guard StorageFile.isMostlyFree(freePageCount, of: pageCount) else { return nil }
+        let used = pageCount - freePageCount
+        return PageNumber(used + used / 8 + 64)
+    }
+
+    /// Makes allocations take the lowest room from here on, in later transactions of this process as well; nil ends it.
+    package func setPlacementLimit(_ limit: PageNumber?) {
+        state.space.placementLimit = limit
+    }
+
+    /// Moves the end of the file back over free pages, when there are enough of them; returns how many.
+    ///
+    /// The file itself becomes shorter by `StorageFile.returnTrailingSpace()`, once this is durable.
+    package func trimEnd() -> Int {
+        state.space.endChunk()
+        let trailing = state.space.trailingPageCount
+        let needed = (pageCount - trailing) * pageByteCount
+        guard trailing > 0, StorageFile.isWorthCutting(file.byteCount - needed, behind: needed) else { return 0 }
+        return state.space.trimEnd() ? trailing : 0
+    }
+
+    /// Whether the commit writes a checkpoint for the sake of the place of those before it.
+    package var writesCheckpoint: Bool { state.writesCheckpoint }
+
+    /// Moves the log's segments off the end: this commit writes a checkpoint, and older checkpoints are copied.
+    package func relocateLog(_ relocation: inout Relocation) throws(StorageError) {
+        let isAbove = { (segment: WriterState.Segment) in segment.reference.page >= relocation.limit }
+        let checkpoints = state.checkpoints
+        if let first = checkpoints.firstIndex(where: isAbove) {
+            // Each one is named by the one after it, so all from the first on are written again.
+            var previous = first > 0 ? checkpoints[first - 1] : nil
+            for index in first..<checkpoints.count {
+                var segment = try LogSegment.read(checkpoints[index].reference, in: view)
+                segment.previous = previous?.reference ?? .none
+                segment.previousVersion = previous?.version ?? 0
+                let reference = try store(segment)
+                free(checkpoints[index].reference)
+                state.checkpoints[index].reference = reference
+                previous = state.checkpoints[index]
+            }
+            state.writesCheckpoint = true
+        }
+        if state.segments.contains(where: isAbove) { state.writesCheckpoint = true }
+    }
+
+    private func store(_ segment: LogSegment) throws(StorageError) -> PageReference {
+        let bytes = segment.encoded()
+        let pageCount = (bytes.count + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
+        let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+        bytes.withUnsafeBytes {
+            (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+        }
+        page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
+        return seal(page.reference)
+    }
+}
+
+extension PreparedCommit {
+    /// The number of pages that the commit writes, its header not counted.
+    package var writtenPageCount: Int { runs.reduce(0) { $0 + Int($1.pageCount) } }
+}

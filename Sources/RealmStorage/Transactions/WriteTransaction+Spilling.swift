@@ -1,0 +1,31 @@
+/// Writing to the file before the commit, so that a transaction of any size needs bounded memory.
+///
+/// The runs go to the places where the commit wants them: pages that no durable version uses, or beyond the end. Nothing
+/// refers to them before the header does, which such a commit writes only when everything else has been flushed.
+extension WriteTransaction {
+    /// Writes what is sealed when much of it waits.
+    ///
+    /// Pointers into sealed pages of this transaction are stale afterwards.
+    @inline(__always)
+    package func spillIfNeeded() throws(StorageError) {
+        if _slowPath(unspilledPageCount > unspilledPageLimit) { try spill() }
+    }
+
+    /// Writes what is sealed.
+    @inline(never)
+    package func spill() throws(StorageError) {
+        let runs = unspilled.values.sorted { $0.page < $1.page }
+        unspilled.removeAll(keepingCapacity: true)
+        unspilledPageCount = 0
+        guard let last = runs.last else { return }
+        hasSpilled = true
+        try file.spill(runs, from: taken.first?.page ?? last.page, to: last.page + last.pageCount)
+    }
+
+    /// Notes that a run is about to change, or goes, or is pointed into: it stays in memory until the commit.
+    @inline(__always)
+    func forgetSeal(of reference: PageReference) {
+        guard !unspilled.isEmpty, let run = unspilled.removeValue(forKey: reference.page) else { return }
+        unspilledPageCount -= Int(run.pageCount)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// Everything that a realm is made of can be moved off the end of its file, and is the same afterwards.
+@Suite struct SpaceMaintenanceTests {
+    private func length(_ file: StorageFile) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+    }
+
+    /// Takes steps until nothing is left to do; returns how many commits that were.
+    private func shrink(_ database: TestDatabase, budget: Int = 64) throws -> Int {
+        let maintenance = SpaceMaintenance()
+        maintenance.pageBudget = budget
+        var commits = 0
+        try database.file.lockForWriting()
+        defer { database.file.unlockForWriting() }
+        for _ in 0..<20_000 {
+            switch try maintenance.step(database.file) {
+            case .commit(let commit):
+                try database.file.publish([commit])
+                commits += 1
+            case .more: break
+            case .done: return commits
+            }
+        }
+        Issue.record("shrinking did not end")
+        return commits
+    }
+
+    private static let classes = [
+        ClassSchema(
+            name: "Item",
+            properties: [
+                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+                PropertySchema(name: "name", kind: .string, isIndexed: true),
+                PropertySchema(name: "photo", kind: .data, isOptional: true),
+                PropertySchema(name: "numbers", kind: .int, collection: .list),
+                PropertySchema(name: "texts", kind: .string, collection: .list),
+                PropertySchema(name: "others", kind: .object, collection: .list, targetClass: "Item"),
+                PropertySchema(name: "next", kind: .object, targetClass: "Item"),
+            ]
+        ),
+        ClassSchema(name: "Ballast", properties: [PropertySchema(name: "bytes", kind: .data)]),
+    ]
+
+    /// What a database holds, as text.
+    private func describe(_ model: ModelView) throws -> [String] {
+        let table = try #require(try model.table(named: "Item"))
+        var rows: [String] = []
+        var cursor = table.leaves()
+        while let leaf = try cursor.next() {
+            for row in 0..<leaf.rowCount {
+                let key = leaf.key(at: row)
+                let location = RowLocation(leaf: leaf, row: row)
+                var text = "\(key)"
+                for property in 0..<3 { text += " \(try table.value(property, at: location))" }
+                for property in 3..<6 { text += " \(try table.list(property, at: location, key: key).values())" }
+                text += " \(try table.value(6, at: location))"
+                rows.append(text)
+            }
+        }
+        return rows
+    }
+
+    private func fill(_ database: TestDatabase, rows: Int, random: inout SplitMix64) throws {
+        for batch in 0..<(rows / 50) {
+            try database.write { _ in
+                let table = try database.table("Item")
+                for index in 0..<50 {
+                    let id = Int64(batch * 50 + index)
+                    let key = try table.insert(primaryKey: .int(id))
+                    try table.set("name", key, .string("item \(id % 97)"))
+                    if id % 7 == 0 {
+                        let bytes = (0..<(1_000 + Int(id) * 13)).map { _ in UInt8.random(in: 0...255, using: &random) }
+                        try table.set("photo", key, .data(bytes))
+                    }
+                    for number in 0..<(id % 50 == 3 ? 900 : Int(id % 5)) {
+                        try table.listAppend(table.ordinal("numbers"), key: key, .int(Int64(number) * id))
+                    }
+                    if id % 60 == 4 {
+                        for number in 0..<30 {
+                            let text = String(repeating: "\(number)", count: number == 9 ? 5_000 : 100)
+                            try table.listAppend(table.ordinal("texts"), key: key, .string(text))
+                        }
+                    }
+                    if key > 10 {
+                        try table.set("next", key, .link(key - 7))
+                        for other in 0..<(id % 100 == 5 ? 400 : 2) {
+                            try table.listAppend(table.ordinal("others"), key: key, .link(Int64(other) % key))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [8, 64, 100_000])
+    func `everything moves off the end of the file and is what it was`(budget: Int) throws {
+        let seed = UInt64.random(in: 0...9999)
+        var random = SplitMix64(seed: seed)
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let table = try database.table("Ballast")
+            for _ in 0..<40 {
+                let key = try table.insert()
+                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
+            }
+        }
+        try fill(database, rows: 600, random: &random)
+        try database.write { _ in try database.table("Ballast").deleteAll() }
+        let content = try describe(database.model)
+        let long = try length(database.file)
+        var before: ModelView? = try database.model.duplicate()
+        var commits = try shrink(database, budget: budget)
+        #expect(try describe(before!) == content, "seed \(seed)")
+        before = nil
+        try database.model.advance(to: database.file.beginRead())
+        commits += try shrink(database, budget: budget)
+        try database.model.advance(to: database.file.beginRead())
+        #expect(try describe(database.model) == content, "seed \(seed)")
+        try FileVerifier.verify(database.file.beginRead())
+        print("moved \(budget) pages a step: \(long) to \(try length(database.file)) bytes in \(commits) commits")
+        #expect(try length(database.file) < long / 2, "seed \(seed)")
+        // What moved can be changed, and the file is found whole by whoever opens it next.
+        try database.write { _ in
+            let table = try database.table("Item")
+            for key in stride(from: Int64(0), to: 600, by: 11) { try table.delete(key: key) }
+        }
+        try FileVerifier.verify(database.file.beginRead())
+        let copy = database.directory.path("copy.realm")
+        try FileManager.default.copyItem(atPath: database.file.path, toPath: copy)
+        try FileVerifier.verify(StorageFile.open(path: copy).beginRead())
+    }
+
+    @Test func `steps take turns with other writers, and nothing is lost`() throws {
+        let seed = UInt64.random(in: 0...9999)
+        var random = SplitMix64(seed: seed)
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let table = try database.table("Ballast")
+            for _ in 0..<20 {
+                let key = try table.insert()
+                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
+            }
+        }
+        try fill(database, rows: 300, random: &random)
+        try database.write { _ in try database.table("Ballast").deleteAll() }
+        let maintenance = SpaceMaintenance()
+        maintenance.pageBudget = 4
+        var isDone = false
+        var steps = 0
+        var names: [Int64: String] = [:]
+        while !isDone {
+            try database.file.lockForWriting()
+            switch try maintenance.step(database.file) {
+            case .commit(let commit): try database.file.publish([commit])
+            case .more: break
+            case .done: isDone = true
+            }
+            database.file.unlockForWriting()
+            steps += 1
+            try #require(steps < 5_000)
+            let key = Int64(Int.random(in: 0..<300, using: &random))
+            names[key] = "changed \(steps)"
+            try database.write { _ in try database.table("Item").set("name", key, .string("changed \(steps)")) }
+            if steps % 10 == 0 { try FileVerifier.verify(database.file.beginRead()) }
+        }
+        let table = try database.table("Item")
+        for (key, name) in names {
+            #expect(try table.value(table.ordinal("name"), key: key) == .string(name), "seed \(seed), row \(key)")
+        }
+        try FileVerifier.verify(database.file.beginRead())
+        #expect(steps > 10)
+        #expect(try length(database.file) < 3 << 20)
+    }
+}

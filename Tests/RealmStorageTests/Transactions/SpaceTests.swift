@@ -1,0 +1,132 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// The file becomes smaller again, and nobody who reads it notices.
+@Suite struct SpaceTests {
+    let directory = TemporaryDirectory()
+
+    private func makeFile(_ name: String) throws -> StorageFile {
+        var options = StorageOptions()
+        options.durability = .none
+        let file = try StorageFile.open(path: directory.path(name), options: options)
+        #expect(try file.tryLockForWriting())
+        let transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        return file
+    }
+
+    private func length(_ file: StorageFile) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+    }
+
+    private func setBallast(_ pageCount: Int, _ file: StorageFile) throws {
+        let transaction = try file.beginWrite()
+        try PageArray.setBallast(pageCount, in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+    }
+
+    private func write(_ index: Int, _ value: UInt64, _ file: StorageFile) throws {
+        let transaction = try file.beginWrite()
+        try PageArray.set(index, to: value, in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+    }
+
+    /// Shrinks until nothing is left to do; returns the number of steps.
+    @discardableResult
+    private func shrink(_ file: StorageFile, budget: Int = 32) throws -> Int {
+        var steps = 0
+        while let commit = try PageArray.shrink(file, budget: budget) {
+            try file.publish([commit])
+            steps += 1
+            try PageArray.audit(try file.beginRead())
+            try #require(steps < 1000)
+        }
+        return steps
+    }
+
+    @Test func `free pages at the end go back to the file system, and the file can be opened at every moment`() throws {
+        let file = try makeFile("end.realm")
+        try setBallast(4000, file)
+        let long = try length(file)
+        try setBallast(0, file)
+        let steps = try shrink(file)
+        #expect(try length(file) < long / 8, "\(file.byteCount) of \(long) bytes after \(steps) steps")
+        #expect(file.byteCount == (try length(file)))
+        try write(3, 33, file)
+        let copy = directory.path("copy.realm")
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        let snapshot = try StorageFile.open(path: copy).beginRead()
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[3] == 33)
+        try PageArray.audit(snapshot)
+    }
+
+    @Test func `pages move off the end in small steps while others write`() throws {
+        let file = try makeFile("moved.realm")
+        // The ballast comes first in the file, and everything in use behind it.
+        try setBallast(3000, file)
+        for round in 0..<3 { for index in 0..<PageArray.count { try write(index, UInt64(round), file) } }
+        try setBallast(0, file)
+        var other = 0
+        var steps = 0
+        let long = try length(file)
+        while let commit = try PageArray.shrink(file, budget: 8) {
+            try file.publish([commit])
+            #expect(commit.writtenPageCount < 40, "a step writes \(commit.writtenPageCount) pages")
+            other += 1
+            steps += 1
+            try write(other % PageArray.count, UInt64(other + 1000), file)
+            try #require(steps < 1000)
+        }
+        #expect(try length(file) < long / 4, "\(file.byteCount) of \(long) bytes after \(steps) steps")
+        try PageArray.audit(try file.beginRead())
+    }
+
+    @Test func `a snapshot reads on while the file is cut under it, and keeps no more than its own pages`() throws {
+        let file = try makeFile("pinned.realm")
+        try setBallast(3000, file)
+        for index in 0..<PageArray.count { try write(index, 7, file) }
+        var snapshot: Snapshot? = try file.beginRead()
+        try setBallast(0, file)
+        for index in 0..<PageArray.count { try write(index, 8, file) }
+        try shrink(file)
+        let old = try PageArray.values(of: snapshot!.catalog.root, in: snapshot!.view)
+        #expect(old == [UInt64](repeating: 7, count: PageArray.count))
+        let held = try length(file)
+        snapshot = nil
+        try write(0, 9, file)
+        try shrink(file)
+        #expect(try length(file) < held / 4, "\(file.byteCount) of \(held) bytes")
+        try PageArray.audit(try file.beginRead())
+    }
+
+    @Test func `growing and shrinking by turns does not cut the file every time`() throws {
+        let file = try makeFile("hysteresis.realm")
+        for index in 0..<PageArray.count { try write(index, 1, file) }
+        try shrink(file)
+        var lengths: Set<Int> = []
+        for _ in 0..<20 {
+            try setBallast(60, file)
+            lengths.insert(try length(file))
+            try setBallast(0, file)
+            try shrink(file)
+            lengths.insert(try length(file))
+        }
+        #expect(lengths.count <= 2, "\(lengths)")
+    }
+
+    @Test func `trimming that is rolled back loses no page`() throws {
+        let file = try makeFile("rollback.realm")
+        try setBallast(2000, file)
+        try setBallast(0, file)
+        try write(0, 1, file)
+        let transaction = try file.beginWrite()
+        #expect(transaction.trimEnd() > 1000)
+        try PageArray.set(1, to: 5, in: transaction)
+        transaction.rollback()
+        try write(0, 2, file)
+        try PageArray.audit(try file.beginRead())
+    }
+}

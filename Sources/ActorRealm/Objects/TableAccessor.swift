@@ -8,6 +8,11 @@ import RealmStorage
 @usableFromInline
 final class TableAccessor {
     unowned(unsafe) let core: RealmCore
+    /// The core's model and what it never changes.
+    unowned(unsafe) let model: ModelView
+    let isFrozen: Bool
+    private let instanceSize: Int
+    private let alignmentMask: Int
     let table: TableView
     let info: ModelClass
     /// The ordinals of the stored class, by declared ordinal.
@@ -27,6 +32,10 @@ final class TableAccessor {
 
     init(core: RealmCore, table: TableView, info: ModelClass) {
         self.core = core
+        model = core.model
+        isFrozen = core.isFrozen
+        instanceSize = info.instanceSize
+        alignmentMask = info.alignmentMask
         self.table = table
         self.info = info
         ordinals = info.properties.map { property in
@@ -103,8 +112,8 @@ final class TableAccessor {
         if let template {
             let memory = crealm_clone_object(
                 Unmanaged.passUnretained(template).toOpaque(),
-                info.instanceSize,
-                info.alignmentMask
+                instanceSize,
+                alignmentMask
             )
             object = Unmanaged<ObjectBase>.fromOpaque(memory.unsafelyUnwrapped).takeRetainedValue()
         } else {
@@ -117,7 +126,7 @@ final class TableAccessor {
         object.rowKey = key
         if let location {
             object.point(to: location, generation: state.pointee.generation.pointee)
-        } else if core.isFrozen, let location = attempt({ try table.locate(key) }) {
+        } else if isFrozen, let location = attempt({ try table.locate(key) }) {
             object.point(to: location, generation: state.pointee.generation.pointee)
         }
         return object

@@ -29,7 +29,7 @@ public struct Query<T> {
     func compared(
         _ operation: ComparisonOperator,
         _ right: QueryNode,
-        _ options: StringComparisonOptions = []
+        _ options: StringComparisonOptions = .none
     ) -> Query<Bool> {
         Query<Bool>(.comparison(node, operation, right, options))
     }

@@ -18,7 +18,7 @@ public final class _CollectionBacking {
     private let equality: IndexedEquality?
     private var compiledQuery: CompiledQuery?
     private let steps: [Step]
-    private var cache = Cache()
+    @exclusivity(unchecked) private var cache = Cache()
     /// Guards the cache of a frozen collection, which several threads may read.
     private let lock = Mutex(())
 

@@ -11,13 +11,12 @@ package struct IndexedEquality: Sendable {
     /// Recognises a predicate; nil for all that need to be compiled, what does not fit the schema included.
     package init?(_ predicate: Predicate, table: TableView) {
         guard case .comparison(let comparison) = predicate,
-            comparison.operation == .equal, comparison.options.isEmpty, comparison.quantifier == nil,
+            comparison.operation == .equal, comparison.options == .none, comparison.quantifier == nil,
             case .path(let path) = comparison.left, path.steps.count == 1, case .property(let name) = path.steps[0],
             case .value(let constant) = comparison.right,
-            let ordinal = table.schema.ordinal(of: name)
+            let ordinal = table.ordinal(of: name), table.hasIndex(ordinal)
         else { return nil }
-        guard table.schema.properties[ordinal].collection == .none, table.hasIndex(ordinal) else { return nil }
-        switch (table.schema.properties[ordinal].kind, constant) {
+        switch (table.kind(of: ordinal), constant) {
         case (.int, .int(let number)): value = .int(number)
         case (.string, .string(let text)): value = .string(text)
         case (.objectId, .objectId(let identifier)): value = .objectId(identifier)
@@ -29,8 +28,7 @@ package struct IndexedEquality: Sendable {
 
     /// The first row, in key order, with the value.
     package func firstKey(in table: TableView) throws -> Int64? {
-        if table.schema.primaryKeyOrdinal == property { return try table.find(primaryKey: value) }
-        return try table.rangeKeys(property: property, lower: .including(value), upper: .including(value), limit: 1)
-            .first
+        if table.primaryKeyOrdinal == property { return try table.find(primaryKey: value) }
+        return try table.indexedKeys(property: property, equalTo: value, limit: 1).first
     }
 }

@@ -25,7 +25,8 @@ extension Realm {
     ) async throws -> Result {
         let core = core
         let turn = try await core.waitForTurn(isolation)
-        try core.beginTransaction(turn: turn)
+        // What observers are not to be told of is a version of its own.
+        try core.beginTransaction(turn: turn, joining: tokens.isEmpty)
         let result: Result
         do {
             result = try block()
@@ -90,6 +91,10 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken],
         _ isolation: isolated (any Actor)?
     ) async throws {
+        if tokens.isEmpty, let ticket, coordinator.writes.mayJoin(ticket) {
+            try complete(await coordinator.writes.commitJoined(ending: joinCommit(), isolation: isolation))
+            return
+        }
         let (prepared, turn) = try prepareCommit()
         skip(prepared, for: tokens)
         try complete(await coordinator.writes.commit(prepared, ending: turn, isolation: isolation))

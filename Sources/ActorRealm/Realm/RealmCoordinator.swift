@@ -295,6 +295,8 @@ final class VersionWatcher: Sendable {
         let first = file.newestVersion
         DedicatedThread.detach(name: "realm-watch") { [self] in
             var version = first
+            file.beginWatching()
+            defer { file.endWatching() }
             while !isStopped.load(ordering: .acquiring) {
                 let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
                 if newest > version {

@@ -36,11 +36,16 @@ extension RealmCore {
     }
 
     /// Opens the transaction of a turn; gives the turn back when that fails.
-    func beginTransaction(turn: WriteScheduler.Ticket) throws {
+    ///
+    /// - Parameters:
+    ///   - turn: The turn that has come.
+    ///   - joining: Whether the transaction may build on commits that are not sealed yet.
+    /// - Throws: `Realm.Error`, when the transaction cannot be opened.
+    func beginTransaction(turn: WriteScheduler.Ticket, joining: Bool = false) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
-            coordinator.writes.transactionBegins()
-            try model.begin(coordinator.file.beginWrite())
+            coordinator.writes.transactionBegins(joining: joining)
+            try model.begin(coordinator.file.beginWrite(joining: joining))
         } catch {
             coordinator.writes.finish(turn)
             throw Realm.Error.wrap(error, path: coordinator.path)
@@ -62,6 +67,22 @@ extension RealmCore {
             try model.endTransaction()
             ticket = nil
             return (prepared, turn)
+        } catch {
+            cancelTransaction()
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    /// Leaves the transaction to be sealed together with later ones, as ``prepareCommit()`` otherwise.
+    func joinCommit() throws -> WriteScheduler.Ticket {
+        guard let turn = ticket else {
+            misuse("There is no write transaction to commit: begin one first.")
+        }
+        do {
+            try throwWriteFailure()
+            try model.join()
+            ticket = nil
+            return turn
         } catch {
             cancelTransaction()
             throw Realm.Error.wrap(error, path: coordinator.path)

@@ -47,7 +47,8 @@ struct WriteQueue<Isolation: Hashable> {
         var grant: Ticket?
         /// This writer gets the error of the lock.
         var fail: Ticket?
-        /// Start flushing there: call ``takeForFlush()``, flush, and report ``flushFinished(at:)``.
+        /// Start flushing there: when ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush()``,
+        /// flush, and report ``flushFinished(at:)``.
         var flush: FlushPlace?
     }
 
@@ -63,8 +64,20 @@ struct WriteQueue<Isolation: Hashable> {
         case held(since: UInt64)
     }
 
+    /// How a writer's turn ends.
+    enum Ending: Equatable, Sendable {
+        /// Without a commit.
+        case nothing
+        /// With a commit that was sealed, and with it those that joined before.
+        case prepared
+        /// With a commit that is left to be sealed together with later ones.
+        case joined
+    }
+
     private enum Turn {
         case none
+        /// The flusher seals what joined.
+        case sealing
         /// Chosen, not started: its task is on the way to its actor.
         case granted(Waiter)
         case running(Waiter)
@@ -83,7 +96,11 @@ struct WriteQueue<Isolation: Hashable> {
     private var turn = Turn.none
     /// Commits that are prepared and have not been taken for a flush.
     private(set) var preparedCount = 0
+    /// Commits that are not sealed yet.
+    private(set) var joinedCount = 0
     private(set) var isFlushing = false
+    /// Whether another process may wait for the lock, so that it has to be yielded now and then.
+    var isShared = true
 
     init(holdLimit: UInt64 = 10_000_000) {
         self.holdLimit = holdLimit
@@ -95,7 +112,20 @@ struct WriteQueue<Isolation: Hashable> {
     /// Whether nobody writes, waits or flushes.
     var isIdle: Bool {
         guard case .none = turn else { return false }
-        return standing.isEmpty && preparedCount == 0 && !isFlushing
+        return standing.isEmpty && preparedCount == 0 && joinedCount == 0 && !isFlushing
+    }
+
+    /// Whether the flusher has to seal before it takes the prepared commits.
+    var isSealing: Bool {
+        if case .sealing = turn { return true }
+        return false
+    }
+
+    /// Whether a writer may leave its commit to be sealed together with later ones: while a flush keeps the device busy,
+    /// sealing each on its own would bring none of them there earlier.
+    func mayJoin(_ ticket: Ticket) -> Bool {
+        guard isFlushing, case .running(let waiter) = turn else { return false }
+        return waiter.ticket == ticket && waiter.kind == .asynchronous
     }
 
     /// Whether this process holds the inter-process lock.
@@ -107,7 +137,7 @@ struct WriteQueue<Isolation: Hashable> {
     /// Whether it is this writer's turn, started or not.
     func hasTurn(_ ticket: Ticket) -> Bool {
         switch turn {
-        case .none: false
+        case .none, .sealing: false
         case .granted(let waiter), .running(let waiter): waiter.ticket == ticket
         }
     }
@@ -154,8 +184,8 @@ struct WriteQueue<Isolation: Hashable> {
         return true
     }
 
-    /// The writer whose turn it is is done, with a prepared commit or without.
-    mutating func finish(_ ticket: Ticket, committed: Bool, at now: UInt64) -> Actions {
+    /// The writer whose turn it is is done.
+    mutating func finish(_ ticket: Ticket, _ ending: Ending, at now: UInt64) -> Actions {
         let kind: Kind
         switch turn {
         case .granted(let waiter) where waiter.ticket == ticket: kind = waiter.kind
@@ -163,17 +193,34 @@ struct WriteQueue<Isolation: Hashable> {
         default: misuse("Only the writer whose turn it is can finish it.")
         }
         turn = .none
-        var place: FlushPlace?
-        if committed {
-            preparedCount += 1
-            if !isFlushing {
-                isFlushing = true
-                place = kind == .synchronous ? .caller : .ioThread
-            }
+        switch ending {
+        case .nothing: break
+        case .prepared: prepareJoined(and: 1)
+        case .joined: joinedCount += 1
         }
+        let place = startFlushing(kind == .synchronous && ending == .prepared ? .caller : .ioThread)
         var actions = advance(at: now)
         actions.flush = place
         return actions
+    }
+
+    /// The writer whose turn it is sealed what joined before, to begin on its own.
+    mutating func joinedSealed(at now: UInt64) -> Actions {
+        prepareJoined(and: 0)
+        return Actions(flush: startFlushing(.ioThread))
+    }
+
+    /// What joined cannot be sealed, or stands on commits that are lost.
+    mutating func dropJoined() {
+        joinedCount = 0
+    }
+
+    /// The flusher has sealed what joined.
+    mutating func sealFinished(at now: UInt64) -> Actions {
+        guard case .sealing = turn else { misuse("Nothing is being sealed.") }
+        turn = .none
+        prepareJoined(and: 0)
+        return advance(at: now)
     }
 
     /// The flusher begins with everything that is prepared by now; returns how many commits that are.
@@ -184,10 +231,39 @@ struct WriteQueue<Isolation: Hashable> {
 
     /// A flush ended, well or not.
     mutating func flushFinished(at now: UInt64) -> Actions {
-        isFlushing = preparedCount > 0
+        isFlushing = false
+        let place = startFlushing(.ioThread)
         var actions = advance(at: now)
-        if isFlushing { actions.flush = .ioThread }
+        actions.flush = place
         return actions
+    }
+
+    private mutating func prepareJoined(and count: Int) {
+        preparedCount += joinedCount + count
+        joinedCount = 0
+    }
+
+    /// Starts a flush when there is something to flush and none is on the way.
+    ///
+    /// What joined is sealed first; a chosen writer that has not started waits for that. While a writer is at work nothing
+    /// can be sealed: then the flush starts when it ends.
+    private mutating func startFlushing(_ place: FlushPlace) -> FlushPlace? {
+        guard !isFlushing else { return nil }
+        if joinedCount > 0 {
+            switch turn {
+            case .none:
+                turn = .sealing
+            case .granted(let waiter):
+                waiters.prepend(waiter)
+                standing.insert(waiter.ticket)
+                turn = .sealing
+            case .running, .sealing:
+                break
+            }
+        }
+        guard preparedCount > 0 || isSealing else { return nil }
+        isFlushing = true
+        return isSealing ? .ioThread : place
     }
 
     /// The inter-process lock was taken.
@@ -244,12 +320,12 @@ struct WriteQueue<Isolation: Hashable> {
             lock = .acquiring
             return Actions(lock: .acquire)
         case .held(let since):
-            let hasToYield = now >= since && now - since >= holdLimit
+            let hasToYield = isShared && now >= since && now - since >= holdLimit
             if !hasToYield, let next = popNext() {
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
                 return Actions(grant: next.ticket)
             }
-            if preparedCount > 0 || isFlushing { return Actions() }
+            if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
             if standing.isEmpty {
                 lock = .free
                 return Actions(lock: .release)

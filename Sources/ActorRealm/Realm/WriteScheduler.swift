@@ -34,9 +34,10 @@ final class WriteScheduler: Sendable {
         case callback(@Sendable (CommitResult) -> Void)
     }
 
+    /// A sealed commit and those whose transactions are in it.
     private struct Prepared {
         let commit: PreparedCommit
-        let completion: Completion
+        var completions: [Completion]
     }
 
     private struct State {
@@ -45,6 +46,8 @@ final class WriteScheduler: Sendable {
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
+        /// Those whose transactions are not sealed yet.
+        var joined: [Completion] = []
         /// Who waits until nothing is on the way to the disk.
         var quietWaiters: [ThreadGate<Void>] = []
         /// The number of flushes that failed, now and when the transaction of this turn began: a transaction that was
@@ -85,7 +88,7 @@ final class WriteScheduler: Sendable {
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
     /// The number of commits that are prepared and wait for a flush.
-    var preparedCount: Int { state.withLock { $0.prepared.count } }
+    var preparedCount: Int { state.withLock { $0.queue.preparedCount + $0.queue.joinedCount } }
 
     // MARK: Turns
 
@@ -184,7 +187,7 @@ final class WriteScheduler: Sendable {
     func finish(_ ticket: Ticket) {
         perform(
             state.withLock { state in
-                released(state.queue.finish(ticket, committed: false, at: now))
+                released(state.queue.finish(ticket, .nothing, at: now))
             }
         )
     }
@@ -219,8 +222,28 @@ final class WriteScheduler: Sendable {
         _ = add(commit, ending: ticket, completion: .callback(completion))
     }
 
+    /// Whether the writer whose turn it is may leave its commit to be sealed together with later ones.
+    func mayJoin(_ ticket: Ticket) -> Bool { state.withLock { $0.queue.mayJoin(ticket) } }
+
+    /// Ends a turn with a commit that joined the unsealed ones; suspends until it is durable.
+    func commitJoined(ending ticket: Ticket, isolation: isolated (any Actor)? = #isolation) async -> CommitResult {
+        await withUnsafeContinuation { continuation in
+            let completion = Completion.task(continuation)
+            let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
+                if state.failureCount != state.failureCountAtBegin {
+                    return (released(state.queue.finish(ticket, .nothing, at: now)), state.lastFailure)
+                }
+                state.joined.append(completion)
+                return (released(state.queue.finish(ticket, .joined, at: now)), nil)
+            }
+            perform(actions)
+            if let failure { completion.receive(.failure(failure)) }
+        }
+    }
+
     /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
     func waitForFlushes() {
+        if state.withLock({ !$0.joined.isEmpty }) { perform(seal { $0.joinedSealed(at: self.now) }) }
         let gate = ThreadGate<Void>()
         let isQuiet = state.withLock { state in
             if state.prepared.isEmpty, !state.queue.isFlushing { return true }
@@ -231,8 +254,37 @@ final class WriteScheduler: Sendable {
     }
 
     /// Notes that the transaction of this turn begins now: call it before it takes its base.
-    func transactionBegins() {
-        state.withLock { $0.failureCountAtBegin = $0.failureCount }
+    ///
+    /// - Parameter joining: Whether it may build on commits that are not sealed; otherwise they are sealed first.
+    func transactionBegins(joining: Bool = false) {
+        let mustSeal = state.withLock { state in
+            state.failureCountAtBegin = state.failureCount
+            return !joining && !state.joined.isEmpty
+        }
+        if mustSeal { perform(seal { $0.joinedSealed(at: self.now) }) }
+    }
+
+    /// Seals what joined, with nobody writing, and then tells the queue.
+    private func seal(_ then: (inout Queue) -> Queue.Actions) -> Queue.Actions {
+        var sealed: PreparedCommit?
+        var failure = StorageError(.io, "The commits that this one was built on were lost", path: file.path)
+        do {
+            sealed = try file.sealGroup()
+        } catch {
+            failure = error
+        }
+        let (actions, lost) = state.withLock { state in
+            let joined = state.joined
+            state.joined = []
+            if let sealed {
+                state.prepared.append(Prepared(commit: sealed, completions: joined))
+            } else {
+                state.queue.dropJoined()
+            }
+            return (released(then(&state.queue)), sealed == nil ? joined : [])
+        }
+        for completion in lost { completion.receive(.failure(failure)) }
+        return actions
     }
 
     private func add(
@@ -240,24 +292,29 @@ final class WriteScheduler: Sendable {
         ending ticket: Ticket,
         completion: consuming Completion
     ) -> Queue.FlushPlace? {
-        let prepared = Prepared(commit: commit, completion: completion)
+        let completion = completion
         let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
             if state.failureCount != state.failureCountAtBegin {
-                return (released(state.queue.finish(ticket, committed: false, at: now)), state.lastFailure)
+                return (released(state.queue.finish(ticket, .nothing, at: now)), state.lastFailure)
             }
-            state.prepared.append(prepared)
-            return (released(state.queue.finish(ticket, committed: true, at: now)), nil)
+            state.prepared.append(Prepared(commit: commit, completions: state.joined + [completion]))
+            state.joined = []
+            return (released(state.queue.finish(ticket, .prepared, at: now)), nil)
         }
         perform(actions)
-        if let failure { prepared.completion.receive(.failure(failure)) }
+        if let failure { completion.receive(.failure(failure)) }
         return actions.flush
     }
 
-    /// Writes and flushes everything that is prepared by now, with one flush.
+    /// Seals what joined, and writes and flushes everything that is prepared by then, with one flush.
     private func flush() {
+        if state.withLock({ $0.queue.isSealing }) { perform(seal { $0.sealFinished(at: self.now) }) }
         let batch = state.withLock { state in
             let count = state.queue.takeForFlush()
-            precondition(count == state.prepared.count, "The write queue lost count of its prepared commits.")
+            precondition(
+                count == state.prepared.reduce(0) { $0 + $1.completions.count },
+                "The write queue lost count of its prepared commits."
+            )
             state.flushCount += 1
             state.commitCount += count
             defer { state.prepared = [] }
@@ -270,13 +327,17 @@ final class WriteScheduler: Sendable {
         } catch {
             result = .failure(error)
         }
+        let isShared = file.isSharedWithOtherProcesses
         let (actions, lost, quietWaiters) = state.withLock { state in
-            var lost: [Prepared] = []
+            var lost: [Completion] = []
+            state.queue.isShared = isShared
             if case .failure(let error) = result {
-                // What was prepared meanwhile stands on the commits that are lost now.
-                lost = state.prepared
+                // What was prepared or joined meanwhile stands on the commits that are lost now.
+                lost = state.prepared.flatMap(\.completions) + state.joined
                 state.prepared = []
+                state.joined = []
                 _ = state.queue.takeForFlush()
+                state.queue.dropJoined()
                 state.failureCount += 1
                 state.lastFailure = error
             }
@@ -287,7 +348,10 @@ final class WriteScheduler: Sendable {
         }
         perform(actions)
         for gate in quietWaiters { gate.open(with: ()) }
-        for prepared in batch + lost { prepared.completion.receive(result) }
+        for prepared in batch {
+            for completion in prepared.completions { completion.receive(result) }
+        }
+        for completion in lost { completion.receive(result) }
         if case .success = result, let last = batch.last { didPublish(last.commit.version) }
     }
 

@@ -5,6 +5,7 @@ extension TableView {
     /// Replaces a range (nil: at the end) by at most one element in the list itself, and records the change.
     func rawSplice(_ property: Int, key: Int64, _ range: Range<Int>?, with element: BorrowedValue?) throws {
         let writer = try openWriter()
+        if key < firstNewKey { try settle() }
         let list = try list(property, key: key)
         let range = range ?? list.count..<list.count
         precondition(
@@ -168,6 +169,8 @@ extension ModelTransaction {
             try open.tree.seal(in: storage)
             guard let table = try model.table(id: place.table) else { continue }
             let property = Int(place.property)
+            _ = try table.openWriter()
+            if place.key < table.firstNewKey { try table.settle() }
             try open.withBytes(table.slots[property]) { (bytes) throws(StorageError) in
                 try table.openWriter().setBytes(bytes, key: place.key, column: table.column(property))
             }

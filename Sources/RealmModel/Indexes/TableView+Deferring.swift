@@ -29,7 +29,7 @@ extension TableView {
         let parts = asideTrees.removeValue(forKey: tree) ?? []
         if slot.hasKeyRuns {
             try applyChanges(property, writer)
-            try insertRuns(property, from: first, writer)
+            try writer.insertRuns(slot, from: first, into: &trees[tree])
             return
         }
         if first < writer.tree.nextKey || !parts.isEmpty {
@@ -46,34 +46,7 @@ extension TableView {
         from first: Int64,
         _ writer: ClusterWriter
     ) throws(StorageError) {
-        guard first < writer.tree.nextKey else { return }
-        var cursor = leaves(from: first)
-        try entries.collect(&cursor, from: first, in: writer.transaction) {
-            (leaf) throws(StorageError) -> ColumnView in
-            try column(property, in: leaf)
-        }
-    }
-
-    /// Puts the appended rows into the index of an int primary key.
-    private func insertRuns(_ property: Int, from first: Int64, _ writer: ClusterWriter) throws(StorageError) {
-        guard first < writer.tree.nextKey else { return }
-        var runs: [KeyRun] = []
-        var isAscending = true
-        var cursor = leaves(from: first)
-        while let leaf = try cursor.next() {
-            let start = leaf.lowerBound(of: first)
-            guard start < leaf.rowCount else { continue }
-            try KeyRun.append(
-                of: try column(property, in: leaf),
-                slots[property],
-                rows: start..<leaf.rowCount,
-                leaf,
-                to: &runs,
-                &isAscending
-            )
-        }
-        if !isAscending { KeyRun.sort(&runs) }
-        try KeyRuns.insert(sorted: runs, into: &trees[Int(slots[property].tree)], in: writer.transaction)
+        try writer.collect(slots[property], from: first, into: &entries)
     }
 
     // MARK: - Changes of other rows
@@ -167,6 +140,33 @@ extension TableView {
             pendingFrom[tree] = writer.tree.nextKey
             lagsBehind[tree] = true
         }
+    }
+}
+
+extension ClusterWriter {
+    /// Collects the index entries of the rows from a key on.
+    func collect(_ slot: PropertySlot, from first: Int64, into entries: inout PendingEntries) throws(StorageError) {
+        guard first < tree.nextKey else { return }
+        var cursor = leaves(from: first)
+        try entries.collect(&cursor, from: first, in: transaction) { (leaf) throws(StorageError) -> ColumnView in
+            try leaf.column(Int(slot.column), isNullable: slot.isNullable)
+        }
+    }
+
+    /// Puts the rows from a key on into the index of an int primary key.
+    func insertRuns(_ slot: PropertySlot, from first: Int64, into index: inout ByteTree) throws(StorageError) {
+        guard first < tree.nextKey else { return }
+        var runs: [KeyRun] = []
+        var isAscending = true
+        var cursor = leaves(from: first)
+        while let leaf = try cursor.next() {
+            let start = leaf.lowerBound(of: first)
+            guard start < leaf.rowCount else { continue }
+            let column = try leaf.column(Int(slot.column), isNullable: slot.isNullable)
+            try KeyRun.append(of: column, slot, rows: start..<leaf.rowCount, leaf, to: &runs, &isAscending)
+        }
+        if !isAscending { KeyRun.sort(&runs) }
+        try KeyRuns.insert(sorted: runs, into: &index, in: transaction)
     }
 }
 

@@ -4,6 +4,8 @@ package import RealmStorage
 package final class ModelTransaction {
     /// The storage's transaction: rows, indexes and the catalog are written through it.
     package let storage: WriteTransaction
+    /// The tables that are kept open from transaction to transaction.
+    let session: ModelSession
     /// The tables with an open writer, in the order in which they were first written.
     var touched: [TableView] = []
     /// The large lists that were read or changed, by place.
@@ -16,17 +18,17 @@ package final class ModelTransaction {
     /// Room for an encoded small list, for the operation that is running.
     let listBuffer: UnsafeMutableRawPointer
 
-    init(storage: WriteTransaction) {
+    init(storage: WriteTransaction, session: ModelSession) {
         self.storage = storage
-        keyBuffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
-        otherKeyBuffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
-        listBuffer = .allocate(byteCount: ListFormat.inlineByteLimit, alignment: 8)
+        self.session = session
+        let keys = (IndexKey.maximumByteCount + 7) & ~7
+        keyBuffer = .allocate(byteCount: 2 * keys + ListFormat.inlineByteLimit, alignment: 8)
+        otherKeyBuffer = keyBuffer + keys
+        listBuffer = otherKeyBuffer + keys
     }
 
     deinit {
         keyBuffer.deallocate()
-        otherKeyBuffer.deallocate()
-        listBuffer.deallocate()
     }
 
     /// What the transaction changed so far, by table and property ordinal.

@@ -24,6 +24,7 @@ package final class ModelView {
 
     private struct TableCache: @unchecked Sendable {
         var tables: [UInt32: TableView] = [:]
+        var list: [TableView] = []
     }
 
     /// Stands a view on a snapshot.
@@ -54,7 +55,9 @@ package final class ModelView {
         catalog = transaction.catalog
         schema = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
         generation = Self.makeGeneration()
-        self.transaction = ModelTransaction(storage: transaction)
+        let session = ModelSession.current(of: transaction) ?? ModelSession(catalog: catalog.root, schema: schema)
+        transaction.session = session
+        self.transaction = ModelTransaction(storage: transaction, session: session)
     }
 
     private static func makeGeneration() -> UnsafeMutablePointer<UInt64> {
@@ -98,10 +101,14 @@ package final class ModelView {
         let created = TableReference(
             table: try TableView(model: self, schema: schema, database: self.schema, catalog: catalog, view: view)
         )
+        if let transaction, let session = transaction.session.tables[id], session.isDirty {
+            created.table?.resume(session, in: transaction)
+        }
         return
             tables.withLock { cache in
                 if let other = cache.tables[id] { return TableReference(table: other) }
                 cache.tables[id] = created.table
+                if let table = created.table { cache.list.append(table) }
                 return created
             }
             .table
@@ -117,7 +124,7 @@ package final class ModelView {
 
     /// The tables that were asked for so far.
     private var openTables: [TableView] {
-        tables.withLock { TableReferences(tables: Array($0.tables.values)) }.tables
+        tables.withLock { TableReferences(tables: $0.list) }.tables
     }
 
     // MARK: - Moving
@@ -138,8 +145,40 @@ package final class ModelView {
     /// Begins to read and write through a transaction, which may stand on a newer version than the snapshot.
     package func begin(_ transaction: WriteTransaction) throws(StorageError) {
         precondition(self.transaction == nil, "A transaction is open already.")
+        let current = ModelSession.current(of: transaction)
+        if let current, current.schema.stamp == schema.stamp {
+            try resume(current, in: transaction)
+            return
+        }
         try move(to: transaction.catalog, view: transaction.view)
-        self.transaction = ModelTransaction(storage: transaction)
+        let session = current ?? ModelSession(catalog: catalog.root, schema: schema)
+        transaction.session = session
+        let model = ModelTransaction(storage: transaction, session: session)
+        for table in openTables {
+            table.dropSavedRoots()
+            if let kept = session.tables[table.id], kept.isDirty { table.resume(kept, in: model) }
+        }
+        self.transaction = model
+    }
+
+    /// Begins to read and write through a transaction that goes on where earlier ones of this process ended.
+    private func resume(_ session: ModelSession, in transaction: WriteTransaction) throws(StorageError) {
+        generation.pointee &+= 1
+        let isSame = catalog.root == transaction.catalog.root
+        catalog = transaction.catalog
+        view = transaction.view
+        let model = ModelTransaction(storage: transaction, session: session)
+        for table in openTables {
+            table.saveRoots()
+            if let kept = session.tables[table.id] {
+                if kept.isDirty { table.resume(kept, in: model) } else { table.read(kept, in: view) }
+            } else if isSame {
+                table.move(to: view)
+            } else {
+                try table.load(from: catalog, view: view, keepingSaved: true)
+            }
+        }
+        self.transaction = model
     }
 
     /// Reads from other roots.
@@ -172,11 +211,36 @@ package final class ModelView {
     /// Reads still see the transaction, until `endTransaction` or `rollback`.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
-        try sealTables()
-        let prepared = try transaction.storage.prepareCommit()
+        let prepared: PreparedCommit
+        do throws(StorageError) {
+            try sealTables()
+            prepared = try transaction.storage.prepareCommit()
+        } catch {
+            // A group that cannot be sealed cannot be taken apart either.
+            if transaction.storage.isJoined { transaction.storage.abandonGroup() }
+            throw error
+        }
+        transaction.session.didSeal(catalog: transaction.storage.catalog.root)
         transaction.isPrepared = true
         catalog = transaction.storage.catalog
         return prepared
+    }
+
+    /// Ends the transaction without sealing it: the next one of this process builds on it, and the last one seals for all.
+    ///
+    /// Reads see the snapshot again.
+    package func join() throws(StorageError) {
+        guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        try transaction.sealSequences(in: self)
+        for table in transaction.touched { try table.giveBack() }
+        do throws(StorageError) {
+            try transaction.storage.join()
+        } catch {
+            transaction.storage.abandonGroup()
+            throw error
+        }
+        transaction.isPrepared = true
+        try endTransaction()
     }
 
     /// Stores every touched table in the transaction's catalog.
@@ -184,20 +248,27 @@ package final class ModelView {
         guard let transaction else { return }
         generation.pointee &+= 1
         try transaction.sealSequences(in: self)
-        for table in transaction.touched { try table.seal(in: transaction) }
+        for table in transaction.touched { try table.giveBack() }
+        try transaction.session.seal(in: transaction.storage)
+        for table in transaction.touched { table.takeSealed() }
         transaction.touched.removeAll(keepingCapacity: true)
     }
 
     /// Forgets the transaction; reads see the snapshot again.
     package func rollback() {
         guard let transaction else { return }
-        transaction.storage.rollback()
-        self.transaction = nil
-        for table in openTables { table.forgetTransaction() }
-        guard let pinned else { return }
-        catalog = ByteTree()
         do {
-            try move(to: pinned.catalog, view: pinned.view)
+            if transaction.storage.isOpen {
+                for table in transaction.touched { try table.undo(in: transaction) }
+            }
+            transaction.storage.rollback()
+        } catch {
+            // What earlier members of the group wrote cannot be had back: they fail when the group is sealed.
+            transaction.storage.abandonGroup()
+        }
+        self.transaction = nil
+        do {
+            try returnToSnapshot()
         } catch {
             // What was readable before the transaction is damaged now: show nothing rather than freed pages.
             for table in openTables { table.becomeEmpty() }
@@ -213,10 +284,29 @@ package final class ModelView {
         guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
         self.transaction = nil
-        for table in openTables { table.forgetTransaction() }
+        if let snapshot, snapshot.version != pinned?.version {
+            for table in openTables { table.dropSavedRoots() }
+        }
         if let snapshot { pinned = snapshot }
-        guard let pinned else { return }
-        try move(to: pinned.catalog, view: pinned.view)
+        try returnToSnapshot()
+    }
+
+    /// Reads the snapshot again after a transaction.
+    private func returnToSnapshot() throws(StorageError) {
+        guard let pinned else {
+            for table in openTables { table.forgetTransaction() }
+            return
+        }
+        generation.pointee &+= 1
+        var isRestored = true
+        for table in openTables where !table.restoreRoots(view: pinned.view) { isRestored = false }
+        if isRestored {
+            catalog = pinned.catalog
+            view = pinned.view
+        } else {
+            catalog = ByteTree()
+            try move(to: pinned.catalog, view: pinned.view)
+        }
     }
 
     /// Deletes all rows of all classes, inside a transaction.

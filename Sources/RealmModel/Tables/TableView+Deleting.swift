@@ -23,6 +23,7 @@ extension TableView {
 
     private func deleteRow(_ key: Int64, _ doomed: inout [Doomed]) throws {
         let writer = try openWriter()
+        try settle()
         try catchUpLinks()
         for property in linkProperties { try unlinkTargets(of: key, property, &doomed) }
         if !listProperties.isEmpty { try freeSequences(of: key) }
@@ -131,6 +132,7 @@ extension TableView {
     func clear() throws {
         guard count > 0 else { return }
         let writer = try openWriter()
+        try settle()
         for key in try allKeys() {
             if !listProperties.isEmpty { try freeSequences(of: key) }
             writer.transaction.changes.recordDelete(table: id, key: key)

@@ -11,22 +11,116 @@ extension TableView {
     @inline(never)
     private func beginWriting() throws(StorageError) -> ClusterWriter {
         let transaction = openTransaction
+        if let session = transaction.session.tables[id] {
+            // The roots are at hand since the transaction began, and may have changed since.
+            resume(session, in: transaction, takingTrees: false)
+            return session.writer
+        }
         let writer = ClusterWriter(
             tree: clusters,
             columns: schema.columnLayouts,
             transaction: transaction.storage,
             generation: model.generation
         )
-        self.writer = writer
         firstNewKey = clusters.nextKey
         liveKey = -1
         knowsMaximum = false
+        resetPending(from: clusters.nextKey)
+        let session = TableSession(
+            id: id,
+            writer: writer,
+            slots: Array(UnsafeBufferPointer(start: slots, count: slotCount)),
+            trees: Array(UnsafeBufferPointer(start: trees, count: treeCount)),
+            pendingFrom: Array(UnsafeBufferPointer(start: pendingFrom, count: treeCount))
+        )
+        open(session, in: transaction)
+        return writer
+    }
+
+    /// Goes on with what earlier transactions of this process left open, sealed or not.
+    func resume(_ session: TableSession, in transaction: ModelTransaction, takingTrees: Bool = true) {
+        session.writer.resume(in: transaction.storage, generation: model.generation)
+        clusters = session.writer.tree
+        firstNewKey = clusters.nextKey
+        liveKey = -1
+        forgetPending()
+        for tree in 0..<treeCount {
+            if takingTrees { trees[tree] = session.trees[tree] }
+            pendingFrom[tree] = session.pendingFrom[tree]
+        }
+        maximumPrimaryKey = session.maximumPrimaryKey
+        knowsMaximum = session.knowsMaximum
+        mustSettle = session.isDirty && transaction.storage.isJoined
+        open(session, in: transaction)
+    }
+
+    private func open(_ session: TableSession, in transaction: ModelTransaction) {
+        writer = session.writer
+        self.session = session
+        transaction.session.tables[id] = session
+        // Rows that were located in pages may lie in memory from here on.
+        model.generation.pointee &+= 1
+        wasDirty = session.isDirty
+        settledTree = nil
+        transaction.touched.append(self)
+    }
+
+    private func resetPending(from key: Int64) {
         forgetPending()
         for property in 0..<slotCount where slots[property].isDeferrable {
-            pendingFrom[Int(slots[property].tree)] = clusters.nextKey
+            pendingFrom[Int(slots[property].tree)] = key
         }
-        transaction.touched.append(self)
-        return writer
+    }
+
+    /// Called before a row that is not this transaction's own is changed: what earlier ones left unsealed is sealed, so
+    /// that a rollback finds it.
+    @inline(never)
+    func settle() throws(StorageError) {
+        guard mustSettle, let writer else { return }
+        mustSettle = false
+        settledTree = try writer.transaction.settle { () throws(StorageError) in try writer.seal() }
+        liveKey = -1
+    }
+
+    /// Gives rows and trees back to the session, at the end of a transaction that commits.
+    ///
+    /// Only appended rows may be missing from the trees then.
+    func giveBack() throws(StorageError) {
+        guard let session, let writer else { return }
+        for property in 0..<slotCount where slots[property].isDeferrable && lagsBehind[Int(slots[property].tree)] {
+            try catchUp(property)
+        }
+        for tree in 0..<treeCount {
+            session.trees[tree] = trees[tree]
+            session.pendingFrom[tree] = pendingFrom[tree]
+        }
+        session.maximumPrimaryKey = maximumPrimaryKey
+        session.knowsMaximum = knowsMaximum
+        session.isDirty = true
+        writer.detach()
+    }
+
+    /// Takes over what the session sealed.
+    func takeSealed() {
+        guard let session else { return }
+        clusters = session.writer.tree
+        for tree in 0..<treeCount { trees[tree] = session.trees[tree] }
+        forgetTransaction()
+    }
+
+    /// Undoes what the transaction did to the session, before its pages are put back.
+    func undo(in transaction: ModelTransaction) throws(StorageError) {
+        guard let writer else { return }
+        guard wasDirty, transaction.storage.isJoined else {
+            transaction.session.tables[id] = nil
+            return
+        }
+        if let settledTree { writer.revert(to: settledTree) }
+        if writer.tree.nextKey > firstNewKey {
+            // What was sealed with rows of this transaction in it goes for good.
+            try transaction.storage.settle { () throws(StorageError) in try writer.truncate(from: firstNewKey) }
+        }
+        writer.detach()
     }
 
     /// The open transaction; without one a write is a programmer's error.
@@ -37,29 +131,5 @@ extension TableView {
         }
         precondition(!transaction.isPrepared, "The transaction is being committed and takes no more writes.")
         return transaction
-    }
-
-    /// Stores rows, trees and their roots in the transaction's catalog.
-    func seal(in transaction: ModelTransaction) throws(StorageError) {
-        guard let writer else { return }
-        try catchUpAll()
-        clusters = try writer.seal()
-        for tree in 0..<treeCount { try trees[tree].seal(in: transaction.storage) }
-        try storeEntry(in: transaction.storage)
-        forgetTransaction()
-    }
-
-    /// Writes the table's catalog entry.
-    func storeEntry(in transaction: WriteTransaction) throws(StorageError) {
-        var roots: [(column: Int, root: PageReference)] = []
-        for property in 0..<slotCount where slots[property].tree >= 0 {
-            roots.append((Int(slots[property].column), trees[Int(slots[property].tree)].root))
-        }
-        try CatalogKey.store(
-            TableEntry.bytes(clusters: clusters, trees: roots),
-            CatalogKey.table,
-            id,
-            in: transaction
-        )
     }
 }

@@ -131,6 +131,7 @@ extension TableView {
         if key != liveKey {
             guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
         }
+        if _slowPath(mustSettle), key < firstNewKey { try settle() }
         if slot.tree >= 0, key < pendingFrom[Int(slot.tree)] { try updateTree(slot, property, key: key, to: value) }
         try store(value, slot, key: key, writer)
         if slot.tree >= 0 { try limitChanges(property) }

@@ -39,6 +39,17 @@ package final class TableView {
     private(set) var view: PageView
     /// The rows inside a transaction, from the first write on.
     var writer: ClusterWriter?
+    /// What is given back when the transaction ends, from the first write on.
+    var session: TableSession?
+    /// Whether earlier transactions of the group left something unsealed in it.
+    var wasDirty = false
+    /// Whether that has to be sealed before one of its rows is changed.
+    var mustSettle = false
+    /// What it was sealed to.
+    var settledTree: ClusterTree?
+    /// The roots outside the transaction, to be read again when it ends.
+    private var savedClusters: ClusterTree?
+    private var savedTrees: [ByteTree] = []
     /// Rows from this key on were created by the open transaction.
     var firstNewKey = Int64.max
     /// A row that is known to exist in the open transaction, -1 for none.
@@ -109,8 +120,9 @@ package final class TableView {
     }
 
     /// Reads the table's roots.
-    func load(from catalog: ByteTree, view: PageView) throws(StorageError) {
+    func load(from catalog: ByteTree, view: PageView, keepingSaved: Bool = false) throws(StorageError) {
         forgetTransaction()
+        if !keepingSaved { dropSavedRoots() }
         self.view = view
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
@@ -139,6 +151,9 @@ package final class TableView {
     /// Drops what belongs to a transaction.
     func forgetTransaction() {
         writer = nil
+        session = nil
+        mustSettle = false
+        settledTree = nil
         firstNewKey = .max
         liveKey = -1
         knowsMaximum = false
@@ -155,9 +170,40 @@ package final class TableView {
         asideTrees = [:]
     }
 
+    /// Keeps the roots that are read outside the transaction that begins.
+    func saveRoots() {
+        savedClusters = clusters
+        savedTrees.removeAll(keepingCapacity: true)
+        savedTrees.append(contentsOf: UnsafeBufferPointer(start: trees, count: treeCount))
+    }
+
+    /// Reads those roots again; false when none were kept.
+    func restoreRoots(view: PageView) -> Bool {
+        forgetTransaction()
+        guard let savedClusters, savedTrees.count == treeCount else { return false }
+        self.savedClusters = nil
+        clusters = savedClusters
+        for tree in 0..<treeCount { trees[tree] = savedTrees[tree] }
+        self.view = view
+        return true
+    }
+
+    /// Forgets the roots that were kept.
+    func dropSavedRoots() {
+        savedClusters = nil
+    }
+
+    /// Reads what the last transaction sealed.
+    func read(_ session: TableSession, in view: PageView) {
+        clusters = session.writer.tree
+        for tree in 0..<treeCount { trees[tree] = session.trees[tree] }
+        self.view = view
+    }
+
     /// Becomes a table without rows: its class is no longer in the file.
     func becomeEmpty() {
         forgetTransaction()
+        dropSavedRoots()
         clusters = ClusterTree()
         for tree in 0..<treeCount { trees[tree] = ByteTree() }
     }

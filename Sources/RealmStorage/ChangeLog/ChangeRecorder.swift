@@ -57,6 +57,36 @@ package final class ChangeRecorder {
         current.lastColumns.insert(column)
     }
 
+    /// Takes over what a later transaction of the same group recorded, which is not used any more.
+    func absorb(_ later: ChangeRecorder) {
+        if currentID == .max, tables.isEmpty {
+            (tables, currentID, current) = (later.tables, later.currentID, later.current)
+            return
+        }
+        if later.currentID != .max { absorb(later.current, of: later.currentID) }
+        for (id, table) in later.tables { absorb(table, of: id) }
+    }
+
+    private func absorb(_ later: Table, of table: UInt32) {
+        select(table)
+        for run in later.inserted {
+            if let last = current.inserted.last, last.first + last.count == run.first {
+                current.inserted[current.inserted.count - 1].count += run.count
+            } else {
+                current.inserted.append(run)
+            }
+        }
+        if !later.deleted.isEmpty { current.deleted.formUnion(later.deleted) }
+        let first = current.inserted.first?.first ?? .max
+        current.flushLast()
+        if !later.lastColumns.isEmpty, later.lastKey < first {
+            current.modified[later.lastKey, default: ColumnSet()].formUnion(later.lastColumns)
+        }
+        for (key, columns) in later.modified where key < first {
+            current.modified[key, default: ColumnSet()].formUnion(columns)
+        }
+    }
+
     /// What this transaction changed so far, in the shape observers get.
     package var changeSet: ChangeSet {
         var result = ChangeSet()

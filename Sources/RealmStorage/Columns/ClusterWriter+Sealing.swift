@@ -48,9 +48,15 @@ extension ClusterWriter {
 
     /// Writes a cluster to pages; its first key and row count are exact afterwards.
     private func encode(_ cluster: OpenCluster) throws(StorageError) -> PageReference {
+        if cluster.isSealed { return cluster.origin }
         let filtered = try cluster.compactForEncoding()
         let plan = try ClusterPlan(cluster, filtered: filtered)
         let reference = try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
+        if cluster === tail, plan.isCompact, cluster.isAllInMemory {
+            cluster.origin = reference
+            for index in 0..<cluster.columnCount { cluster.columns[index].run = .none }
+            cluster.isSealed = true
+        }
         try transaction.spillIfNeeded()
         return reference
     }
@@ -59,7 +65,7 @@ extension ClusterWriter {
 
     /// Joins a tail that has outgrown one node with the cluster before it, if that has room.
     func mergeTail() throws(StorageError) {
-        guard let tail, case .node? = root else { return }
+        guard let tail, !tail.isSealed, case .node? = root else { return }
         try tail.compact()
         guard !(try ClusterPlan(tail).isCompact), tail.firstKey > .min else { return }
         var next: Int64?
@@ -157,7 +163,9 @@ extension ClusterWriter {
     // MARK: Encoding
 
     /// Encodes the whole tree and makes its root the tree's.
-    func encodeRoot() throws(StorageError) {
+    ///
+    /// - Returns: The tail, if it stays open: then the path to it stays loaded.
+    func encodeRoot() throws(StorageError) -> OpenCluster? {
         // An inner node with one child is no use at the top.
         while case .node(let node)? = root, node.children.count == 1 {
             transaction.free(node.origin)
@@ -165,21 +173,24 @@ extension ClusterWriter {
         }
         guard let top = root else {
             tree.root = .none
-            return
+            return nil
         }
         var level = 0
         var nodes: [Sealed]
+        var isKept = false
         switch top {
         case .sealed(let reference):
             tree.root = reference
-            return
+            return nil
         case .cluster(let cluster):
             let reference = try encode(cluster)
             nodes = [Sealed(key: cluster.firstKey, count: cluster.rowCount, reference: reference)]
+            isKept = cluster.isSealed
         case .node(let node):
             level = node.level
-            nodes = try encode(node)
+            (nodes, isKept) = try encode(node)
         }
+        if nodes.count > 1 { isKept = false }
         while nodes.count > 1 {
             level += 1
             guard level <= ClusterFormat.levelLimit else {
@@ -188,30 +199,55 @@ extension ClusterWriter {
             nodes = try writeInner(nodes, level: level)
         }
         tree.root = nodes[0].reference
+        if isKept { return tail }
         root = .sealed(tree.root)
+        return nil
     }
 
     /// Encodes a loaded node: one page, or several when it has grown.
-    private func encode(_ node: OverlayNode) throws(StorageError) -> [Sealed] {
+    ///
+    /// - Returns: The pages, and whether the node stays loaded as the path to a tail that stays open.
+    private func encode(_ node: OverlayNode) throws(StorageError) -> (pages: [Sealed], isKept: Bool) {
         var entries: [Sealed] = []
         entries.reserveCapacity(node.children.count)
+        var isKept = false
+        var isPath = true
         for index in node.children.indices {
+            let isLast = index == node.children.count - 1
             switch node.children[index] {
             case .sealed(let reference):
                 entries.append(Sealed(key: node.keys[index], count: node.counts[index], reference: reference))
             case .cluster(let cluster):
                 let reference = try encode(cluster)
                 entries.append(Sealed(key: cluster.firstKey, count: cluster.rowCount, reference: reference))
+                if cluster.isSealed, isLast {
+                    node.keys[index] = cluster.firstKey
+                    isKept = true
+                    continue
+                }
                 // The memory goes back as soon as possible.
                 cluster.releaseMemory()
+                node.keys[index] = cluster.firstKey
                 node.children[index] = .sealed(reference)
             case .node(let below):
-                entries += try encode(below)
+                let (pages, isBelowKept) = try encode(below)
+                entries += pages
+                if isLast, isBelowKept, pages.count == 1 {
+                    node.keys[index] = pages[0].key
+                    isKept = true
+                } else if pages.count == 1 {
+                    node.keys[index] = pages[0].key
+                    node.children[index] = .sealed(pages[0].reference)
+                } else {
+                    isPath = false
+                }
             }
         }
         let pages = try writeInner(entries, level: node.level)
         transaction.free(node.origin)
-        return pages
+        guard isKept, isPath, pages.count == 1 else { return (pages, false) }
+        node.origin = pages[0].reference
+        return (pages, true)
     }
 
     private func writeInner(_ entries: [Sealed], level: Int) throws(StorageError) -> [Sealed] {

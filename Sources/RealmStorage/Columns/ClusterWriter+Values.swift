@@ -102,6 +102,7 @@ extension ClusterWriter {
     ) throws(StorageError) -> (OpenCluster, Int) {
         precondition(column < columns.count, "The table has no column \(column)")
         if let current, let row = current.leaf.row(of: key) {
+            current.isSealed = false
             if _slowPath(current.columns[column].state != .expanded) {
                 try current.expand(column, keepsWidth: keepsWidth)
             }
@@ -119,6 +120,7 @@ extension ClusterWriter {
         guard let cluster = try open(for: key), let row = cluster.leaf.row(of: key) else {
             preconditionFailure("There is no row with key \(key): look it up before writing to it")
         }
+        cluster.isSealed = false
         if cluster.columns[column].state != .expanded { try cluster.expand(column, keepsWidth: keepsWidth) }
         return (cluster, row)
     }

@@ -6,8 +6,15 @@
 package final class ClusterWriter {
     /// The columns of the table.
     package let columns: [ColumnLayout]
-    /// The transaction that the writer belongs to.
-    package let transaction: WriteTransaction
+    /// The transaction that writes; a writer that is kept open goes from one to the next.
+    package var transaction: WriteTransaction {
+        @inline(__always)
+        get {
+            guard let attached else { preconditionFailure("The writer is between two transactions") }
+            return attached
+        }
+    }
+    @exclusivity(unchecked) private var attached: WriteTransaction?
     /// Bumped whenever a `LeafView` or `RowLocation` handed out before may be stale.
     ///
     /// Appending rows and setting values of rows in a cluster that is open already does not bump it; column views are stale
@@ -21,7 +28,7 @@ package final class ClusterWriter {
     /// The rows that a cluster may have; fewer in wide tables.
     let rowLimit: Int
     let memory = OpenMemory()
-    private let sharedGeneration: UnsafeMutablePointer<UInt64>?
+    @exclusivity(unchecked) private var sharedGeneration: UnsafeMutablePointer<UInt64>?
 
     @exclusivity(unchecked) var root: OverlayChild?
     /// Open clusters in the order in which they were opened; some may be closed by now.
@@ -49,11 +56,27 @@ package final class ClusterWriter {
     ) {
         self.tree = tree
         self.columns = columns
-        self.transaction = transaction
+        attached = transaction
         self.openByteLimit = openByteLimit
         sharedGeneration = generation
         rowLimit = max(64, min(ClusterFormat.rowLimit, 32_000 / max(columns.count, 1)))
         root = tree.root.isNone ? nil : .sealed(tree.root)
+    }
+
+    /// Goes on in another transaction, which builds on what this writer wrote.
+    ///
+    /// - Parameters:
+    ///   - transaction: The transaction that begins.
+    ///   - generation: A word that is bumped together with `generation`, as in the initialiser.
+    package func resume(in transaction: WriteTransaction, generation: UnsafeMutablePointer<UInt64>?) {
+        attached = transaction
+        sharedGeneration = generation
+    }
+
+    /// Leaves the transaction, which is over.
+    package func detach() {
+        attached = nil
+        sharedGeneration = nil
     }
 
     func bumpGeneration() {
@@ -122,15 +145,48 @@ package final class ClusterWriter {
 
     /// Encodes everything that changed and returns the tree of the new version.
     ///
-    /// The writer may go on afterwards.
+    /// The writer may go on afterwards; a small cluster at the end, which the next rows go to, stays open.
     package func seal() throws(StorageError) -> ClusterTree {
         countTail()
         try mergeTail()
         if let root { try mergeSmall(root) }
-        try encodeRoot()
+        let kept = try encodeRoot()
         forgetOpenClusters()
+        if let kept {
+            tail = kept
+            openOrder.append(kept)
+        }
         bumpGeneration()
         return tree
+    }
+
+    /// Goes back to a tree that was sealed.
+    package func revert(to tree: ClusterTree) {
+        forgetOpenClusters()
+        self.tree = tree
+        root = tree.root.isNone ? nil : .sealed(tree.root)
+        bumpGeneration()
+    }
+
+    /// Takes the rows from a key on back, as if they had never been appended: the key is given out again.
+    package func truncate(from key: Int64) throws(StorageError) {
+        countTail()
+        while tree.rowCount > 0, let cluster = try open(for: .max), cluster.lastKey >= key {
+            // Rows that were deleted have no key of their own.
+            try cluster.compact()
+            for row in (cluster.leaf.lowerBound(of: key)..<cluster.rowCount).reversed() {
+                try cluster.forEachOverflow(row: row) { (run) throws(StorageError) in
+                    Overflow.free(run, in: transaction)
+                }
+                let last = cluster.leaf.key(at: row)
+                cluster.markDead(row: row)
+                tree.rowCount &-= 1
+                countDown(key: last, of: cluster)
+            }
+            if cluster.isOpen { try cluster.compact() }
+        }
+        tree.nextKey = key
+        bumpGeneration()
     }
 
     func forgetOpenClusters() {

@@ -14,6 +14,7 @@ extension OpenCluster {
 
     /// Deletes a row; its values' overflow runs are the caller's to free first.
     func markDead(row: Int) {
+        isSealed = false
         let bits: UnsafeMutablePointer<UInt64>
         if let dead {
             bits = dead

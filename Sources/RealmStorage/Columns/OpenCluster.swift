@@ -20,6 +20,8 @@ final class OpenCluster {
     @exclusivity(unchecked) var origin = PageReference.none
     /// False once the cluster was encoded or merged into another; the writer has then forgotten it.
     @exclusivity(unchecked) var isOpen = true
+    /// Whether `origin` holds everything that the cluster holds: nothing was written since it was encoded.
+    @exclusivity(unchecked) var isSealed = false
     /// One bit per row that was deleted and still has its place; nil when there is none.
     @exclusivity(unchecked) var dead: UnsafeMutablePointer<UInt64>?
     @exclusivity(unchecked) var deadCount = 0
@@ -94,6 +96,12 @@ final class OpenCluster {
         publishKeys()
     }
 
+    /// Whether no column is read from the pages that the cluster was opened from.
+    var isAllInMemory: Bool {
+        for index in 0..<columnCount where columns[index].state == .stored { return false }
+        return true
+    }
+
     private static func blockByteCount(_ columnCount: Int) -> Int {
         ClusterFormat.descriptorsOffset + (columnCount + 1) * ClusterFormat.descriptorByteCount
     }
@@ -128,6 +136,7 @@ final class OpenCluster {
     @inline(__always)
     func append(key: Int64) throws(StorageError) {
         let row = rowCount
+        isSealed = false
         if row == rowCapacity { grow(to: row < 64 ? 64 : row < 256 ? 256 : ClusterFormat.rowLimit) }
         if !isReadyToAppend { try prepareToAppend() }
         if let keys {

@@ -1,6 +1,7 @@
 import Atomics
 import CRealmShims
 import Glibc
+import Synchronization
 
 /// `<file>.lock`: the memory that all processes with a realm file open share.
 ///
@@ -13,7 +14,7 @@ import Glibc
 /// | 32 | 4 | wake word: changes with every published version |
 /// | 36 | 4 | highest reader entry ever used, plus one |
 /// | 40 | 4 | process id of the writer, for messages only |
-/// | 44 | 4 | number of threads that wait for the wake word to change |
+/// | 44 | 4 | number of threads that watch the wake word |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, second since boot when the version was taken `u32` |
 ///
@@ -38,6 +39,8 @@ final class LockFile: Sendable {
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
     /// This process's slot.
     let processSlot: Int
+    /// The threads of this process among those that watch.
+    private let ownWatchers = Atomic<UInt32>(0)
 
     /// Opens the lock file and takes a process slot.
     ///
@@ -132,27 +135,42 @@ final class LockFile: Sendable {
     /// The newest durable version, of any process.
     var newestVersion: UInt64 { word64(24).load(ordering: .sequentiallyConsistent) }
 
-    /// Announces a durable version and wakes everybody who waits for one.
+    /// Announces a durable version and wakes the other processes that wait for one; this one is told without a detour.
     func publish(_ version: UInt64) {
         word64(24).store(version, ordering: .sequentiallyConsistent)
-        wake()
+        wake(includingOwn: false)
     }
 
     /// Wakes everybody who waits for a version.
-    func wake() {
+    ///
+    /// - Parameter includingOwn: Whether the waiters of this process must be woken, even when there are no others.
+    func wake(includingOwn: Bool) {
         word32(32).wrappingIncrement(ordering: .sequentiallyConsistent)
-        if word32(44).load(ordering: .sequentiallyConsistent) != 0 { _ = crealm_futex_wake_all(memory + 32) }
+        let own = includingOwn ? 0 : ownWatchers.load(ordering: .sequentiallyConsistent)
+        if word32(44).load(ordering: .sequentiallyConsistent) > own { _ = crealm_futex_wake_all(memory + 32) }
     }
 
     /// The present value of the wake word.
     var wakeWord: UInt32 { word32(32).load(ordering: .sequentiallyConsistent) }
 
+    /// Counts a thread in, or out, that will wait for the wake word again and again.
+    ///
+    /// A process that dies in between leaves the count too high, which costs the others a system call and no more.
+    func watch(_ begins: Bool) {
+        if begins {
+            word32(44).wrappingIncrement(ordering: .sequentiallyConsistent)
+            ownWatchers.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        } else {
+            ownWatchers.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            word32(44).wrappingDecrement(ordering: .sequentiallyConsistent)
+            // For a publisher that took this thread for the only one that is left.
+            _ = crealm_futex_wake_all(memory + 32)
+        }
+    }
+
     /// Sleeps until the wake word differs from `expected`, or the timeout passes.
     func waitForWake(from expected: UInt32, timeoutNanoseconds: Int64) {
-        // A process that dies in here leaves the count too high, which costs its successors a system call and no more.
-        word32(44).wrappingIncrement(ordering: .sequentiallyConsistent)
         _ = crealm_futex_wait(memory + 32, expected, timeoutNanoseconds)
-        word32(44).wrappingDecrement(ordering: .sequentiallyConsistent)
     }
 
     // MARK: The write lock

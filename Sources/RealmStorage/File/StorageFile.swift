@@ -329,6 +329,9 @@ package final class StorageFile: Sendable {
         lock?.unlockForWriting()
     }
 
+    /// Whether another process has the file open now.
+    package var isSharedWithOtherProcesses: Bool { lock?.isSharedWithOtherProcesses ?? true }
+
     /// The process that holds the write lock, for messages.
     package var writerProcess: Int32? { lock?.writerProcess }
 
@@ -340,8 +343,14 @@ package final class StorageFile: Sendable {
 
     /// Begins a write on top of the newest prepared version.
     ///
-    /// The caller holds the write lock.
-    package func beginWrite() throws(StorageError) -> WriteTransaction {
+    /// The caller holds the write lock. Without `joining` no transaction may have been left unsealed.
+    ///
+    /// - Parameter joining: Whether the transaction may become a member of the group of those that are not sealed yet, and
+    ///   be left unsealed itself (``WriteTransaction/join()``).
+    /// - Returns: The open transaction.
+    /// - Throws: The failure; `limit` when more versions are in use than the options allow.
+    package func beginWrite(joining: Bool = false) throws(StorageError) -> WriteTransaction {
+        if joining, let member = joinGroup() { return member }
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
         let byteCount = try data.currentByteCount()
@@ -369,22 +378,36 @@ package final class StorageFile: Sendable {
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
-        let loaded = writer.withLock { (box) -> Result<WriterState, StorageError> in
+        let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
             do throws(StorageError) {
                 if box.releasablePageCount > StorageFile.retainedBufferPageCount {
                     releaseBuffers(box.releasable)
                     box.releasable = []
                     box.releasablePageCount = 0
                 }
-                if let state = box.state, state.version >= published.version { return .success(state) }
-                let state = try WriterState.load(from: published, in: view, path: path)
-                box.state = state
-                return .success(state)
+                let state: WriterState
+                if let known = box.state, known.version >= published.version {
+                    state = known
+                } else {
+                    state = try WriterState.load(from: published, in: view, path: path)
+                    box.state = state
+                }
+                precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
+                let group = WriterGroup(
+                    firstVersion: state.version + 1,
+                    firstPageCount: state.space.pageCount,
+                    pinned: pinned,
+                    epoch: epoch
+                )
+                group.isInMember = true
+                state.group = group
+                state.sealedCatalog = state.catalog
+                return .success((state, group))
             } catch {
                 return .failure(error)
             }
         }
-        let writerState = try loaded.get()
+        let (writerState, group) = try loaded.get()
         writerState.space.reclaim(pinned: pinned, durable: published.version)
         noteSpace(writerState.space)
         return WriteTransaction(
@@ -392,8 +415,7 @@ package final class StorageFile: Sendable {
             state: writerState,
             view: view,
             reservation: reservation,
-            pinned: pinned,
-            epoch: epoch
+            group: group
         )
     }
 
@@ -402,6 +424,54 @@ package final class StorageFile: Sendable {
     /// The caller holds the write lock, no transaction is open, and every prepared commit has been published.
     package func forgetWriterState() {
         writer.withLock { $0.state = nil }
+    }
+
+    /// A new member of the group that is not sealed yet, if there is one.
+    private func joinGroup(asSealer isSealer: Bool = false) -> WriteTransaction? {
+        let found = writer.withLock { box -> (WriterState, WriterGroup)? in
+            guard let state = box.state, let group = state.group, !group.isInMember else { return nil }
+            group.isInMember = true
+            return (state, group)
+        }
+        guard let (writerState, group) = found else { return nil }
+        return WriteTransaction(
+            file: self,
+            state: writerState,
+            view: view,
+            reservation: reservation,
+            group: group,
+            isSealer: isSealer
+        )
+    }
+
+    /// Seals the transactions that were left unsealed; nil when there are none.
+    ///
+    /// The caller holds the write lock, and no transaction is open. When it fails, all of them are lost.
+    package func sealGroup() throws(StorageError) -> PreparedCommit? {
+        guard let sealer = joinGroup(asSealer: true) else { return nil }
+        do throws(StorageError) {
+            try checkProcess()
+            try sealer.session?.seal(in: sealer)
+            let prepared = try sealer.prepareCommit()
+            sealer.session?.didSeal(catalog: prepared.catalog)
+            return prepared
+        } catch {
+            sealer.discardGroup()
+            throw error
+        }
+    }
+
+    /// Notes that a member is over; false when its group has been lost with a commit that failed.
+    func endMember(of group: WriterGroup, in state: WriterState) -> Bool {
+        writer.withLock { box in
+            group.isInMember = false
+            return box.state === state
+        }
+    }
+
+    /// Notes that a group is sealed, or forgotten.
+    func endGroup(of state: WriterState) {
+        writer.withLock { _ in state.group = nil }
     }
 
     /// The number of page buffers that may stay in memory for the next transactions to use again.
@@ -513,7 +583,15 @@ package final class StorageFile: Sendable {
                 cutBack(to: published)
             }
             for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
-            writer.withLock { $0.state = nil }
+            writer.withLock { box in
+                // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
+                if let group = box.state?.group, !group.isInMember {
+                    for extent in group.taken {
+                        reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+                    }
+                }
+                box.state = nil
+            }
             state.withLock {
                 $0.epoch += 1
                 if isFlushing {
@@ -603,7 +681,13 @@ package final class StorageFile: Sendable {
         return result
     }
 
-    /// Blocks the calling (dedicated) thread until a version newer than `version` is published by any process, until
+    /// Counts the calling thread among those that `waitForVersion`, until it is counted out.
+    package func beginWatching() { lock?.watch(true) }
+
+    /// Counts the calling thread out.
+    package func endWatching() { lock?.watch(false) }
+
+    /// Blocks the calling (dedicated) thread until a version newer than `version` is published by another process, until
     /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
     ///
     /// - Parameters:
@@ -627,7 +711,7 @@ package final class StorageFile: Sendable {
 
     /// Lets every `waitForVersion` return, in this process and in others.
     package func interruptWaiters() {
-        lock?.wake()
+        lock?.wake(includingOwn: true)
     }
 
     // MARK: Figures

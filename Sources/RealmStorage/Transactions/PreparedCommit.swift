@@ -8,6 +8,8 @@ package final class PreparedCommit: Sendable {
     }
 
     package let version: UInt64
+    /// The version of the first member of the group: pages stamped with it or a later one are the commit's.
+    let firstVersion: UInt64
     let catalog: PageReference
     let log: PageReference
     let records: [UInt8]
@@ -24,6 +26,7 @@ package final class PreparedCommit: Sendable {
 
     init(
         version: UInt64,
+        firstVersion: UInt64,
         catalog: PageReference,
         log: PageReference,
         records: [UInt8],
@@ -35,6 +38,7 @@ package final class PreparedCommit: Sendable {
         changes: ChangeSet
     ) {
         self.version = version
+        self.firstVersion = firstVersion
         self.catalog = catalog
         self.log = log
         self.records = records
@@ -52,7 +56,7 @@ package final class PreparedCommit: Sendable {
     /// as soon as the group is durable, so it must not be part of what proves the group whole.
     static func runs(of commits: [PreparedCommit]) -> (kept: [Run], dropped: [Run]) {
         guard commits.count > 1 else { return (commits.first?.runs ?? [], []) }
-        let first = commits[0].version
+        let first = commits[0].firstVersion
         var givenUp: Set<PageNumber> = []
         for commit in commits {
             for retired in commit.retired where retired.birth >= first { givenUp.insert(retired.extent.page) }

@@ -17,9 +17,12 @@ struct SpaceMap: Equatable {
     var placementLimit: PageNumber?
     private var chunk = Extent(page: 0, pageCount: 0)
     private var cursor = 0
+    /// The number of neighbouring pages that an allocation tries to find, so that a commit's pages lie together: as many
+    /// as the last ones needed.
+    private var chunkPageCount = leastChunkPageCount
 
-    /// The number of neighbouring pages that an allocation tries to find, so that a commit's pages lie together.
-    private static let chunkPageCount: UInt32 = 16
+    private static let leastChunkPageCount: UInt32 = 16
+    private static let greatestChunkPageCount: UInt32 = 1024
 
     init(pageCount: UInt32, free: [Extent] = [], waiting: [RetiredExtent] = []) {
         self.pageCount = pageCount
@@ -32,7 +35,7 @@ struct SpaceMap: Equatable {
         if let placementLimit, let page = allocateLow(count, below: placementLimit) { return page }
         if chunk.pageCount >= count { return takeFromChunk(count) }
         endChunk()
-        if let index = index(ofExtentWith: max(count, SpaceMap.chunkPageCount)) ?? fragmentIndex(count) {
+        if let index = index(ofExtentWith: max(count, chunkPageCount)) ?? fragmentIndex(count) {
             chunk = free[index]
             freePageCount -= Int(chunk.pageCount)
             free.remove(at: index)
@@ -41,6 +44,13 @@ struct SpaceMap: Equatable {
         }
         defer { pageCount += count }
         return pageCount
+    }
+
+    /// Notes how many pages a commit took.
+    mutating func noteCommit(ofPages count: UInt32) {
+        // Follows growth at once and shrinks slowly.
+        let wanted = max(count + count / 4, chunkPageCount - chunkPageCount / 8)
+        chunkPageCount = min(max(wanted, Self.leastChunkPageCount), Self.greatestChunkPageCount)
     }
 
     /// Puts the rest of the current chunk back, at the end of a transaction.
@@ -187,8 +197,8 @@ struct SpaceMap: Equatable {
 
     /// A smaller extent, once enough is free that growing the file instead would be waste.
     private func fragmentIndex(_ count: UInt32) -> Int? {
-        guard freePageCount > max(128, Int(pageCount) / 4) else { return nil }
-        return index(ofExtentWith: count)
+        guard freePageCount > max(128, 4 * Int(chunkPageCount), Int(pageCount) / 4) else { return nil }
+        return index(ofExtentWith: max(count, Self.leastChunkPageCount)) ?? index(ofExtentWith: count)
     }
 }
 

@@ -8,24 +8,21 @@ extension WriteTransaction {
     /// Pointers into sealed pages of this transaction are stale afterwards.
     @inline(__always)
     package func spillIfNeeded() throws(StorageError) {
-        if _slowPath(unspilledPageCount > unspilledPageLimit) { try spill() }
+        if _slowPath(group.unspilledPageCount > unspilledPageLimit) { try spill() }
     }
 
     /// Writes what is sealed.
     @inline(never)
     package func spill() throws(StorageError) {
-        let runs = unspilled.values.sorted { $0.page < $1.page }
-        unspilled.removeAll(keepingCapacity: true)
-        unspilledPageCount = 0
+        let runs = group.unspilled.values.sorted { $0.page < $1.page }
+        group.unspilled.removeAll(keepingCapacity: true)
+        group.unspilledPageCount = 0
         guard let last = runs.last else { return }
-        hasSpilled = true
-        try file.spill(runs, from: taken.first?.page ?? last.page, to: last.page + last.pageCount)
+        group.hasSpilled = true
+        try file.spill(runs, from: group.taken.first?.page ?? last.page, to: last.page + last.pageCount)
     }
 
-    /// Notes that a run is about to change, or goes, or is pointed into: it stays in memory until the commit.
+    /// Notes that a run is pointed into: it stays in memory until the commit.
     @inline(__always)
-    func forgetSeal(of reference: PageReference) {
-        guard !unspilled.isEmpty, let run = unspilled.removeValue(forKey: reference.page) else { return }
-        unspilledPageCount -= Int(run.pageCount)
-    }
+    func forgetSeal(of reference: PageReference) { group.forgetSeal(of: reference) }
 }

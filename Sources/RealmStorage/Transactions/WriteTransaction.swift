@@ -1,4 +1,7 @@
 /// The one open write transaction of a file: private page buffers on top of the newest prepared version.
+///
+/// Transactions that will share a flush may be members of one ``WriterGroup``: then a later one builds on the unsealed
+/// pages of those before it, and everything is sealed once.
 package final class WriteTransaction {
     /// The file being written.
     package let file: StorageFile
@@ -10,48 +13,72 @@ package final class WriteTransaction {
     package var catalog: ByteTree
     /// What this transaction touched, for the change log.
     package let changes = ChangeRecorder()
+    /// Whether it builds on the unsealed pages of earlier transactions.
+    package let isJoined: Bool
 
     let state: WriterState
     let reservation: Reservation
-    private let pinned: [UInt64]
-    private let epoch: UInt64
-    private let firstPageCount: UInt32
-    private(set) var taken: [Extent] = []
-    private var spareSingles: [PageNumber] = []
-    private var spareRuns: [Extent] = []
-    private var retired: [RetiredExtent] = []
-    private var sealed: [PreparedCommit.Run] = []
-    /// The sealed runs that stand in memory only, by first page.
-    var unspilled: [PageNumber: PreparedCommit.Run] = [:]
-    /// The number of their pages.
-    var unspilledPageCount = 0
+    let group: WriterGroup
     /// The number of sealed pages that may wait in memory for the commit.
     package var unspilledPageLimit = 8192
-    /// Whether runs were written to the file before the commit.
-    var hasSpilled = false
-    private var isOpen = true
+    /// Whether it has not been committed, joined, rolled back or lost.
+    package private(set) var isOpen = true
+    private var savepoint: Savepoint?
+    /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
+    private var isSettling = false
 
+    /// What a member's rollback restores.
+    private struct Savepoint {
+        var spareSingles: [PageNumber]
+        var spareRuns: [Extent]
+        var retiredCount: Int
+        var sealedCount: Int
+        /// Taken from the free space by this member.
+        var taken: [Extent] = []
+        /// Pages of earlier members that this one gave up: they may be wanted back.
+        var givenUp: [Extent] = []
+        /// Pages of earlier members that were given up for good.
+        var settled: [Extent] = []
+        /// Pages of earlier members as they were before this one wrote to them.
+        var images: [(page: PageNumber, pageCount: UInt32, bytes: UnsafeMutableRawPointer)] = []
+    }
+
+    /// As a sealer it only seals what earlier members left, under the version of the last of them.
     init(
         file: StorageFile,
         state: WriterState,
         view: PageView,
         reservation: Reservation,
-        pinned: [UInt64],
-        epoch: UInt64
+        group: WriterGroup,
+        isSealer: Bool = false
     ) {
         self.file = file
         self.state = state
         self.view = view
         self.reservation = reservation
-        self.pinned = pinned
-        self.epoch = epoch
-        version = state.version + 1
+        self.group = group
+        isJoined = group.memberCount > 0
+        version = isSealer ? state.version : state.version + 1
         catalog = ByteTree(root: state.catalog)
-        firstPageCount = state.space.pageCount
+        if isJoined {
+            savepoint = Savepoint(
+                spareSingles: group.spareSingles,
+                spareRuns: group.spareRuns,
+                retiredCount: group.retired.count,
+                sealedCount: group.sealed.count
+            )
+        }
     }
 
     deinit {
         if isOpen { rollback() }
+        dropImages()
+    }
+
+    /// What the layer above keeps between the transactions of this process; gone when another process wrote.
+    package var session: (any WriterSession)? {
+        get { state.session }
+        set { state.session = newValue }
     }
 
     /// Allocates a run of pages with its header written and the rest zeroed.
@@ -60,7 +87,7 @@ package final class WriteTransaction {
         page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: page.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
-        page.bytes.storeLittle(version, at: PageHeader.versionOffset)
+        page.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
         page.bytes.storeLittle(kind.rawValue, at: PageHeader.kindOffset)
         page.bytes.storeLittle(UInt8(level), at: PageHeader.levelOffset)
         return page
@@ -68,16 +95,18 @@ package final class WriteTransaction {
 
     /// The run as this transaction's own: itself when it is already, else a copy, the old run being freed.
     package func writable(_ reference: PageReference) throws(StorageError) -> MutablePage {
-        if isOwn(reference) {
-            forgetSeal(of: reference)
+        if let stamp = ownStamp(reference) {
+            group.forgetSeal(of: reference)
             let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
-            return MutablePage(reference: own, bytes: view.buffers + Int(reference.page) * pageByteCount)
+            let page = MutablePage(reference: own, bytes: view.buffers + Int(reference.page) * pageByteCount)
+            if stamp != version { keepImage(of: page) }
+            return page
         }
         let source = try view.pointer(to: reference)
         let copy = try takeRun(Int(reference.pageCount))
         copy.bytes.copyMemory(from: source, byteCount: copy.byteCount)
         copy.bytes.storeLittle(copy.reference.page, at: PageHeader.pageOffset)
-        copy.bytes.storeLittle(version, at: PageHeader.versionOffset)
+        copy.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
         free(reference)
         return copy
     }
@@ -85,34 +114,38 @@ package final class WriteTransaction {
     /// Gives a run back: this transaction's own for use at once, an older one for when no reader needs it any more.
     package func free(_ reference: PageReference) {
         if reference.isNone { return }
-        if isOwn(reference) {
-            forgetSeal(of: reference)
-            reservation.clearBuffered(Int(reference.page), count: Int(reference.pageCount))
-            makeSpare(reference)
+        let extent = Extent(page: reference.page, pageCount: reference.pageCount)
+        if let stamp = ownStamp(reference) {
+            group.forgetSeal(of: reference)
+            giveUp(extent, stamp: stamp)
             return
         }
         // The birth only widens the stretch of versions that hold the page back, so a page that cannot be read counts
         // as born at the beginning.
         let birth = (try? view.pointer(to: reference)).map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
-        if birth == version {
-            // The transaction's own, written to the file early.
-            makeSpare(reference)
+        if birth >= group.firstVersion {
+            // The group's own, written to the file early.
+            giveUp(extent, stamp: birth)
             return
         }
-        retired.append(
-            RetiredExtent(
-                extent: Extent(page: reference.page, pageCount: reference.pageCount),
-                birth: min(birth, version),
-                death: version
-            )
-        )
+        let retired = RetiredExtent(extent: extent, birth: birth, death: group.firstVersion)
+        if isSettling, let count = savepoint?.retiredCount {
+            group.retired.insert(retired, at: count)
+            savepoint?.retiredCount += 1
+        } else {
+            group.retired.append(retired)
+        }
     }
 
-    private func makeSpare(_ reference: PageReference) {
-        if reference.pageCount == 1 {
-            spareSingles.append(reference.page)
+    /// Gives up a run of the group.
+    private func giveUp(_ extent: Extent, stamp: UInt64) {
+        if isSettling, stamp != version {
+            savepoint?.settled.append(extent)
+        } else if savepoint != nil, isSettling || stamp != version {
+            savepoint?.givenUp.append(extent)
         } else {
-            spareRuns.append(Extent(page: reference.page, pageCount: reference.pageCount))
+            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            group.giveBack(extent)
         }
     }
 
@@ -122,76 +155,184 @@ package final class WriteTransaction {
         let bytes = view.buffers + Int(reference.page) * pageByteCount
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         let run = PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
-        sealed.append(run)
-        if unspilled.updateValue(run, forKey: run.page) == nil { unspilledPageCount += Int(run.pageCount) }
+        if isSettling, let count = savepoint?.sealedCount {
+            group.sealed.insert(run, at: count)
+            savepoint?.sealedCount += 1
+        } else {
+            group.sealed.append(run)
+        }
+        group.noteSeal(of: run)
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
-    /// Seals everything and builds the commit record: pure memory, no I/O.
+    /// Seals something as earlier members of the group left it: what is allocated, freed and sealed meanwhile stays so
+    /// when this transaction is rolled back.
+    package func settle<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        precondition(!isSettling, "Settling does not nest")
+        isSettling = savepoint != nil
+        defer { isSettling = false }
+        return try body()
+    }
+
+    /// Seals everything, with what earlier members of the group left, and builds the commit record: pure memory, no I/O.
     ///
     /// Afterwards the transaction is over, and the next one may begin on top of it.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
-        try file.checkWriting(epoch: epoch)
+        try file.checkWriting(epoch: group.epoch)
+        releaseGivenUp()
         if catalog.root.isDirty { try catalog.seal(in: self) }
-        let changeSet = changes.changeSet
+        if isJoined { group.changes.absorb(changes) }
+        let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
         try writeRecord(changeSet)
-        let runs = liveRuns()
+        let runs = group.liveRuns(in: reservation)
         isOpen = false
+        file.endGroup(of: state)
         giveSpareBack()
         state.space.endChunk()
-        state.space.retire(retired)
+        state.space.noteCommit(ofPages: runs.reduce(0) { $0 + $1.pageCount })
+        state.space.retire(group.retired)
         state.version = version
         state.catalog = catalog.root
         return PreparedCommit(
             version: version,
+            firstVersion: group.firstVersion,
             catalog: catalog.root,
             log: state.segments.last?.reference ?? .none,
             records: state.recordBytes,
             oldestLogVersion: state.oldestLogVersion,
             pageCount: state.space.pageCount,
             runs: runs,
-            retired: retired,
-            hasSpilled: hasSpilled,
+            retired: group.retired,
+            hasSpilled: group.hasSpilled,
             changes: changeSet
         )
     }
 
-    /// Forgets everything this transaction did.
+    /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.
+    package func join() throws(StorageError) {
+        precondition(isOpen, "The write transaction is over: begin another one")
+        try file.checkWriting(epoch: group.epoch)
+        releaseGivenUp()
+        group.changes.absorb(changes)
+        group.memberCount += 1
+        state.version = version
+        state.catalog = catalog.root
+        end()
+    }
+
+    /// Forgets everything this transaction did, and leaves what earlier members of its group did.
     package func rollback() {
         guard isOpen else { return }
-        isOpen = false
-        for extent in taken {
+        if savepoint == nil {
+            discardGroup()
+        } else {
+            restoreSavepoint()
+            end()
+        }
+    }
+
+    /// Forgets the group with all its members, when what this transaction did cannot be undone.
+    package func abandonGroup() {
+        guard isOpen else { return }
+        state.session = nil
+        discardGroup()
+    }
+
+    /// Forgets the group with all its members: the commits that it was built on are lost, or it cannot be sealed.
+    func discardGroup() {
+        if group.memberCount > 0 { state.session = nil }
+        for extent in group.taken {
             reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
         }
         state.space.endChunk()
-        state.space.release(taken)
-        state.space.resetEnd(to: firstPageCount)
+        state.space.release(group.taken)
+        state.space.resetEnd(to: group.firstPageCount)
+        state.version = group.firstVersion - 1
+        state.catalog = state.sealedCatalog
+        isOpen = false
+        file.endGroup(of: state)
+    }
+
+    /// Ends the member; the group is forgotten when commits that it was built on were lost meanwhile.
+    private func end() {
+        isOpen = false
+        if !file.endMember(of: group, in: state) { discardGroup() }
+    }
+
+    // MARK: Members
+
+    /// Keeps a page of an earlier member as it is, before this one writes to it.
+    private func keepImage(of page: MutablePage) {
+        if savepoint != nil {
+            let copy = UnsafeMutableRawPointer.allocate(byteCount: page.byteCount, alignment: 8)
+            copy.copyMemory(from: page.bytes, byteCount: page.byteCount)
+            savepoint?.images.append((page.reference.page, page.reference.pageCount, copy))
+        }
+        page.bytes.storeLittle(version, at: PageHeader.versionOffset)
+    }
+
+    private func dropImages() {
+        for image in savepoint?.images ?? [] { image.bytes.deallocate() }
+        savepoint?.images = []
+    }
+
+    /// Gives back the pages of earlier members that this one gave up, now that it is certain.
+    private func releaseGivenUp() {
+        guard let savepoint else { return }
+        for extent in savepoint.givenUp + savepoint.settled {
+            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            group.giveBack(extent)
+        }
+        self.savepoint?.givenUp = []
+        self.savepoint?.settled = []
+    }
+
+    private func restoreSavepoint() {
+        guard let savepoint else { return }
+        group.retired.removeSubrange(savepoint.retiredCount...)
+        group.sealed.removeSubrange(savepoint.sealedCount...)
+        group.spareSingles = savepoint.spareSingles
+        group.spareRuns = savepoint.spareRuns
+        for extent in savepoint.taken + savepoint.settled { group.giveBack(extent) }
+        for extent in group.spare {
+            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            group.forgetSeal(of: PageReference(page: extent.page, pageCount: extent.pageCount, checksum: 0))
+        }
+        // Such a page may have been given up after it was written to, and even be in use for something else.
+        for image in savepoint.images {
+            (view.buffers + Int(image.page) * pageByteCount)
+                .copyMemory(from: image.bytes, byteCount: Int(image.pageCount) * pageByteCount)
+            reservation.setBuffered(Int(image.page), count: Int(image.pageCount))
+        }
+        dropImages()
     }
 
     // MARK: Pages
 
-    private func isOwn(_ reference: PageReference) -> Bool {
+    /// The stamp of new pages: what settles belongs to the members before this one.
+    private var stamp: UInt64 { isSettling ? version - 1 : version }
+
+    /// The version stamp of a run that belongs to the group; nil for another one.
+    private func ownStamp(_ reference: PageReference) -> UInt64? {
         let page = Int(reference.page)
-        return page < reservation.pageCapacity && reservation.isBuffered(page)
-            && UnsafeRawPointer(view.buffers + page * pageByteCount).little(UInt64.self, at: PageHeader.versionOffset)
-                == version
+        guard page < reservation.pageCapacity, reservation.isBuffered(page) else { return nil }
+        let stamp = UnsafeRawPointer(view.buffers + page * pageByteCount)
+            .little(UInt64.self, at: PageHeader.versionOffset)
+        return stamp >= group.firstVersion ? stamp : nil
     }
 
     private func takeRun(_ pageCount: Int) throws(StorageError) -> MutablePage {
         let count = UInt32(pageCount)
         let page: PageNumber
-        if pageCount == 1, let spare = spareSingles.popLast() {
+        // What settles must not take a page that the rollback would give back.
+        if !isSettling, let spare = group.reuse(count) {
             page = spare
-        } else if pageCount > 1, let index = spareRuns.lastIndex(where: { $0.pageCount == count }) {
-            page = spareRuns.remove(at: index).page
         } else {
             page = state.space.allocate(count)
-            if let last = taken.last, last.end == page {
-                taken[taken.count - 1].pageCount += count
-            } else {
-                taken.append(Extent(page: page, pageCount: count))
-            }
+            let extent = Extent(page: page, pageCount: count)
+            group.take(extent)
+            if !isSettling { savepoint?.taken.append(extent) }
         }
         guard Int(page) + pageCount <= reservation.pageCapacity else {
             throw StorageError(
@@ -207,47 +348,10 @@ package final class WriteTransaction {
         )
     }
 
-    /// The runs that stand at the end, each with its last checksum, ascending.
-    private func liveRuns() -> [PreparedCommit.Run] {
-        var last: [PageNumber: Int] = [:]
-        last.reserveCapacity(sealed.count)
-        for (index, run) in sealed.enumerated() { last[run.page] = index }
-        var runs: [PreparedCommit.Run] = []
-        runs.reserveCapacity(last.count)
-        for index in last.values where reservation.isBuffered(Int(sealed[index].page)) { runs.append(sealed[index]) }
-        runs.sort { $0.page < $1.page }
-        return runs
-    }
-
-    private var spare: [Extent] {
-        spareSingles.map { Extent(page: $0, pageCount: 1) } + spareRuns
-    }
-
     private func giveSpareBack() {
-        state.space.release(spare)
-        spareSingles = []
-        spareRuns = []
-    }
-
-    /// The pages taken and kept, joined.
-    private func keptExtents() -> [Extent] {
-        var space = SpaceMap(pageCount: .max)
-        space.release(taken)
-        var result: [Extent] = []
-        let holes = spare.sorted { $0.page < $1.page }
-        var index = 0
-        for extent in space.free {
-            var start = extent.page
-            while index < holes.count, holes[index].page < extent.end {
-                if holes[index].page > start {
-                    result.append(Extent(page: start, pageCount: holes[index].page - start))
-                }
-                start = holes[index].end
-                index += 1
-            }
-            if start < extent.end { result.append(Extent(page: start, pageCount: extent.end - start)) }
-        }
-        return result
+        state.space.release(group.spare)
+        group.spareSingles = []
+        group.spareRuns = []
     }
 
     // MARK: The commit record
@@ -256,8 +360,8 @@ package final class WriteTransaction {
         CommitRecord(
             version: version,
             pageCount: state.space.pageCount,
-            allocated: keptExtents(),
-            retired: retired,
+            allocated: group.keptExtents(),
+            retired: group.retired,
             changes: changeSet
         )
     }
@@ -308,7 +412,7 @@ package final class WriteTransaction {
 
     /// Replaces the segments since the last checkpoint, and lets go of those that nobody can ask for.
     private func writeCheckpoint(_ changeSet: ChangeSet) throws(StorageError) {
-        let needed = min(pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
+        let needed = min(group.pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
         var checkpoints = state.checkpoints
         for (index, segment) in state.segments.enumerated() {
             if index == 0, segment.version > needed, try LogSegment.read(segment.reference, in: view).isCheckpoint {
@@ -332,11 +436,11 @@ package final class WriteTransaction {
         let (reference, _) = try store { () -> (LogSegment, Void) in
             var space = state.space
             space.endChunk()
-            space.release(spare)
+            space.release(group.spare)
             let picture = LogSegment.Picture(
                 pageCount: space.pageCount,
                 free: space.free,
-                retired: space.retired + retired,
+                retired: space.retired + group.retired,
                 changes: changes
             )
             let segment = LogSegment(

@@ -22,6 +22,12 @@ final class WriterState: @unchecked Sendable {
     var oldestLogVersion: UInt64
     /// Entries in the differences since the newest checkpoint.
     var differenceCount = 0
+    /// The transactions that are not sealed yet, the open one included.
+    var group: WriterGroup?
+    /// The root that the group builds on.
+    var sealedCatalog = PageReference.none
+    /// What the layer above keeps from transaction to transaction.
+    var session: (any WriterSession)?
     /// Whether the next commit writes a checkpoint, whatever its size: the segments before stand where the file is to end.
     var writesCheckpoint = false
 

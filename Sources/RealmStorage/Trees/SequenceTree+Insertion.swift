@@ -56,7 +56,12 @@ extension SequenceTree {
         in transaction: WriteTransaction
     ) throws(StorageError) -> UnsafeMutableRawPointer {
         let reference = inner.page.reference(at: child)
-        if reference.checksum == 0 { return transaction.view.buffers + Int(reference.page) &* pageByteCount }
+        if reference.checksum == 0 {
+            let bytes = transaction.view.buffers + Int(reference.page) &* pageByteCount
+            if UnsafeRawPointer(bytes).little(UInt64.self, at: PageHeader.versionOffset) == transaction.version {
+                return bytes
+            }
+        }
         let page = try transaction.writable(reference)
         inner.setReference(page.reference, at: child)
         return page.bytes

@@ -22,9 +22,13 @@ struct WriteQueueTests {
         }
         func start(_ ticket: Ticket) -> Bool { queue.start(ticket) }
         func cancel(_ ticket: Ticket) -> Bool { queue.cancel(ticket) }
-        func finish(_ ticket: Ticket, committed: Bool, at now: UInt64) -> Actions {
-            queue.finish(ticket, committed: committed, at: now)
+        var isSealing: Bool { queue.isSealing }
+        func mayJoin(_ ticket: Ticket) -> Bool { queue.mayJoin(ticket) }
+        func finish(_ ticket: Ticket, _ ending: WriteQueue<Int>.Ending, at now: UInt64) -> Actions {
+            queue.finish(ticket, ending, at: now)
         }
+        func joinedSealed(at now: UInt64) -> Actions { queue.joinedSealed(at: now) }
+        func sealFinished(at now: UInt64) -> Actions { queue.sealFinished(at: now) }
         func takeForFlush() -> Int { queue.takeForFlush() }
         func flushFinished(at now: UInt64) -> Actions { queue.flushFinished(at: now) }
         func lockAcquired(at now: UInt64) -> Actions { queue.lockAcquired(at: now) }
@@ -48,16 +52,74 @@ struct WriteQueueTests {
     @Test("A lone writer takes the lock, writes, flushes, and gives the lock back")
     func loneWriter() {
         let (queue, ticket) = queueWithRunningWriter()
-        #expect(queue.finish(ticket, committed: true, at: 1) == Queue.Actions(flush: .ioThread))
+        #expect(queue.finish(ticket, .prepared, at: 1) == Queue.Actions(flush: .ioThread))
         #expect(queue.takeForFlush() == 1)
         #expect(queue.flushFinished(at: 2) == Queue.Actions(lock: .release))
         #expect(queue.isIdle)
     }
 
+    @Test("What joins during a flush is sealed when it ends, and a chosen writer waits for that")
+    func joining() {
+        let (queue, first) = queueWithRunningWriter()
+        let (second, _) = queue.enqueue(.asynchronous, isolation: 2, at: 0)
+        let (third, _) = queue.enqueue(.asynchronous, isolation: 3, at: 0)
+        #expect(!queue.mayJoin(first), "nothing is on its way to the device")
+        #expect(queue.finish(first, .prepared, at: 1) == Queue.Actions(grant: second, flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.start(second))
+        #expect(queue.mayJoin(second))
+        #expect(queue.finish(second, .joined, at: 2) == Queue.Actions(grant: third))
+        #expect(queue.flushFinished(at: 3) == Queue.Actions(flush: .ioThread))
+        #expect(queue.isSealing)
+        #expect(!queue.start(third), "it is being sealed")
+        #expect(queue.sealFinished(at: 4) == Queue.Actions(grant: third))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.start(third))
+        #expect(queue.flushFinished(at: 5) == Queue.Actions())
+        #expect(queue.finish(third, .nothing, at: 6) == Queue.Actions(lock: .release))
+        #expect(queue.isIdle)
+    }
+
+    @Test("While a writer is at work nothing is sealed: that comes when it ends")
+    func joinedWaitForTheRunningWriter() {
+        let (queue, first) = queueWithRunningWriter()
+        let (second, _) = queue.enqueue(.asynchronous, isolation: 2, at: 0)
+        let (third, _) = queue.enqueue(.asynchronous, isolation: 3, at: 0)
+        #expect(queue.finish(first, .prepared, at: 1).flush == .ioThread)
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.start(second))
+        #expect(queue.finish(second, .joined, at: 2).grant == third)
+        #expect(queue.start(third))
+        #expect(queue.flushFinished(at: 3) == Queue.Actions())
+        #expect(queue.finish(third, .nothing, at: 4) == Queue.Actions(flush: .ioThread))
+        #expect(queue.isSealing)
+        #expect(queue.sealFinished(at: 5) == Queue.Actions())
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.flushFinished(at: 6) == Queue.Actions(lock: .release))
+    }
+
+    @Test("A writer that does not join seals what did")
+    func sealingBeforeOneOfItsOwn() {
+        let (queue, first) = queueWithRunningWriter()
+        let (second, _) = queue.enqueue(.asynchronous, isolation: 2, at: 0)
+        let (third, _) = queue.enqueue(.synchronous, isolation: 3, at: 0)
+        #expect(queue.finish(first, .prepared, at: 1).flush == .ioThread)
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.start(second))
+        #expect(queue.finish(second, .joined, at: 2).grant == third)
+        #expect(queue.flushFinished(at: 3) == Queue.Actions())
+        #expect(queue.joinedSealed(at: 4) == Queue.Actions(flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.finish(third, .prepared, at: 5).flush == nil, "a flush is on the way")
+        #expect(queue.flushFinished(at: 6) == Queue.Actions(flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.flushFinished(at: 7) == Queue.Actions(lock: .release))
+    }
+
     @Test("A lone writer that rolls back gives the lock back at once")
     func rollback() {
         let (queue, ticket) = queueWithRunningWriter()
-        #expect(queue.finish(ticket, committed: false, at: 1) == Queue.Actions(lock: .release))
+        #expect(queue.finish(ticket, .nothing, at: 1) == Queue.Actions(lock: .release))
         #expect(queue.isIdle)
     }
 
@@ -66,7 +128,7 @@ struct WriteQueueTests {
         let queue = Queue()
         let (ticket, _) = queue.enqueue(.synchronous, isolation: 1, at: 0)
         #expect(queue.lockAcquired(at: 0).grant == ticket)
-        #expect(queue.finish(ticket, committed: true, at: 1) == Queue.Actions(flush: .caller))
+        #expect(queue.finish(ticket, .prepared, at: 1) == Queue.Actions(flush: .caller))
     }
 
     @Test("Writers get their turns in the order in which they came, whatever their kind")
@@ -75,10 +137,10 @@ struct WriteQueueTests {
         let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
         let third = queue.enqueue(.synchronous, isolation: 3, at: 0).ticket
         let fourth = queue.enqueue(.asynchronous, isolation: 4, at: 0).ticket
-        #expect(queue.finish(first, committed: false, at: 1).grant == second)
+        #expect(queue.finish(first, .nothing, at: 1).grant == second)
         #expect(queue.start(second))
-        #expect(queue.finish(second, committed: false, at: 1).grant == third)
-        #expect(queue.finish(third, committed: false, at: 1).grant == fourth)
+        #expect(queue.finish(second, .nothing, at: 1).grant == third)
+        #expect(queue.finish(third, .nothing, at: 1).grant == fourth)
     }
 
     @Test("The next writer starts as soon as a commit is prepared, while it is being flushed")
@@ -86,12 +148,12 @@ struct WriteQueueTests {
         let (queue, first) = queueWithRunningWriter()
         let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
         let third = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
-        #expect(queue.finish(first, committed: true, at: 1) == Queue.Actions(grant: second, flush: .ioThread))
+        #expect(queue.finish(first, .prepared, at: 1) == Queue.Actions(grant: second, flush: .ioThread))
         #expect(queue.takeForFlush() == 1)
         #expect(queue.start(second))
-        #expect(queue.finish(second, committed: true, at: 2) == Queue.Actions(grant: third))
+        #expect(queue.finish(second, .prepared, at: 2) == Queue.Actions(grant: third))
         #expect(queue.start(third))
-        #expect(queue.finish(third, committed: true, at: 3) == Queue.Actions())
+        #expect(queue.finish(third, .prepared, at: 3) == Queue.Actions())
         #expect(queue.flushFinished(at: 4) == Queue.Actions(flush: .ioThread))
         #expect(queue.takeForFlush() == 2)
         #expect(queue.flushFinished(at: 5) == Queue.Actions(lock: .release))
@@ -101,7 +163,7 @@ struct WriteQueueTests {
     func fairness() {
         let (queue, first) = queueWithRunningWriter()
         let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
-        #expect(queue.finish(first, committed: true, at: 150) == Queue.Actions(flush: .ioThread))
+        #expect(queue.finish(first, .prepared, at: 150) == Queue.Actions(flush: .ioThread))
         #expect(queue.takeForFlush() == 1)
         #expect(queue.flushFinished(at: 160) == Queue.Actions(lock: .yield))
         #expect(!queue.holdsLock)
@@ -134,7 +196,7 @@ struct WriteQueueTests {
         let third = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
         #expect(queue.cancel(second))
         #expect(!queue.cancel(second))
-        #expect(queue.finish(first, committed: false, at: 1).grant == third)
+        #expect(queue.finish(first, .nothing, at: 1).grant == third)
         #expect(!queue.cancel(third), "its turn has come")
     }
 
@@ -156,7 +218,7 @@ struct WriteQueueTests {
         let (second, actions) = queue.enqueue(.synchronous, isolation: 1, at: 1)
         #expect(actions.grant == second)
         #expect(!queue.start(first), "it has been passed")
-        #expect(queue.finish(second, committed: false, at: 2).grant == first, "its place was kept")
+        #expect(queue.finish(second, .nothing, at: 2).grant == first, "its place was kept")
         #expect(queue.start(first))
     }
 
@@ -166,10 +228,10 @@ struct WriteQueueTests {
         let blocked = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
         let other = queue.enqueue(.asynchronous, isolation: 3, at: 0).ticket
         let blocker = queue.enqueue(.synchronous, isolation: 2, at: 0).ticket
-        #expect(queue.finish(first, committed: false, at: 1).grant == other)
+        #expect(queue.finish(first, .nothing, at: 1).grant == other)
         #expect(queue.start(other))
-        #expect(queue.finish(other, committed: false, at: 1).grant == blocker)
-        #expect(queue.finish(blocker, committed: false, at: 1).grant == blocked)
+        #expect(queue.finish(other, .nothing, at: 1).grant == blocker)
+        #expect(queue.finish(blocker, .nothing, at: 1).grant == blocked)
     }
 
     @Test("A synchronous writer that has waited long passes a chosen one that does not start")
@@ -181,7 +243,7 @@ struct WriteQueueTests {
         #expect(queue.chosen == first)
         #expect(queue.pressForTurn(second, insteadOf: first).grant == second)
         #expect(!queue.start(first))
-        #expect(queue.finish(second, committed: false, at: 2).grant == first)
+        #expect(queue.finish(second, .nothing, at: 2).grant == first)
         #expect(queue.start(first))
         #expect(queue.chosen == nil)
         let third = queue.enqueue(.synchronous, isolation: 2, at: 1).ticket
@@ -199,6 +261,9 @@ struct WriteQueueTests {
         var kinds: [Queue.Ticket: Queue.Kind] = [:]
         var wantsLock = false
         var flushing = false
+        var sealing = false
+        var joined = 0
+        var isolations: [Queue.Ticket: Int] = [:]
         var unflushed = 0
         var done = 0
         var came = 0
@@ -226,7 +291,17 @@ struct WriteQueueTests {
             if actions.flush != nil {
                 #expect(!flushing, "seed \(seed)")
                 flushing = true
-                unflushed -= queue.takeForFlush()
+                if queue.isSealing {
+                    // It takes the turn back from a writer that was chosen and has not started.
+                    #expect(running == nil, "seed \(seed)")
+                    if let chosen = granted {
+                        granted = nil
+                        pending.insert((chosen, .asynchronous, isolations[chosen] ?? 0), at: 0)
+                    }
+                    sealing = true
+                } else {
+                    unflushed -= queue.takeForFlush()
+                }
             }
         }
 
@@ -240,6 +315,7 @@ struct WriteQueueTests {
                 let (ticket, actions) = queue.enqueue(kind, isolation: isolation, at: now)
                 came += 1
                 kinds[ticket] = kind
+                isolations[ticket] = isolation
                 if actions.grant == ticket, let chosen {
                     // It passed the chosen one, which goes back to the front.
                     granted = nil
@@ -260,12 +336,18 @@ struct WriteQueueTests {
                 }
             case 4, 5:
                 if let ticket = running {
-                    let commits = random.next(upTo: 3) > 0
+                    var ending = random.next(upTo: 3) > 0 ? WriteQueue<Int>.Ending.prepared : .nothing
+                    if ending == .prepared, queue.mayJoin(ticket), random.next(upTo: 4) > 0 { ending = .joined }
                     running = nil
                     done += 1
-                    if commits { unflushed += 1 }
-                    perform(queue.finish(ticket, committed: commits, at: now))
+                    if ending != .nothing { unflushed += 1 }
+                    joined += ending == .joined ? 1 : 0
+                    perform(queue.finish(ticket, ending, at: now))
                 }
+            case 6 where sealing:
+                sealing = false
+                perform(queue.sealFinished(at: now))
+                unflushed -= queue.takeForFlush()
             case 6 where flushing:
                 flushing = false
                 perform(queue.flushFinished(at: now))
@@ -286,6 +368,8 @@ struct WriteQueueTests {
             step(arrivals: false)
             rest += 1
         }
+        #expect(joined > 0, "seed \(seed)")
+        #expect(unflushed == 0, "seed \(seed)")
         #expect(queue.isIdle && done == came, "seed \(seed): \(done) of \(came) writers were served")
     }
 }

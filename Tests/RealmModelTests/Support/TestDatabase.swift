@@ -4,15 +4,23 @@ import RealmTestSupport
 
 /// A realm file of its own with a schema, and one model view on it.
 final class TestDatabase {
-    let directory = TemporaryDirectory()
+    let directory: TemporaryDirectory
     let file: StorageFile
     let model: ModelView
 
     init(_ classes: [ClassSchema], version: UInt64 = 1) throws {
+        directory = TemporaryDirectory()
         var options = StorageOptions()
         options.durability = .none
         file = try StorageFile.open(path: directory.path("test.realm"), options: options)
         try Self.reconcile(DatabaseSchema(classes: classes, version: version), in: file)
+        model = try ModelView(snapshot: file.beginRead())
+    }
+
+    /// Another model view on the file of a database.
+    init(sharing other: TestDatabase) throws {
+        directory = other.directory
+        file = other.file
         model = try ModelView(snapshot: file.beginRead())
     }
 

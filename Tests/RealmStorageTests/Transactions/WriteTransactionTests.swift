@@ -95,6 +95,61 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func `members of a group share pages, and a rollback puts back what the others wrote`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let file = try makeFile("members-\(seed).realm")
+        var model = [UInt64](repeating: 0, count: PageArray.count)
+        var pinned: [(Snapshot, [UInt64])] = []
+        for step in 0..<200 {
+            let before = model
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let transaction = try file.beginWrite(joining: true)
+                var next = model
+                for _ in 0..<Int.random(in: 0...12, using: &random) {
+                    let index = Int.random(in: 0..<PageArray.count, using: &random)
+                    next[index] = random.next()
+                    try PageArray.set(index, to: next[index], in: transaction)
+                }
+                for _ in 0..<Int.random(in: 0...3, using: &random) {
+                    let pageCount = Int.random(in: 1...3, using: &random)
+                    let run = try transaction.allocate(pageCount: pageCount, kind: .overflow)
+                    transaction.free(run.reference)
+                }
+                #expect(try PageArray.values(of: transaction.catalog.root, in: transaction.view) == next)
+                if Int.random(in: 0..<3, using: &random) == 0 {
+                    transaction.rollback()
+                } else {
+                    try transaction.join()
+                    model = next
+                }
+            }
+            if Int.random(in: 0..<2, using: &random) == 0 {
+                let transaction = try file.beginWrite(joining: true)
+                #expect(try PageArray.values(of: transaction.catalog.root, in: transaction.view) == model)
+                try file.publish([try PageArray.commit(transaction)])
+            } else if model != before || file.newestVersion == 0 {
+                let transaction = try file.beginWrite(joining: true)
+                transaction.catalog = ByteTree(root: transaction.seal(transaction.catalog.root))
+                try transaction.join()
+                if let prepared = try file.sealGroup() { try file.publish([prepared]) }
+            } else if let prepared = try file.sealGroup() {
+                try file.publish([prepared])
+            }
+            if Int.random(in: 0..<6, using: &random) == 0 { pinned.append((try file.beginRead(), model)) }
+            if pinned.count > 5 { pinned.remove(at: Int.random(in: 0..<pinned.count, using: &random)) }
+            if step % 20 == 0 {
+                for (snapshot, expected) in pinned {
+                    #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view) == expected)
+                }
+                try PageArray.audit(try file.beginRead())
+            }
+        }
+        let snapshot = try file.beginRead()
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view) == model)
+        try PageArray.audit(snapshot)
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `snapshots keep their content and every page is used or free, whatever is committed and pinned`(
         seed: UInt64
     ) throws {

@@ -1,0 +1,58 @@
+import RealmStorage
+
+/// What write transactions keep of a table from one to the next: its writer and the roots of its trees.
+///
+/// A transaction works on copies of the roots and gives them back when it ends; the writer is shared.
+final class TableSession {
+    let id: UInt32
+    let writer: ClusterWriter
+    private let slots: [PropertySlot]
+    var trees: [ByteTree]
+    /// Per tree: the rows from this key on are not in it yet.
+    var pendingFrom: [Int64]
+    var maximumPrimaryKey = Int64.min
+    var knowsMaximum = false
+    /// Whether something is not in the catalog yet.
+    var isDirty = false
+
+    init(id: UInt32, writer: ClusterWriter, slots: [PropertySlot], trees: [ByteTree], pendingFrom: [Int64]) {
+        self.id = id
+        self.writer = writer
+        self.slots = slots
+        self.trees = trees
+        self.pendingFrom = pendingFrom
+    }
+
+    /// Brings the trees up to date, and stores rows, trees and their roots in the transaction's catalog.
+    func seal(in transaction: WriteTransaction) throws(StorageError) {
+        writer.resume(in: transaction, generation: nil)
+        defer { writer.detach() }
+        for slot in slots where slot.isDeferrable {
+            let tree = Int(slot.tree)
+            let first = pendingFrom[tree]
+            guard first < writer.tree.nextKey else { continue }
+            pendingFrom[tree] = writer.tree.nextKey
+            if slot.hasKeyRuns {
+                try writer.insertRuns(slot, from: first, into: &trees[tree])
+            } else {
+                var entries = PendingEntries(slot: slot)
+                try writer.collect(slot, from: first, into: &entries)
+                try entries.insert(into: &trees[tree], in: transaction)
+            }
+        }
+        let clusters = try writer.seal()
+        var roots: [(column: Int, root: PageReference)] = []
+        roots.reserveCapacity(trees.count)
+        for slot in slots where slot.tree >= 0 {
+            try trees[Int(slot.tree)].seal(in: transaction)
+            roots.append((Int(slot.column), trees[Int(slot.tree)].root))
+        }
+        try CatalogKey.store(
+            TableEntry.bytes(clusters: clusters, trees: roots),
+            CatalogKey.table,
+            id,
+            in: transaction
+        )
+        isDirty = false
+    }
+}

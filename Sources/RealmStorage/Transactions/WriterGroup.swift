@@ -1,0 +1,120 @@
+/// The pages of the commits that will be sealed together.
+///
+/// Write transactions that will share a flush write into the same private buffers. Each one is a member: when it is rolled
+/// back, what the members before it wrote is put back as they left it. A group of one is an ordinary transaction.
+final class WriterGroup {
+    /// Pages stamped with this version or a later one belong to the group.
+    let firstVersion: UInt64
+    /// The end of the file before the group.
+    let firstPageCount: UInt32
+    /// The versions at which readers stood when the group began, ascending.
+    let pinned: [UInt64]
+    /// What `StorageFile` counted when the group began: a group that was built on a lost commit is lost with it.
+    let epoch: UInt64
+    /// The pages taken from the free space.
+    var taken: [Extent] = []
+    /// Pages taken and given back, for the next allocation.
+    var spareSingles: [PageNumber] = []
+    var spareRuns: [Extent] = []
+    /// The runs of older versions that the group gave up.
+    var retired: [RetiredExtent] = []
+    /// The runs sealed so far; the last entry of a page counts.
+    var sealed: [PreparedCommit.Run] = []
+    /// The sealed runs that stand in memory only, by first page.
+    var unspilled: [PageNumber: PreparedCommit.Run] = [:]
+    /// The number of their pages.
+    var unspilledPageCount = 0
+    /// Whether runs were written to the file before the commit.
+    var hasSpilled = false
+    /// What the members that committed changed.
+    let changes = ChangeRecorder()
+    /// The number of members that committed.
+    var memberCount = 0
+    /// Whether a member is open; guarded by the writer's lock of the file.
+    var isInMember = false
+
+    init(firstVersion: UInt64, firstPageCount: UInt32, pinned: [UInt64], epoch: UInt64) {
+        self.firstVersion = firstVersion
+        self.firstPageCount = firstPageCount
+        self.pinned = pinned
+        self.epoch = epoch
+    }
+
+    /// Pages taken and not in use.
+    var spare: [Extent] {
+        spareSingles.map { Extent(page: $0, pageCount: 1) } + spareRuns
+    }
+
+    /// Notes pages taken from the free space.
+    func take(_ extent: Extent) {
+        if let last = taken.last, last.end == extent.page {
+            taken[taken.count - 1].pageCount += extent.pageCount
+        } else {
+            taken.append(extent)
+        }
+    }
+
+    /// Gives pages back for the next allocation.
+    func giveBack(_ extent: Extent) {
+        if extent.pageCount == 1 {
+            spareSingles.append(extent.page)
+        } else {
+            spareRuns.append(extent)
+        }
+    }
+
+    /// A run that was given back.
+    func reuse(_ pageCount: UInt32) -> PageNumber? {
+        if pageCount == 1 { return spareSingles.popLast() }
+        guard let index = spareRuns.lastIndex(where: { $0.pageCount == pageCount }) else { return nil }
+        return spareRuns.remove(at: index).page
+    }
+
+    /// Notes a run that has been sealed, and can be written to the file.
+    @inline(__always)
+    func noteSeal(of run: PreparedCommit.Run) {
+        if unspilled.updateValue(run, forKey: run.page) == nil { unspilledPageCount += Int(run.pageCount) }
+    }
+
+    /// Notes that a run is about to change, or goes, or is pointed into: it stays in memory until the commit.
+    @inline(__always)
+    func forgetSeal(of reference: PageReference) {
+        guard !unspilled.isEmpty, let run = unspilled.removeValue(forKey: reference.page) else { return }
+        unspilledPageCount -= Int(run.pageCount)
+    }
+
+    /// The pages taken and kept, joined.
+    func keptExtents() -> [Extent] {
+        var space = SpaceMap(pageCount: .max)
+        space.release(taken)
+        var result: [Extent] = []
+        let holes = spare.sorted { $0.page < $1.page }
+        var index = 0
+        for extent in space.free {
+            var start = extent.page
+            while index < holes.count, holes[index].page < extent.end {
+                if holes[index].page > start {
+                    result.append(Extent(page: start, pageCount: holes[index].page - start))
+                }
+                start = holes[index].end
+                index += 1
+            }
+            if start < extent.end { result.append(Extent(page: start, pageCount: extent.end - start)) }
+        }
+        return result
+    }
+
+    /// The runs that stand at the end, each with its last checksum, ascending.
+    func liveRuns(in reservation: Reservation) -> [PreparedCommit.Run] {
+        var runs: [PreparedCommit.Run] = []
+        runs.reserveCapacity(sealed.count)
+        // Stable by page, so that the last entry of a page is its last checksum.
+        let order = sealed.indices.sorted { (sealed[$0].page, $0) < (sealed[$1].page, $1) }
+        for (position, index) in order.enumerated() {
+            let run = sealed[index]
+            if position + 1 < order.count, sealed[order[position + 1]].page == run.page { continue }
+            if reservation.isBuffered(Int(run.page)) { runs.append(run) }
+        }
+        return runs
+    }
+}

@@ -425,9 +425,13 @@ package final class WriteTransaction {
             free(first.reference)
             checkpoints.removeFirst()
         }
-        let changes =
+        var changes = LogSegment.merged(
             state.recentChanges.filter { $0.version > needed }
-            + [LogSegment.VersionChanges(version: version, changes: changeSet)]
+                + [LogSegment.VersionChanges(version: version, changes: changeSet)],
+            pinned: pinned,
+            retention: file.options.changeLogRetention
+        )
+        try foldCheckpoints(&checkpoints, into: &changes, pinned: pinned)
         let previous = checkpoints.last
         let (reference, _) = try store { () -> (LogSegment, Void) in
             var space = state.space

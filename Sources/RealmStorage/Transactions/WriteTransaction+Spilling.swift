@@ -19,7 +19,11 @@ extension WriteTransaction {
         unspilledPageCount = 0
         guard let last = runs.last else { return }
         hasSpilled = true
-        try file.spill(runs, from: taken.first?.page ?? last.page, to: last.page + last.pageCount)
+        try file.spill(runs, to: last.page + last.pageCount)
+        sealed.removeAll { !reservation.isBuffered(Int($0.page)) }
+        // Neither what was written nor what was read of it needs to stay mapped.
+        let first = min(taken.first?.page ?? last.page, last.page)
+        reservation.releaseMapping(from: Int(first), to: max(Int(first), pageCount))
     }
 
     /// Notes that a run is about to change, or goes, or is pointed into: it stays in memory until the commit.

@@ -20,13 +20,13 @@ package final class WriteTransaction {
     private var spareSingles: [PageNumber] = []
     private var spareRuns: [Extent] = []
     private var retired: [RetiredExtent] = []
-    private var sealed: [PreparedCommit.Run] = []
+    var sealed: [PreparedCommit.Run] = []
     /// The sealed runs that stand in memory only, by first page.
     var unspilled: [PageNumber: PreparedCommit.Run] = [:]
     /// The number of their pages.
     var unspilledPageCount = 0
     /// The number of sealed pages that may wait in memory for the commit.
-    package var unspilledPageLimit = 8192
+    package var unspilledPageLimit = 4096
     /// Whether runs were written to the file before the commit.
     var hasSpilled = false
     private var isOpen = true

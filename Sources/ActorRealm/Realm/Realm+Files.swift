@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension Realm {
     /// Whether the file of a configuration exists.
@@ -25,47 +25,6 @@ extension Realm {
             }
             return OpenSettings.removeFiles(at: path)
         }
-    }
-
-    /// Writes a copy of the newest durable version to a file that does not exist yet.
-    ///
-    /// Blocks writers meanwhile.
-    ///
-    /// - Throws: `Realm.Error`: `fileExists` when the destination exists.
-    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
-        core.checkAccess()
-        if encryptionKey != nil {
-            throw core.error(.invalidInput, "Encrypted realms are not supported by this build.")
-        }
-        if FileManager.default.fileExists(atPath: fileURL.path) {
-            throw Realm.Error(.fileExists, "The destination of writeCopy exists already.", fileURL: fileURL)
-        }
-        if core.isInWriteTransaction {
-            throw core.error(.alreadyInWriteTransaction, "Finish the write transaction before copying the realm.")
-        }
-        do {
-            let turn = try core.coordinator.writes.acquireBlocking(for: core.isolation.key)
-            defer { core.coordinator.writes.finish(turn) }
-            core.coordinator.writes.waitForFlushes()
-            try FileManager.default.copyItem(atPath: core.coordinator.path, toPath: fileURL.path)
-        } catch let error as CocoaError {
-            throw Realm.Error(
-                error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile ? .fileNotFound : .fileAccess,
-                "The realm could not be copied: \(error.localizedDescription)",
-                fileURL: fileURL,
-                underlyingError: error
-            )
-        } catch {
-            throw Realm.Error.wrap(error, path: core.coordinator.path)
-        }
-    }
-
-    /// Writes a copy of the newest durable version to the file of a configuration.
-    public func writeCopy(configuration: Configuration) throws {
-        guard let url = configuration.fileURL else {
-            throw core.error(.invalidInput, "The destination of writeCopy needs a fileURL.")
-        }
-        try writeCopy(toFile: url, encryptionKey: configuration.encryptionKey)
     }
 
     /// Opens the file of a configuration once, so that it is migrated.

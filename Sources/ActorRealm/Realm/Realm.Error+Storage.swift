@@ -16,6 +16,7 @@ extension Realm.Error {
             case .exists: .fileExists
             case .incompatibleLockFile: .incompatibleLockFile
             case .limit: .limitExceeded
+            case .alreadyOpen: .alreadyOpen
             case .locked: .alreadyInWriteTransaction
             case .readOnly: .readOnly
             case .writingStopped: .writingStopped

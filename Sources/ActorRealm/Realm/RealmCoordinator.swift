@@ -35,7 +35,8 @@ final class RealmCoordinator: Sendable {
     private let settings: OpenSettings
     private let state = Mutex(State())
     private let relay: VersionRelay
-    private let space: SpaceKeeper
+    /// Gives space back.
+    let space: SpaceKeeper
 
     init(file: StorageFile, path: String, settings: OpenSettings) {
         self.file = file

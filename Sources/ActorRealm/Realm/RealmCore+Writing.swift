@@ -83,6 +83,7 @@ extension RealmCore {
     func complete(_ result: WriteScheduler.CommitResult) throws {
         switch result {
         case .success:
+            coordinator.space.warnOfStalledReader(logger)
             do {
                 try advanceToNewest()
             } catch {

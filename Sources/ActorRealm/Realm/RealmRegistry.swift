@@ -92,6 +92,19 @@ final class RealmRegistry: Sendable {
         return path
     }
 
+    /// The open file, written anew before when the configuration wants it.
+    private func openCompacted(
+        _ path: String,
+        _ settings: OpenSettings,
+        _ configuration: Realm.Configuration
+    ) throws -> StorageFile {
+        do {
+            let file = try StorageFile.open(path: path, options: settings.options)
+            if try !file.compactOnLaunch(configuration) { return file }
+        }
+        return try StorageFile.open(path: path, options: settings.options)
+    }
+
     private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
         let path = settings.isTemporary ? temporaryPath(settings.path) : settings.path
         if let seed = configuration.seedFilePath, !settings.isReadOnly,
@@ -109,7 +122,7 @@ final class RealmRegistry: Sendable {
             }
         }
         do {
-            let file = try StorageFile.open(path: path, options: settings.options)
+            let file = try openCompacted(path, settings, configuration)
             if let version = file.rolledBackVersion {
                 configuration.logger?
                     .notice(
@@ -120,7 +133,7 @@ final class RealmRegistry: Sendable {
             try verify(file)
             return RealmCoordinator(file: file, path: path, settings: settings)
         } catch {
-            throw Realm.Error(storage: error, path: settings.path)
+            throw Realm.Error.wrap(error, path: settings.path)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Logging
 import RealmModel
 import RealmStorage
 import Synchronization
@@ -28,6 +29,7 @@ final class SpaceKeeper: Sendable {
     /// Held during a step.
     private let stepping = Mutex(())
     private let steppingThread = Atomic<UInt>(0)
+    private let nextWarning = Atomic<UInt64>(0)
 
     init(file: StorageFile) {
         self.file = file
@@ -52,6 +54,24 @@ final class SpaceKeeper: Sendable {
         }
         // The file must be able to close between two steps, so nothing holds the keeper over a sleep.
         if starts { thread.perform { [weak self] in Self.work { [weak self] in self } } }
+    }
+
+    /// Warns, at most once a minute, of a reader that stays at an old version and keeps its space.
+    ///
+    /// Two loads in general.
+    func warnOfStalledReader(_ logger: Logger?) {
+        guard let logger, file.isReaderFarBehind else { return }
+        let now = Self.now
+        guard now >= nextWarning.load(ordering: .relaxed), let oldest = file.activeVersions().first,
+            oldest.seconds >= 60
+        else { return }
+        nextWarning.store(now + 60_000_000_000, ordering: .relaxed)
+        logger.warning(
+            "An old version of the realm is still being read, and keeps its space: close or refresh what stands there.",
+            metadata: [
+                "realm.path": "\(file.path)", "realm.version": "\(file.newestVersion)", "realm.oldest": "\(oldest)",
+            ]
+        )
     }
 
     /// Ends the work; returns when no step is under way.

@@ -135,5 +135,13 @@ enum ListFormat {
         return bytes.count == width ? load(kind, width: width, from: bytes.baseAddress!) : nil
     }
 
+    /// The length of an element in a sequence.
+    static func encodedByteCount(_ value: BorrowedValue, _ list: ListView) -> Int {
+        let width = width(of: list.elementKind)
+        if width > 0 { return value.isNull ? 0 : width }
+        guard case .bytes(let bytes) = value else { return 1 }
+        return bytes.count + (list.isElementOptional ? 1 : 0)
+    }
+
     static func damaged(_ what: String) -> StorageError { StorageError(.corrupt, "A list is damaged: \(what)") }
 }

@@ -51,7 +51,7 @@ package final class SpaceMaintenance {
                 pass = transaction.relocationLimit.map { Pass(limit: $0) }
             }
             if let limit = pass?.limit {
-                var relocation = Relocation(limit: limit, pageBudget: pageBudget)
+                var relocation = Relocation(below: limit, in: transaction, pageBudget: pageBudget)
                 transaction.setPlacementLimit(limit)
                 try advance(&relocation, in: transaction)
                 movedPageCount += relocation.movedPageCount
@@ -79,8 +79,8 @@ package final class SpaceMaintenance {
     private func advance(_ relocation: inout Relocation, in transaction: WriteTransaction) throws(StorageError) {
         guard var pass else { return }
         defer { self.pass = pass }
-        _ = try transaction.catalog.relocate(from: nil, &relocation, in: transaction)
-        try transaction.relocateLog(&relocation)
+        _ = try transaction.catalog.map(through: &relocation)
+        try transaction.relocateLog(below: pass.limit)
         let schema = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
         let classes = schema.classes.values.sorted { $0.tableID < $1.tableID }
         while !relocation.isExhausted {
@@ -116,26 +116,18 @@ package final class SpaceMaintenance {
                 view: transaction.view
             )
         else { return nil }
-        var clusters = try TableEntry.clusters(bytes, of: schema)
-        var trees: [(column: Int, root: PageReference)] = []
-        try TableEntry.forEachTree(bytes, of: schema) { (_, column, root) throws(StorageError) in
-            trees.append((column, root))
-        }
+        var (clusters, trees) = try TableEntry.read(bytes, of: schema)
         var isChanged = false
         var next: Part? = part
         while let part = next, !relocation.isExhausted {
             switch part {
             case .rows(let key):
                 let old = clusters.root
-                let lists = Set(
-                    schema.properties.filter { $0.collection != .none && $0.isStored }.map(\.column)
-                )
-                let stop = try clusters.relocate(
+                let stop = try clusters.map(
                     from: key,
-                    lists: lists,
+                    lists: schema.listColumns,
                     rootOffset: ListFormat.rootOffset(in:),
-                    &relocation,
-                    in: transaction
+                    through: &relocation
                 )
                 if clusters.root != old { isChanged = true }
                 next = stop.map { .rows($0) } ?? .tree(0, nil)
@@ -145,7 +137,7 @@ package final class SpaceMaintenance {
                     continue
                 }
                 var tree = ByteTree(root: trees[index].root)
-                let stop = try tree.relocate(from: key, &relocation, in: transaction)
+                let stop = try tree.map(from: key, through: &relocation)
                 if tree.root != trees[index].root {
                     trees[index].root = tree.root
                     isChanged = true
@@ -158,6 +150,13 @@ package final class SpaceMaintenance {
             try CatalogKey.store(entry, CatalogKey.table, schema.tableID, in: transaction)
         }
         return next
+    }
+}
+
+extension ClassSchema {
+    /// The physical columns that hold lists.
+    var listColumns: Set<Int> {
+        Set(properties.filter { $0.collection != .none && $0.isStored }.map(\.column))
     }
 }
 

@@ -15,15 +15,22 @@ package enum FileVerifier {
         checksContent: Bool = true,
         progress: (Int, Int) -> Void = { _, _ in }
     ) throws(StorageError) {
+        try HeaderAudit.check(snapshot)
         var audit = try SpaceAudit(snapshot)
         var checked = 0
         try ModelVerifier.forEachReachablePage(in: snapshot) { (reference) throws(StorageError) in
-            _ = try snapshot.view.pointer(to: reference)
+            let page = try snapshot.view.verifiedPointer(to: reference)
+            let version = page.loadUnaligned(fromByteOffset: PageHeader.versionOffset, as: UInt64.self)
+            guard version <= snapshot.version else {
+                throw .corrupt("A page says that a later version wrote it", page: reference.page)
+            }
             try audit.enter(reference)
             checked += Int(reference.pageCount)
             progress(checked, audit.pageCount)
         }
         try audit.finish()
-        if checksContent { try ModelVerifier.verify(try ModelView(snapshot: snapshot)) }
+        guard checksContent else { return }
+        try CatalogVerifier.verify(snapshot)
+        try ModelVerifier.verify(try ModelView(snapshot: snapshot))
     }
 }

@@ -29,7 +29,11 @@ package enum ModelVerifier {
         guard rows == table.count else { throw table.corrupt("it has \(rows) rows and says \(table.count).") }
         guard last < table.nextKey else { throw table.corrupt("a row key is beyond the next key.") }
         for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
-            if property.collection != .none && !property.isLink { try verifyList(table, ordinal) }
+            if property.collection != .none {
+                try verifyList(table, ordinal)
+            } else if property.kind == .string || property.kind == .bool {
+                try verifyValues(table, ordinal)
+            }
             guard property.hasTree else { continue }
             if property.isLink {
                 try verifyLinks(table, ordinal)
@@ -61,8 +65,38 @@ package enum ModelVerifier {
         try forEachRow(table) { (key, location) throws(StorageError) in
             let list = try table.list(property, at: location, key: key)
             var count = 0
-            try list.visit { _ in count += 1 }
+            var byteCount = 0
+            var isValid = true
+            try list.visit { element in
+                count += 1
+                if element.isNull, !list.isElementOptional { isValid = false }
+                if !isPlausible(element, list.elementKind) { isValid = false }
+                byteCount += ListFormat.encodedByteCount(element, list)
+            }
             guard count == list.count else { throw damaged(table, property, "a list has the wrong count.") }
+            guard isValid else { throw damaged(table, property, "a list of row \(key) holds a value that cannot be.") }
+            guard !list.isLarge || byteCount == list.byteCount else {
+                throw damaged(table, property, "a list of row \(key) counts its bytes wrongly.")
+            }
+        }
+    }
+
+    private static func verifyValues(_ table: TableView, _ property: Int) throws(StorageError) {
+        let slot = table.slots[property]
+        try forEachRow(table) { (key, location) throws(StorageError) in
+            let column = try table.column(property, in: location.leaf)
+            guard isPlausible(try TableView.value(slot, in: column, row: location.row), slot.kind) else {
+                throw damaged(table, property, "row \(key) holds a value that cannot be.")
+            }
+        }
+    }
+
+    /// Whether a value can be one of a kind: strings are UTF-8, a bool is 0 or 1.
+    private static func isPlausible(_ value: BorrowedValue, _ kind: PropertyKind) -> Bool {
+        switch (value, kind) {
+        case (.int(let value), .bool): value == 0 || value == 1
+        case (.bytes(let bytes), .string): UTF8Validation.isValid(bytes)
+        default: true
         }
     }
 

@@ -70,11 +70,60 @@ private struct ClusterCheck {
             if !layout.isNullable, column.countNulls() > 0 {
                 throw .corrupt("Column \(index) holds a null but is not nullable.", page: page)
             }
+            if let problem = bounds(of: column, index, in: leaf) {
+                throw .corrupt("Column \(index) of a cluster \(problem).", page: page)
+            }
             guard layout.kind == .bytes else { continue }
             for row in 0..<column.count where column.isOverflow(row) {
                 _ = try column.bytes(row)
             }
         }
         return leaf.rowCount
+    }
+
+    /// What is wrong with the bounds by which queries skip the cluster, nil when nothing is.
+    private func bounds(of column: ColumnView, _ index: Int, in leaf: LeafView) -> String? {
+        if let reference = leaf.externalReference(index), let run = try? view.pointer(to: reference) {
+            let descriptor =
+                leaf.base + ClusterFormat.descriptorsOffset + (index + 1) * ClusterFormat.descriptorByteCount
+            for (mine, other) in [
+                (ClusterFormat.descriptorMinimumOffset, ClusterFormat.runMinimumOffset),
+                (ClusterFormat.descriptorMaximumOffset, ClusterFormat.runMaximumOffset),
+            ]
+            where descriptor.loadUnaligned(fromByteOffset: mine, as: UInt64.self)
+                != run.loadUnaligned(fromByteOffset: other, as: UInt64.self)
+            {
+                return "has other bounds than its run says"
+            }
+        }
+        switch column.kind {
+        case .int:
+            guard let bounds = leaf.intBounds(index) else { return nil }
+            for row in 0..<column.count where !column.isNull(row) {
+                let value = column.int(row)
+                if value < bounds.minimum || value > bounds.maximum { return "holds a value outside of its bounds" }
+            }
+        case .double:
+            guard let bounds = leaf.doubleBounds(index) else { return nil }
+            for row in 0..<column.count where !column.isNull(row) {
+                let value = column.double(row)
+                if value < bounds.minimum || value > bounds.maximum || value.isNaN && bounds.minimum != -.infinity {
+                    return "holds a value outside of its bounds"
+                }
+            }
+        case .float:
+            guard let descriptor = leaf.sealedDescriptor(index, kind: .float) else { return nil }
+            let places = descriptor + ClusterFormat.descriptorMinimumOffset
+            let minimum = places.loadUnaligned(as: Double.self)
+            let maximum = places.loadUnaligned(fromByteOffset: 8, as: Double.self)
+            for row in 0..<column.count where !column.isNull(row) {
+                let value = Double(column.float(row))
+                if value < minimum || value > maximum || value.isNaN && minimum != -.infinity {
+                    return "holds a value outside of its bounds"
+                }
+            }
+        default: break
+        }
+        return nil
     }
 }

@@ -294,6 +294,29 @@ final class LockFile: Sendable {
         return (processSlot > 0 && before != 0) || (processSlot + 1 < LockFile.processSlotCount && behind != 0)
     }
 
+    /// Runs something while no other process has the file open, and none can open it; the file is another one afterwards,
+    /// which those who wait to open it find described here.
+    func whileAlone(
+        _ body: () throws(StorageError) -> (fileID: UInt64, version: UInt64)
+    ) throws(StorageError) {
+        try LockFile.lock(descriptor, LockFile.initialisationByte, 1, waits: true, path)
+        defer { _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.initialisationByte, 1, 0) }
+        guard !isSharedWithOtherProcesses else {
+            throw StorageError(.alreadyOpen, "Another process has the realm open", path: path)
+        }
+        let state = try body()
+        memory.storeBytes(of: state.fileID, toByteOffset: 16, as: UInt64.self)
+        word64(24).store(state.version, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether any process has a file open, by its lock file; opens nothing.
+    static func isInUse(path: String) -> Bool {
+        let descriptor = crealm_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return crealm_ofd_is_locked(descriptor, processByte, Int64(processSlotCount)) != 0
+    }
+
     // MARK: Pieces
 
     private func noteWriter() {

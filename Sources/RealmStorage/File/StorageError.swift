@@ -20,6 +20,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         /// A stated limit (key length, versions, value size) was exceeded.
         case limit
         case locked
+        /// Somebody has the file open that must not.
+        case alreadyOpen
         case readOnly
         /// Writing has stopped on this file after a failed flush; reopen it.
         case writingStopped

@@ -47,6 +47,13 @@ extension StorageFile {
         return found.values.sorted { $0.version < $1.version }
     }
 
+    /// Whether a reader stood far behind the newest version when the newest write transaction began.
+    package var isReaderFarBehind: Bool {
+        let newest = newestVersion
+        let oldest = oldestPin.load(ordering: .relaxed)
+        return oldest < newest && newest - oldest > 1_000
+    }
+
     private func origins(ofPin version: UInt64) -> [String] {
         let origins = state.withLock { $0.pins[version]?.origins ?? [] }
         var texts: [String] = []

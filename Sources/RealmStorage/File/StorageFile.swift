@@ -90,7 +90,9 @@ package final class StorageFile: Sendable {
         } catch {
             guard error.code == .notFound, options.createsIfMissing, !options.isReadOnly else { throw error }
         }
-        try withNewFileContent { (content) throws(StorageError) in try DataFile.create(path: path, content: content) }
+        try withNewFileContent(options) { (content) throws(StorageError) in
+            try DataFile.create(path: path, content: content)
+        }
         return try DataFile.open(path: path, isReadOnly: false)
     }
 
@@ -110,7 +112,7 @@ package final class StorageFile: Sendable {
         do throws(StorageError) {
             lock = try LockFile(path: path + ".lock") { () throws(StorageError) in
                 if try data.currentByteCount() == 0, !data.isReadOnly {
-                    try withNewFileContent { (content) throws(StorageError) in
+                    try withNewFileContent(options) { (content) throws(StorageError) in
                         try data.write([(content.baseAddress!, content.count)], at: 0)
                         try data.synchronize()
                     }
@@ -182,9 +184,13 @@ package final class StorageFile: Sendable {
     }
 
     private static func withNewFileContent(
+        _ options: StorageOptions,
         _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
-        let header = FileHeader(newFile: UInt64.random(in: 1 ... .max))
+        var header = FileHeader(newFile: UInt64.random(in: 1 ... .max))
+        header.version = options.firstVersion
+        header.confirmedVersion = options.firstVersion
+        header.oldestLogVersion = options.firstVersion
         let byteCount = FileHeader.slotPageCount * pageByteCount
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
         defer { bytes.deallocate() }

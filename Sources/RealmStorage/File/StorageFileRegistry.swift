@@ -12,7 +12,22 @@ final class StorageFileRegistry: Sendable {
 
     /// The open file, or one opened now.
     func file(path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
-        let data = try StorageFile.openData(path: path, options: options)
+        var data = try StorageFile.openData(path: path, options: options)
+        var replacements = 0
+        while true {
+            do throws(StorageError) {
+                return try file(data: data, path: path, options: options)
+            } catch {
+                // Another process may have put a compacted file into the place of this one meanwhile.
+                let other = try StorageFile.openData(path: path, options: options)
+                guard other.identity != data.identity, replacements < 8 else { throw error }
+                data = other
+                replacements += 1
+            }
+        }
+    }
+
+    private func file(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
         let result = entries.withLock { (entries) -> Result<StorageFile, StorageError> in
             if let file = entries[data.identity]?.file {
                 guard options.isReadOnly || !file.options.isReadOnly else {

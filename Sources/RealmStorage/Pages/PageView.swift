@@ -46,6 +46,11 @@ package struct PageView: @unchecked Sendable {
         return try slowPointer(to: reference)
     }
 
+    /// The bytes of a run, verified now, even if this process has done so before.
+    package func verifiedPointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
+        try slowPointer(to: reference)
+    }
+
     @usableFromInline
     @inline(never)
     func slowPointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {

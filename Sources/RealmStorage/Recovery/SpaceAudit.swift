@@ -17,6 +17,12 @@ package struct SpaceAudit {
         for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
     }
 
+    /// The segments of a version's change log.
+    package static func logSegments(of snapshot: Snapshot) throws(StorageError) -> [PageReference] {
+        let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: snapshot.file.path)
+        return (state.segments + state.checkpoints).map(\.reference)
+    }
+
     /// Enters a run that a tree uses.
     package mutating func enter(_ reference: PageReference) throws(StorageError) {
         try enter(Extent(page: reference.page, pageCount: reference.pageCount), as: SpaceAudit.used)

@@ -1,53 +1,54 @@
 /// One bounded step of moving pages off the end of the file: how far, and how much of it is left to do.
-package struct Relocation {
+package struct Relocation: RunMapper {
     /// Pages at and above this one are moved below it.
     package let limit: PageNumber
+    private let transaction: WriteTransaction
     private let pageBudget: Int
     private var pagesLeft: Int
     private var visitsLeft: Int
     /// Pages moved so far.
     package private(set) var movedPageCount = 0
-    /// Whether a run had to stay only because the step had moved enough: come back to where it was.
-    var isCutShort = false
+    package var isCutShort = false
 
-    package init(limit: PageNumber, pageBudget: Int = 256, visitBudget: Int = 2048) {
+    package init(below limit: PageNumber, in transaction: WriteTransaction, pageBudget: Int, visitBudget: Int = 2048) {
         self.limit = limit
+        self.transaction = transaction
         self.pageBudget = pageBudget
         pagesLeft = pageBudget
         visitsLeft = visitBudget
     }
 
+    package var view: PageView { transaction.view }
+
     /// Whether the step has done enough.
     package var isExhausted: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
 
-    mutating func visit() {
+    package mutating func mapped(
+        _ reference: PageReference,
+        _ changes: [(offset: Int, reference: PageReference)]
+    ) throws(StorageError) -> PageReference {
         visitsLeft -= 1
+        guard moves(reference) || !changes.isEmpty else { return reference }
+        let copy = try transaction.writable(reference)
+        for change in changes { change.reference.store(to: copy.bytes + change.offset) }
+        return transaction.seal(copy.reference)
     }
 
     /// Whether a run should be moved now; counts it as moved then.
-    mutating func moves(_ reference: PageReference, in transaction: WriteTransaction) -> Bool {
+    private mutating func moves(_ reference: PageReference) -> Bool {
         guard reference.page >= limit || reference.pageCount > limit - reference.page,
             transaction.state.space.hasRoom(reference.pageCount, below: limit)
         else { return false }
         let count = Int(reference.pageCount)
-        // A run longer than the whole budget is a step of its own.
-        guard count <= pagesLeft || pagesLeft == pageBudget else {
+        // Nodes of one page always, since the walk stops behind the next leaf; a run longer than the whole budget is a
+        // step of its own.
+        guard count == 1 || count <= pagesLeft || pagesLeft == pageBudget else {
             isCutShort = true
             return false
         }
         pagesLeft -= count
         movedPageCount += count
         return true
-    }
-
-    /// A run that refers to nothing, moved if it should be.
-    package mutating func relocated(
-        _ reference: PageReference,
-        in transaction: WriteTransaction
-    ) throws(StorageError) -> PageReference {
-        visit()
-        guard moves(reference, in: transaction) else { return reference }
-        return transaction.seal(try transaction.writable(reference).reference)
     }
 }
 
@@ -86,8 +87,8 @@ extension WriteTransaction {
     package var writesCheckpoint: Bool { state.writesCheckpoint }
 
     /// Moves the log's segments off the end: this commit writes a checkpoint, and older checkpoints are copied.
-    package func relocateLog(_ relocation: inout Relocation) throws(StorageError) {
-        let isAbove = { (segment: WriterState.Segment) in segment.reference.page >= relocation.limit }
+    package func relocateLog(below limit: PageNumber) throws(StorageError) {
+        let isAbove = { (segment: WriterState.Segment) in segment.reference.page >= limit }
         let checkpoints = state.checkpoints
         if let first = checkpoints.firstIndex(where: isAbove) {
             // Each one is named by the one after it, so all from the first on are written again.

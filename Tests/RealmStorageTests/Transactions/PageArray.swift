@@ -44,21 +44,21 @@ enum PageArray {
         let transaction = try file.beginWrite()
         var isChanged = false
         if let limit = transaction.relocationLimit {
-            var relocation = Relocation(limit: limit, pageBudget: budget)
+            var relocation = Relocation(below: limit, in: transaction, pageBudget: budget)
             transaction.setPlacementLimit(limit)
-            try transaction.relocateLog(&relocation)
+            try transaction.relocateLog(below: limit)
             let old = transaction.catalog.root
             let page = try transaction.view.pointer(to: old)
             for index in 0..<count where !relocation.isExhausted {
                 let reference = PageReference(load: page + 64 + index * 16)
-                let moved = try relocation.relocated(reference, in: transaction)
+                let moved = try relocation.mapped(reference, [])
                 if moved == reference { continue }
                 let root = try transaction.writable(transaction.catalog.root)
                 moved.store(to: root.bytes + 64 + index * 16)
                 transaction.catalog = ByteTree(root: transaction.seal(root.reference))
             }
             if transaction.catalog.root == old {
-                transaction.catalog = ByteTree(root: try relocation.relocated(old, in: transaction))
+                transaction.catalog = ByteTree(root: try relocation.mapped(old, []))
             }
             isChanged = transaction.catalog.root != old || transaction.writesCheckpoint
         }

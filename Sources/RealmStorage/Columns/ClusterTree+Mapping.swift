@@ -1,86 +1,80 @@
 extension ClusterTree {
-    /// Moves pages of the table off the end of the file: nodes, columns, overflow values, and what the values themselves
-    /// refer to, until a step has done enough.
+    /// Takes every run of the table through a mapper: nodes, columns, overflow values, and what the values themselves refer
+    /// to, until it has enough.
     ///
     /// The tree must be sealed, and is sealed afterwards.
     ///
     /// - Parameters:
-    ///   - key: Where the step before stopped; nil for the beginning.
+    ///   - key: Where the walk before stopped; nil for the beginning.
     ///   - lists: The columns of bytes whose values may hold the root of a sequence.
     ///   - rootOffset: Where that root stands in a value; nil for a value without one.
-    ///   - relocation: What to move, and how much of it.
-    ///   - transaction: The open write transaction.
-    /// - Returns: the row key at which the next step goes on; nil when the table is done.
-    /// - Throws: `StorageError` when a page is damaged; then the transaction can only be rolled back.
-    package mutating func relocate(
-        from key: Int64?,
+    ///   - mapper: What is done with the runs.
+    /// - Returns: the row key at which the next walk goes on; nil when the table is done.
+    /// - Throws: `StorageError` when a page is damaged, or what the mapper throws.
+    package mutating func map(
+        from key: Int64? = nil,
         lists: Set<Int>,
         rootOffset: (UnsafeRawBufferPointer) -> Int?,
-        _ relocation: inout Relocation,
-        in transaction: WriteTransaction
+        through mapper: inout some RunMapper
     ) throws(StorageError) -> Int64? {
         guard !root.isNone else { return nil }
-        var step = ClusterRelocation(lists: lists, transaction: transaction, relocation: relocation)
-        root = try step.relocated(root, level: nil, from: key, rootOffset)
-        relocation = step.relocation
-        return step.next
+        var walk = ClusterWalk(lists: lists, mapper: mapper)
+        root = try walk.mapped(root, level: nil, from: key, rootOffset)
+        mapper = walk.mapper
+        return walk.next
     }
 }
 
-private struct ClusterRelocation {
+private struct ClusterWalk<Mapper: RunMapper> {
     let lists: Set<Int>
-    let transaction: WriteTransaction
-    var relocation: Relocation
+    var mapper: Mapper
     var next: Int64?
+
+    init(lists: Set<Int>, mapper: Mapper) {
+        self.lists = lists
+        self.mapper = mapper
+    }
 
     private typealias Change = (offset: Int, reference: PageReference)
 
-    mutating func relocated(
+    mutating func mapped(
         _ reference: PageReference,
         level: Int?,
         from key: Int64?,
         _ rootOffset: (UnsafeRawBufferPointer) -> Int?
     ) throws(StorageError) -> PageReference {
-        relocation.visit()
-        let (base, level) = try ClusterDescent.load(reference, level: level, in: transaction.view)
+        let (base, level) = try ClusterDescent.load(reference, level: level, in: mapper.view)
         var changes: [Change] = []
         if level == 0 {
-            let leaf = LeafView(base: base, view: transaction.view)
-            changes = try relocatedColumns(of: leaf, rootOffset)
-            if relocation.isCutShort {
-                relocation.isCutShort = false
+            let leaf = LeafView(base: base, view: mapper.view)
+            let moved = try mapper.mapped(reference, mappedColumns(of: leaf, rootOffset))
+            if mapper.isCutShort {
+                mapper.isCutShort = false
                 next = leaf.firstKey
             }
+            return moved
         } else {
             let node = InnerView(base: base)
             let first = key.map { node.child(for: $0) } ?? 0
             for index in first..<node.count where next == nil {
-                // The first one always, so that every step gets on.
-                if index > first, relocation.isExhausted {
+                // The first one always, so that every walk gets on.
+                if index > first, mapper.isExhausted {
                     next = node.key(index)
                     break
                 }
                 let child = node.reference(index)
-                let moved = try relocated(child, level: level - 1, from: index == first ? key : nil, rootOffset)
+                let moved = try mapped(child, level: level - 1, from: index == first ? key : nil, rootOffset)
                 if moved != child {
                     let offset = ClusterFormat.innerReferencesOffset + index * PageReference.byteCount
                     changes.append((offset, moved))
                 }
             }
         }
-        return try moved(reference, changes)
+        return try mapper.mapped(reference, changes)
     }
 
-    /// The run itself when nothing in it changes and it may stay.
-    private mutating func moved(_ reference: PageReference, _ changes: [Change]) throws(StorageError) -> PageReference {
-        guard relocation.moves(reference, in: transaction) || !changes.isEmpty else { return reference }
-        let copy = try transaction.writable(reference)
-        for change in changes { change.reference.store(to: copy.bytes + change.offset) }
-        return transaction.seal(copy.reference)
-    }
-
-    /// Moves what a leaf refers to; returns the references in it that change.
-    private mutating func relocatedColumns(
+    /// Takes what a leaf refers to; returns the references in it that change.
+    private mutating func mappedColumns(
         of leaf: LeafView,
         _ rootOffset: (UnsafeRawBufferPointer) -> Int?
     ) throws(StorageError) -> [Change] {
@@ -91,22 +85,26 @@ private struct ClusterRelocation {
                 leaf.base.load(fromByteOffset: place + 1, as: UInt8.self) == ColumnKind.bytes.rawValue
                 && UInt64(leaf.base.load(fromByteOffset: place, as: UInt8.self)) != ClusterFormat.locationAbsent
             guard let external = leaf.externalReference(index) else {
-                if isBytes { changes += try relocatedValues(leaf.column(index), index, in: leaf.base, rootOffset) }
+                if isBytes { changes += try mappedValues(leaf.column(index), index, in: leaf.base, rootOffset) }
                 continue
             }
             var inner: [Change] = []
             if isBytes {
-                let column = try leaf.column(index)
-                inner = try relocatedValues(column, index, in: transaction.view.pointer(to: external), rootOffset)
+                inner = try mappedValues(
+                    leaf.column(index),
+                    index,
+                    in: mapper.view.pointer(to: external),
+                    rootOffset
+                )
             }
-            let moved = try moved(external, inner)
+            let moved = try mapper.mapped(external, inner)
             if moved != external { changes.append((place + ClusterFormat.descriptorPlaceOffset, moved)) }
         }
         return changes
     }
 
-    /// Moves what the values of a column refer to; the offsets are those in the run that holds the column.
-    private mutating func relocatedValues(
+    /// Takes what the values of a column refer to; the offsets are those in the run that holds the column.
+    private mutating func mappedValues(
         _ column: ColumnView,
         _ index: Int,
         in run: UnsafeRawPointer,
@@ -118,7 +116,7 @@ private struct ClusterRelocation {
         for row in 0..<column.count {
             if column.isOverflow(row) {
                 let old = column.overflowReference(row)
-                let moved = try relocation.relocated(old, in: transaction)
+                let moved = try mapper.mapped(old, [])
                 guard moved != old, let start = column.storedBytes(row).baseAddress else { continue }
                 changes.append((run.distance(to: start), moved))
             } else if mayHoldLists {
@@ -126,7 +124,7 @@ private struct ClusterRelocation {
                 guard let offset = rootOffset(value), let start = value.baseAddress else { continue }
                 var tree = SequenceTree(root: PageReference(load: start + offset))
                 let old = tree.root
-                try tree.relocate(&relocation, in: transaction)
+                try tree.map(through: &mapper)
                 if tree.root != old { changes.append((run.distance(to: start) + offset, tree.root)) }
             }
         }

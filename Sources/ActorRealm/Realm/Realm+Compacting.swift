@@ -1,0 +1,109 @@
+public import Foundation
+import Logging
+import RealmModel
+import RealmStorage
+
+extension Realm {
+    /// Writes the file of a configuration anew, without free space.
+    ///
+    /// The new file is written under another name, flushed, and put into the place of the old one in a single step: a crash
+    /// at any moment leaves one of the two, whole. Not needed in general: an open file gives free space back by itself, up
+    /// to a small rest.
+    ///
+    /// ```swift
+    /// let (before, after) = try Realm.compact(configuration)
+    /// ```
+    ///
+    /// - Parameter configuration: The file; it must exist.
+    /// - Returns: the bytes of the file before and after.
+    /// - Throws: `Realm.Error` with the code `.alreadyOpen` while the realm is open, in this process or in another one.
+    @discardableResult
+    public static func compact(
+        _ configuration: Configuration = .defaultConfiguration
+    ) throws -> (before: Int, after: Int) {
+        let settings = try OpenSettings(configuration)
+        return try RealmRegistry.shared.whileClosed(at: settings.path) { isOpen in
+            if isOpen {
+                throw Realm.Error(
+                    .alreadyOpen,
+                    "The realm at path '\(settings.path)' is open: close every instance before compacting it.",
+                    fileURL: configuration.fileURL
+                )
+            }
+            var options = settings.options
+            options.createsIfMissing = false
+            do {
+                let file = try StorageFile.open(path: settings.path, options: options)
+                let before = file.byteCount
+                try file.compact()
+                let status = try FileManager.default.attributesOfItem(atPath: settings.path)
+                return (before, status[.size] as? Int ?? 0)
+            } catch {
+                throw Realm.Error.wrap(error, path: settings.path)
+            }
+        }
+    }
+
+    /// Writes a compact copy of the newest durable version to a file that does not exist yet.
+    ///
+    /// Readers and writers go on meanwhile. The copy appears under its name when it is complete and durable.
+    ///
+    /// - Parameters:
+    ///   - fileURL: Where the copy shall be.
+    ///   - encryptionKey: Must be nil in this build.
+    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists.
+    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+        core.checkAccess()
+        if encryptionKey != nil {
+            throw core.error(.invalidInput, "Encrypted realms are not supported by this build.")
+        }
+        if FileManager.default.fileExists(atPath: fileURL.path) {
+            throw Realm.Error(.fileExists, "The destination of writeCopy exists already.", fileURL: fileURL)
+        }
+        if core.isInWriteTransaction {
+            throw core.error(.alreadyInWriteTransaction, "Finish the write transaction before copying the realm.")
+        }
+        do {
+            let snapshot = try core.coordinator.file.beginRead()
+            try StorageFile.build(at: fileURL.path, replaces: false, firstVersion: snapshot.version) {
+                try FileCompactor.copy(snapshot, to: $0)
+            }
+        } catch {
+            throw Realm.Error.wrap(error, path: fileURL.path)
+        }
+    }
+
+    /// Writes a compact copy of the newest durable version to the file of a configuration.
+    public func writeCopy(configuration: Configuration) throws {
+        guard let url = configuration.fileURL else {
+            throw core.error(.invalidInput, "The destination of writeCopy needs a fileURL.")
+        }
+        try writeCopy(toFile: url, encryptionKey: configuration.encryptionKey)
+    }
+}
+
+extension StorageFile {
+    /// Writes the file anew without free space; this instance must not be used afterwards.
+    func compact() throws {
+        try replace { snapshot, destination in try FileCompactor.copy(snapshot, to: destination) }
+    }
+
+    /// Compacts the file when the configuration wants it, and nobody else has it open; true when this instance must not be
+    /// used any more.
+    func compactOnLaunch(_ configuration: Realm.Configuration) throws -> Bool {
+        guard let decides = configuration.shouldCompactOnLaunch, !options.isReadOnly else { return false }
+        let (total, used) = try byteCounts()
+        guard decides(total, used) else { return false }
+        do {
+            try compact()
+            return true
+        } catch let error as StorageError where error.code == .alreadyOpen {
+            configuration.logger?
+                .notice(
+                    "A realm was not compacted when it was opened: another process has it open.",
+                    metadata: ["realm.path": "\(path)"]
+                )
+            return false
+        }
+    }
+}

@@ -1,0 +1,292 @@
+import OrderedCollections
+package import RealmStorage
+
+/// Copies what is readable of a damaged file, row by row, to a new one; indexes and backlinks are made anew.
+package final class Salvager {
+    private let source: DamagedFile
+    private let destination: StorageFile
+    private let model: ModelView
+    private let catalog: DamagedCatalog
+    private var report: SalvageReport
+    private var damagedPages: Set<PageNumber> = []
+    private var operations = 0
+
+    private init(_ source: DamagedFile, _ catalog: DamagedCatalog, to destination: StorageFile) throws {
+        self.source = source
+        self.destination = destination
+        self.catalog = catalog
+        model = try ModelView(snapshot: destination.beginRead())
+        report = SalvageReport()
+        report.version = source.roots[0].version
+        report.namelessTables = catalog.namelessTables
+        damagedPages = catalog.damagedPages.union(source.damagedHeaderPages)
+    }
+
+    /// Salvages a file.
+    ///
+    /// - Parameters:
+    ///   - source: The damaged file.
+    ///   - destination: A new file, whose write lock the caller holds.
+    /// - Returns: what was copied and what was lost.
+    /// - Throws: `StorageError` when nothing at all can be read, or the new file cannot be written.
+    package static func salvage(_ source: DamagedFile, to destination: StorageFile) throws -> SalvageReport {
+        let catalog = try DamagedCatalog(of: source)
+        let declared = catalog.declaredSchema
+        let transaction = try destination.beginWrite()
+        do {
+            try SchemaReconciler.apply(SchemaReconciler.plan(stored: nil, declared: declared), in: transaction)
+            try destination.publish([transaction.prepareCommit()])
+        } catch {
+            transaction.rollback()
+            throw error
+        }
+        return try Salvager(source, catalog, to: destination).run()
+    }
+
+    private func run() throws -> SalvageReport {
+        try model.begin(destination.beginWrite())
+        do {
+            for item in catalog.tables { try copyRows(item) }
+            for index in catalog.tables.indices { try copyLinks(catalog.tables[index], into: index) }
+            try commit()
+        } catch {
+            model.rollback()
+            throw error
+        }
+        source.checkLog { damagedPages.insert($0) }
+        report.damagedPages = damagedPages.sorted()
+        return report
+    }
+
+    private func commit() throws {
+        try destination.publish([model.prepareCommit()])
+        try model.endTransaction(advancingTo: destination.beginRead())
+        operations = 0
+    }
+
+    /// Begins another transaction now and then, so that memory stays bounded.
+    private func count() throws {
+        operations += 1
+        guard operations > 20_000 else { return }
+        try commit()
+        try model.begin(destination.beginWrite())
+    }
+
+    // MARK: Rows
+
+    private func copyRows(_ item: DamagedCatalog.Table) throws {
+        var result = SalvageReport.ClassReport(name: item.schema.name)
+        defer { report.classes.append(result) }
+        result.propertiesLost = item.lostProperties
+        guard let clusters = item.clusters, let target = try model.table(named: item.schema.name) else {
+            result.isTableLost = true
+            return
+        }
+        try clusters.salvage(in: source.view) { leaf in
+            try copyRows(of: leaf, item, to: target, &result)
+        } damage: { page, rows in
+            damagedPages.insert(page)
+            result.rowsLost += rows
+        }
+    }
+
+    private func copyRows(
+        of leaf: LeafView,
+        _ item: DamagedCatalog.Table,
+        to target: TableView,
+        _ result: inout SalvageReport.ClassReport
+    ) throws {
+        for row in 0..<leaf.rowCount {
+            let key = leaf.key(at: row)
+            guard key >= target.nextKey, key < .max else {
+                result.rowsLost += 1
+                continue
+            }
+            var primaryKey: StoredValue?
+            if let ordinal = item.schema.primaryKeyOrdinal {
+                primaryKey = value(ordinal, item, leaf, row)
+                guard let value = primaryKey, !value.isNull || item.schema.properties[ordinal].isOptional else {
+                    result.rowsLost += 1
+                    result.valuesLost[item.schema.properties[ordinal].name, default: 0] += 1
+                    continue
+                }
+            }
+            try target.openWriter().skipKeys(to: key)
+            do {
+                _ = try target.insert(primaryKey: primaryKey)
+            } catch is ModelError {
+                result.rowsLost += 1
+                continue
+            }
+            result.rowsCopied += 1
+            for (ordinal, property) in item.schema.properties.enumerated()
+            where property.isStored && !property.isPrimaryKey && !property.isLink {
+                guard let place = target.schema.ordinal(of: property.name) else { continue }
+                let isWhole =
+                    property.collection == .none
+                    ? try copyValue(ordinal, item, leaf, row, to: target, place, key)
+                    : try copyList(ordinal, item, leaf, row, to: target, place, key)
+                if !isWhole { result.valuesLost[property.name, default: 0] += 1 }
+            }
+            try count()
+        }
+    }
+
+    /// A single value; nil when it cannot be read.
+    private func value(_ ordinal: Int, _ item: DamagedCatalog.Table, _ leaf: LeafView, _ row: Int) -> StoredValue? {
+        let slot = item.slots[ordinal]
+        guard let column = column(slot, leaf), let value = try? TableView.value(slot, in: column, row: row) else {
+            return nil
+        }
+        return StoredValue(value, kind: slot.kind)
+    }
+
+    private func column(_ slot: PropertySlot, _ leaf: LeafView) -> ColumnView? {
+        let index = Int(slot.column)
+        do throws(StorageError) {
+            let column = try leaf.column(index, isNullable: slot.isNullable)
+            return column.isAbsent || column.kind.rawValue == slot.columnKindValue ? column : nil
+        } catch {
+            if let page = error.page { damagedPages.insert(page) }
+            return nil
+        }
+    }
+
+    private func copyValue(
+        _ ordinal: Int,
+        _ item: DamagedCatalog.Table,
+        _ leaf: LeafView,
+        _ row: Int,
+        to target: TableView,
+        _ place: Int,
+        _ key: Int64
+    ) throws -> Bool {
+        let slot = item.slots[ordinal]
+        guard let column = column(slot, leaf) else { return false }
+        do {
+            let value = try TableView.value(slot, in: column, row: row)
+            if value.isNull, !slot.isOptional { return false }
+            try target.set(place, key: key, to: value)
+            return true
+        } catch let error as StorageError where error.code == .corrupt {
+            if let page = error.page { damagedPages.insert(page) }
+            return false
+        } catch is ModelError {
+            return false
+        }
+    }
+
+    // MARK: Lists
+
+    /// The elements of a list that can be read, and whether these are all.
+    private func elements(
+        _ slot: PropertySlot,
+        _ leaf: LeafView,
+        _ row: Int
+    ) -> (values: [StoredValue], isWhole: Bool) {
+        guard let column = column(slot, leaf), let bytes = try? column.bytes(row) else { return ([], false) }
+        guard let offset = ListFormat.rootOffset(in: bytes), let start = bytes.baseAddress else {
+            guard let list = try? ListView(bytes, slot: slot, view: source.view), let values = try? list.values() else {
+                return ([], false)
+            }
+            return (values, true)
+        }
+        var values: [StoredValue] = []
+        var isWhole = true
+        let width = ListFormat.width(of: slot.kind)
+        SequenceTree(root: PageReference(load: start + offset))
+            .salvage(in: source.view) { element in
+                if let element,
+                    let value = ListFormat.value(element, kind: slot.kind, width: width, isOptional: slot.isOptional)
+                {
+                    values.append(StoredValue(value, kind: slot.kind))
+                } else {
+                    isWhole = false
+                }
+            } damage: { page, _ in
+                damagedPages.insert(page)
+                isWhole = false
+            }
+        return (values, isWhole)
+    }
+
+    private func copyList(
+        _ ordinal: Int,
+        _ item: DamagedCatalog.Table,
+        _ leaf: LeafView,
+        _ row: Int,
+        to target: TableView,
+        _ place: Int,
+        _ key: Int64
+    ) throws -> Bool {
+        let (values, isWhole) = elements(item.slots[ordinal], leaf, row)
+        let fitting = values.filter { !$0.isNull || item.slots[ordinal].isOptional }
+        if !fitting.isEmpty { try target.listAssign(place, key: key, fitting) }
+        return isWhole && fitting.count == values.count
+    }
+
+    // MARK: Links
+
+    /// Sets the links of a class, when the rows of all classes are there.
+    private func copyLinks(_ item: DamagedCatalog.Table, into index: Int) throws {
+        let links = item.schema.properties.enumerated().filter { $0.element.isLink && $0.element.isStored }
+        guard !links.isEmpty, let clusters = item.clusters, let target = try model.table(named: item.schema.name)
+        else { return }
+        try clusters.salvage(in: source.view) { leaf in
+            for row in 0..<leaf.rowCount {
+                let key = leaf.key(at: row)
+                guard try target.contains(key: key) else { continue }
+                for (ordinal, property) in links {
+                    guard let place = target.schema.ordinal(of: property.name) else { continue }
+                    let isWhole =
+                        property.collection == .none
+                        ? try copyLink(ordinal, item, leaf, row, to: target, place, key)
+                        : try copyLinkList(ordinal, item, leaf, row, to: target, place, key)
+                    if !isWhole { report.classes[index].valuesLost[property.name, default: 0] += 1 }
+                }
+                try count()
+            }
+        } damage: { _, _ in
+        }
+    }
+
+    private func copyLink(
+        _ ordinal: Int,
+        _ item: DamagedCatalog.Table,
+        _ leaf: LeafView,
+        _ row: Int,
+        to target: TableView,
+        _ place: Int,
+        _ key: Int64
+    ) throws -> Bool {
+        guard let value = value(ordinal, item, leaf, row) else { return false }
+        guard case .link = value else { return true }
+        do {
+            try target.set(place, key: key, to: value)
+            return true
+        } catch is ModelError {
+            return false
+        }
+    }
+
+    private func copyLinkList(
+        _ ordinal: Int,
+        _ item: DamagedCatalog.Table,
+        _ leaf: LeafView,
+        _ row: Int,
+        to target: TableView,
+        _ place: Int,
+        _ key: Int64
+    ) throws -> Bool {
+        let (values, isWhole) = elements(item.slots[ordinal], leaf, row)
+        guard let className = item.schema.properties[ordinal].targetClass,
+            let others = try model.table(named: className)
+        else { return false }
+        let existing = try values.filter {
+            if case .link(let target) = $0 { return try others.contains(key: target) }
+            return false
+        }
+        if !existing.isEmpty { try target.listAssign(place, key: key, existing) }
+        return isWhole && existing.count == values.count
+    }
+}

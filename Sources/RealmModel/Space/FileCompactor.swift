@@ -1,0 +1,83 @@
+package import RealmStorage
+
+/// Writes everything that a version holds to a new file, without gaps.
+package enum FileCompactor {
+    /// Copies a version to a new file.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The version; writers of its file go on.
+    ///   - destination: The new file, whose write lock the caller holds.
+    /// - Throws: `StorageError` when a page is damaged or the new file cannot be written.
+    package static func copy(_ snapshot: Snapshot, to destination: StorageFile) throws(StorageError) {
+        var copier = try PageCopier(from: snapshot, to: destination)
+        try copy(snapshot, through: &copier)
+        try copier.commit()
+    }
+
+    /// Copies a version through a copier, which its owner commits.
+    static func copy(_ snapshot: Snapshot, through copier: inout some CatalogCopier) throws(StorageError) {
+        let schema = try DatabaseSchema(in: snapshot.catalog, view: snapshot.view) ?? .empty
+        var cursor = snapshot.catalog.cursor(in: snapshot.view)
+        var isOnEntry = try cursor.seekFirst()
+        while isOnEntry {
+            let key = cursor.key
+            if key.first == CatalogKey.table {
+                let id = tableID(of: key)
+                let entry = try copyTable(try cursor.value, id: id, schema, &copier)
+                try CatalogKey.store(entry, CatalogKey.table, id, in: copier.transaction)
+            } else {
+                try copier.transaction.catalog.insert(key, value: try cursor.value, in: copier.transaction)
+            }
+            isOnEntry = try cursor.next()
+        }
+    }
+
+    static func tableID(of key: UnsafeRawBufferPointer) -> UInt32 {
+        key.count == 5 ? UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self)) : 0
+    }
+
+    private static func copyTable(
+        _ entry: UnsafeRawBufferPointer,
+        id: UInt32,
+        _ schema: DatabaseSchema,
+        _ copier: inout some CatalogCopier
+    ) throws(StorageError) -> [UInt8] {
+        guard let schema = schema.schema(of: id) else {
+            throw StorageError(.corrupt, "The catalog holds a table \(id) that no class has.")
+        }
+        var (clusters, trees) = try TableEntry.read(entry, of: schema)
+        _ = try clusters.map(
+            lists: schema.listColumns,
+            rootOffset: ListFormat.rootOffset(in:),
+            through: &copier
+        )
+        for index in trees.indices {
+            var tree = ByteTree(root: trees[index].root)
+            _ = try tree.map(through: &copier)
+            trees[index].root = tree.root
+        }
+        return TableEntry.bytes(clusters: clusters, trees: trees)
+    }
+}
+
+extension TableEntry {
+    /// Reads a whole entry.
+    static func read(
+        _ entry: UnsafeRawBufferPointer,
+        of schema: ClassSchema
+    ) throws(StorageError) -> (clusters: ClusterTree, trees: [(column: Int, root: PageReference)]) {
+        let clusters = try clusters(entry, of: schema)
+        var trees: [(column: Int, root: PageReference)] = []
+        try forEachTree(entry, of: schema) { (_, column, root) throws(StorageError) in
+            trees.append((column, root))
+        }
+        return (clusters, trees)
+    }
+}
+
+/// A mapper that copies to another file, in whose open transaction a catalog is written.
+protocol CatalogCopier: RunMapper {
+    var transaction: WriteTransaction { get }
+}
+
+extension PageCopier: CatalogCopier {}

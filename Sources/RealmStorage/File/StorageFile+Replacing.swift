@@ -1,0 +1,117 @@
+import CRealmShims
+import Glibc
+import Synchronization
+
+/// Files that are written whole under a temporary name and then put into their place.
+extension StorageFile {
+    /// What a new file is called until it is complete.
+    private static func temporaryPath(for path: String) -> String { path + ".compacting" }
+
+    /// Makes a new file, which appears under its name only when it is complete and durable.
+    ///
+    /// - Parameters:
+    ///   - path: Where it shall be.
+    ///   - replaces: Whether it takes the place of a file that is there; otherwise that is an error.
+    ///   - firstVersion: The version at which the file begins.
+    ///   - fill: Writes the content, holding the write lock; it must keep nothing of the file.
+    /// - Returns: the new file's identifier and newest version.
+    /// - Throws: what `fill` throws, or `StorageError`; then there is no new file.
+    @discardableResult
+    package static func build(
+        at path: String,
+        replaces: Bool,
+        firstVersion: UInt64,
+        _ fill: (StorageFile) throws -> Void
+    ) throws -> (fileID: UInt64, version: UInt64) {
+        let temporary = temporaryPath(for: path)
+        // What an attempt that was interrupted has left.
+        unlink(temporary)
+        unlink(temporary + ".lock")
+        defer {
+            unlink(temporary)
+            unlink(temporary + ".lock")
+        }
+        let result = try write(temporary, firstVersion: firstVersion, fill)
+        // With the mark that closing it wrote.
+        let descriptor = Int32(
+            try SystemCall.retrying(temporary, "Cannot open the new realm file") {
+                Int(crealm_open(temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0))
+            }
+        )
+        defer { close(descriptor) }
+        _ = try SystemCall.retrying(temporary, "Cannot flush the new realm file") { Int(fsync(descriptor)) }
+        if replaces {
+            _ = try SystemCall.retrying(path, "Cannot put the new realm file into place") {
+                Int(rename(temporary, path))
+            }
+        } else {
+            _ = try SystemCall.retrying(path, "Cannot put the new realm file into place") {
+                Int(link(temporary, path))
+            }
+        }
+        try DataFile.synchronizeDirectory(of: path)
+        return result
+    }
+
+    private static func write(
+        _ temporary: String,
+        firstVersion: UInt64,
+        _ fill: (StorageFile) throws -> Void
+    ) throws -> (fileID: UInt64, version: UInt64) {
+        var options = StorageOptions()
+        options.durability = .none
+        options.firstVersion = firstVersion
+        let file = try StorageFile.open(path: temporary, options: options)
+        guard try file.tryLockForWriting() else {
+            throw StorageError(.locked, "The new realm file is in use", path: temporary)
+        }
+        defer { file.unlockForWriting() }
+        try fill(file)
+        try file.cutToSize()
+        return file.state.withLock { ($0.published.fileID, $0.published.version) }
+    }
+
+    /// Cuts off what was grown ahead; for a file that nobody else has open.
+    private func cutToSize() throws(StorageError) {
+        let pageCount = state.withLock { $0.published.pageCount }
+        let end = Int(pageCount) * pageByteCount
+        guard try data.currentByteCount() > end else { return }
+        setPageLimit(atLeast: 0, byteCount: end)
+        try data.setByteCount(end)
+        state.withLock { $0.byteCount = end }
+    }
+
+    /// Replaces this file by a new one; nobody may use this instance afterwards, whose file has no name any more.
+    ///
+    /// - Parameter fill: Writes the new file's content.
+    /// - Throws: `alreadyOpen` when another process has the file open, or what `fill` throws; then nothing has changed.
+    package func replace(_ fill: (Snapshot, StorageFile) throws -> Void) throws {
+        guard let lock, !data.isReadOnly else {
+            throw StorageError(.readOnly, "The realm was opened for reading only", path: path)
+        }
+        var failure: (any Error)?
+        do throws(StorageError) {
+            try lock.whileAlone { () throws(StorageError) in
+                do {
+                    let snapshot = try beginRead()
+                    return try StorageFile.build(at: path, replaces: true, firstVersion: snapshot.version) {
+                        try fill(snapshot, $0)
+                    }
+                } catch {
+                    failure = error
+                    throw error as? StorageError ?? StorageError(.io, "\(error)", path: path)
+                }
+            }
+        } catch {
+            throw failure ?? error
+        }
+    }
+
+    /// The bytes of the file, and how many of them hold something that a version needs.
+    package func byteCounts() throws(StorageError) -> (total: Int, used: Int) {
+        let snapshot = try beginRead()
+        let space = try WriterState.load(from: snapshot.header, in: snapshot.view, path: path).space
+        let unused = space.freePageCount + space.retired.reduce(0) { $0 + Int($1.extent.pageCount) }
+        return (byteCount, (Int(snapshot.header.pageCount) - unused) * pageByteCount)
+    }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+
+/// A file that is read whatever is wrong with it: nothing is recovered, locked, or written.
+package final class DamagedFile: Sendable {
+    /// A version that one of the header pages names.
+    package struct Root: Sendable {
+        package let version: UInt64
+        package let catalog: ByteTree
+        let log: PageReference
+    }
+
+    /// Where its pages are read; each one is checked against the checksum in its parent on the first touch.
+    package let view: PageView
+    /// The versions that can be tried, the best first.
+    package let roots: [Root]
+    /// Header pages that are damaged.
+    package let damagedHeaderPages: [PageNumber]
+    /// The size of the file in whole pages.
+    package let pageCount: Int
+
+    private let data: DataFile
+    private let reservation: Reservation
+    private let verifier: PageVerifier
+
+    /// Opens a file that nobody else has open.
+    ///
+    /// - Throws: `alreadyOpen`, `notADatabase` when no header page is left, or the system's error.
+    package init(path: String) throws(StorageError) {
+        if LockFile.isInUse(path: path + ".lock") {
+            throw StorageError(.alreadyOpen, "The realm is open: close it everywhere before salvaging it", path: path)
+        }
+        data = try DataFile.open(path: path, isReadOnly: true)
+        let byteCount = try data.currentByteCount()
+        reservation = try Reservation(descriptor: data.descriptor, byteCount: byteCount, path: path)
+        verifier = PageVerifier(reservation: reservation, path: path)
+        pageCount = byteCount / pageByteCount
+        reservation.verified[0].store(UInt32(min(pageCount, Int(UInt32.max))), ordering: .releasing)
+        view = PageView(
+            mapping: reservation.mapping,
+            buffers: reservation.buffers,
+            verified: reservation.verified,
+            verifier: Unmanaged.passUnretained(verifier)
+        )
+        var headers: [FileHeader] = []
+        var damaged: [PageNumber] = []
+        for page in 0..<min(pageCount, FileHeader.slotPageCount) {
+            switch FileHeader.read(reservation.mapping + page * pageByteCount, page: PageNumber(page)) {
+            case .valid(let header): headers.append(header)
+            case .otherFormat(let format):
+                throw StorageError(.unsupportedFormat, "The realm file has format \(format)", path: path)
+            case .damaged, .foreign: damaged.append(PageNumber(page))
+            }
+        }
+        guard !headers.isEmpty else {
+            throw StorageError(
+                .notADatabase,
+                "No page of the file's header is intact: nothing can be salvaged",
+                path: path
+            )
+        }
+        headers.sort { $0.version > $1.version }
+        // What opening would take comes first: a newest version that is whole, or the one before a torn commit.
+        if pageCount >= FileHeader.slotPageCount,
+            let recovered = try? HeaderRecovery.recover(
+                mapping: reservation.mapping,
+                byteCount: byteCount,
+                path: path
+            )
+        {
+            headers.insert(recovered.header, at: 0)
+        }
+        var roots: [Root] = []
+        for header in headers where !roots.contains(where: { $0.catalog.root == header.catalog }) {
+            roots.append(Root(version: header.version, catalog: ByteTree(root: header.catalog), log: header.log))
+        }
+        self.roots = roots
+        damagedHeaderPages = damaged
+    }
+
+    /// Follows the change log of the best version to where it ends or is damaged.
+    package func checkLog(_ damage: (PageNumber) -> Void) {
+        var next = roots[0].log
+        var bound = UInt64.max
+        while !next.isNone {
+            guard let segment = try? LogSegment.read(next, in: view), segment.version < bound else {
+                damage(next.page)
+                return
+            }
+            bound = segment.version
+            next = segment.previous
+        }
+    }
+}

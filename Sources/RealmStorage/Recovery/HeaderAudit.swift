@@ -1,0 +1,44 @@
+import Glibc
+
+/// Checks the header pages of an open file: every copy, so that the redundancy is there when it is needed.
+package enum HeaderAudit {
+    /// Checks all copies of both slots.
+    ///
+    /// Writers go on meanwhile, so a copy that is being written is looked at again.
+    ///
+    /// - Throws: `StorageError` with code `corrupt` and the page.
+    package static func check(_ snapshot: Snapshot) throws(StorageError) {
+        var problem: StorageError?
+        for attempt in 0..<100 {
+            if attempt > 0 { usleep(2_000) }
+            problem = self.problem(snapshot)
+            if problem == nil { return }
+        }
+        if let problem { throw problem }
+    }
+
+    private static func problem(_ snapshot: Snapshot) -> StorageError? {
+        let path = snapshot.file.path
+        var slots: [[FileHeader]] = [[], []]
+        for page in 0..<FileHeader.slotPageCount {
+            let bytes = snapshot.view.mapping + page * pageByteCount
+            guard case .valid(let header) = FileHeader.read(bytes, page: PageNumber(page)) else {
+                return .corrupt("A copy of the file's header is damaged", page: PageNumber(page), path: path)
+            }
+            slots[page / FileHeader.copiesPerSlot].append(header)
+        }
+        for (slot, copies) in slots.enumerated() {
+            guard copies.allSatisfy({ $0 == copies[0] && $0.fileID == snapshot.header.fileID }) else {
+                return .corrupt(
+                    "The copies of a file header differ",
+                    page: PageNumber(slot * FileHeader.copiesPerSlot),
+                    path: path
+                )
+            }
+        }
+        guard slots.contains(where: { $0[0].version >= snapshot.version }) else {
+            return .corrupt("The file's header names an older version than the newest one", page: 0, path: path)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,116 @@
+import ActorRealm
+import Foundation
+import RealmTestSupport
+import Testing
+
+private class Note: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted(indexed: true) var title: String
+    @Persisted var body: Data
+    @Persisted var related: List<Note>
+    @Persisted var numbers: List<Int>
+    @Persisted var next: Note?
+}
+
+@Suite struct RealmCompactingTests {
+    let directory = TemporaryDirectory()
+
+    private func configuration(_ name: String) -> Realm.Configuration {
+        Realm.Configuration(
+            fileURL: URL(fileURLWithPath: directory.path(name)),
+            objectTypes: [Note.self] as [ObjectBase.Type]
+        )
+    }
+
+    private func length(_ name: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: directory.path(name))[.size] as? Int)
+    }
+
+    /// A closed file of which most is free; returns what it holds.
+    private func makeFile(_ name: String) throws -> [String] {
+        let realm = try Realm(configuration: configuration(name))
+        defer { realm.close() }
+        try realm.write {
+            for id in 0..<400 {
+                let note = Note()
+                note.id = id
+                note.title = "note \(id % 31)"
+                note.body = Data(repeating: UInt8(id % 251), count: id % 9 == 0 ? 5_000 : 40)
+                for number in 0..<(id % 50 == 0 ? 700 : 3) { note.numbers.append(number) }
+                realm.add(note)
+                if let before = realm.object(ofType: Note.self, forPrimaryKey: id - 1) {
+                    note.next = before
+                    note.related.append(before)
+                }
+            }
+        }
+        try realm.write { for note in Array(realm.objects(Note.self)) where note.id % 8 != 0 { realm.delete(note) } }
+        return describe(realm)
+    }
+
+    private func describe(_ realm: Realm) -> [String] {
+        realm.objects(Note.self)
+            .map { note in
+                "\(note.id) \(note.title) \(note.body.count) \(note.numbers.count) \(note.next?.id ?? -1) "
+                    + "\(note.related.map(\.id)) \(realm.objects(Note.self).where { $0.title == note.title }.count)"
+            }
+    }
+
+    @Test func `compacting a closed file keeps everything and leaves no free space`() throws {
+        let content = try makeFile("a.realm")
+        let (before, after) = try Realm.compact(configuration("a.realm"))
+        #expect(before > after * 2)
+        #expect(try length("a.realm") == after)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+        #expect(!names.contains { $0.contains("compacting") }, "\(names)")
+        let realm = try Realm(configuration: configuration("a.realm"))
+        #expect(describe(realm) == content)
+        try realm.verify()
+        try realm.write { realm.create(Note.self, value: ["id": 10_000, "title": "new"]) }
+        try realm.verify()
+    }
+
+    @Test func `a realm that is open cannot be compacted`() throws {
+        _ = try makeFile("b.realm")
+        let realm = try Realm(configuration: configuration("b.realm"))
+        let error = #expect(throws: Realm.Error.self) { try Realm.compact(configuration("b.realm")) }
+        #expect(error?.code == .alreadyOpen)
+        withExtendedLifetime(realm) {}
+    }
+
+    @Test func `a copy is compact, holds the newest version, and never takes another file's place`() throws {
+        let content = try makeFile("c.realm")
+        let realm = try Realm(configuration: configuration("c.realm"))
+        let url = URL(fileURLWithPath: directory.path("copy.realm"))
+        try realm.writeCopy(toFile: url)
+        #expect(try length("copy.realm") * 2 < length("c.realm"))
+        let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(toFile: url) }
+        #expect(error?.code == .fileExists)
+        let copy = try Realm(configuration: configuration("copy.realm"))
+        #expect(describe(copy) == content)
+        try copy.verify()
+    }
+
+    @Test func `a file is compacted at its first opening when the configuration wants it`() throws {
+        let content = try makeFile("d.realm")
+        let before = try length("d.realm")
+        var configuration = configuration("d.realm")
+        configuration.shouldCompactOnLaunch = { total, used in total > used * 2 }
+        do {
+            let realm = try Realm(configuration: configuration)
+            #expect(describe(realm) == content)
+            try realm.verify()
+            realm.close()
+        }
+        let after = try length("d.realm")
+        #expect(after * 2 < before)
+        configuration.shouldCompactOnLaunch = { total, used in
+            Issue.record("asked again: \(used) of \(total)")
+            return false
+        }
+        configuration.shouldCompactOnLaunch = { _, _ in false }
+        let realm = try Realm(configuration: configuration)
+        #expect(try length("d.realm") == after)
+        withExtendedLifetime(realm) {}
+    }
+}

@@ -19,7 +19,12 @@ extension WriteTransaction {
         group.unspilledPageCount = 0
         guard let last = runs.last else { return }
         group.hasSpilled = true
-        try file.spill(runs, from: group.taken.first?.page ?? last.page, to: last.page + last.pageCount)
+        try file.spill(runs, to: last.page + last.pageCount)
+        // A member's rollback counts on the order of those before it.
+        if !isJoined { group.sealed.removeAll { !reservation.isBuffered(Int($0.page)) } }
+        // Neither what was written nor what was read of it needs to stay mapped.
+        let first = min(group.taken.first?.page ?? last.page, last.page)
+        reservation.releaseMapping(from: Int(first), to: max(Int(first), pageCount))
     }
 
     /// Notes that a run is pointed into: it stays in memory until the commit.

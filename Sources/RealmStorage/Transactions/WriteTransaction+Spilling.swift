@@ -22,8 +22,12 @@ extension WriteTransaction {
         try file.spill(runs, to: last.page + last.pageCount)
         // A member's rollback counts on the order of those before it.
         if !isJoined { group.sealed.removeAll { !reservation.isBuffered(Int($0.page)) } }
-        // Neither what was written nor what was read of it needs to stay mapped.
-        let first = min(group.taken.first?.page ?? last.page, last.page)
+        releaseReadPages()
+    }
+
+    /// Lets go of pages that a transaction which spills has read back; whoever walks very many calls it now and then.
+    package func releaseReadPages() {
+        guard group.hasSpilled, let first = group.taken.first?.page else { return }
         reservation.releaseMapping(from: Int(first), to: max(Int(first), pageCount))
     }
 

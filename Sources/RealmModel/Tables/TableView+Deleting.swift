@@ -9,12 +9,13 @@ extension TableView {
     /// - Throws: `ModelError.noSuchRow`, or the storage's error.
     package func delete(key: Int64) throws {
         _ = openTransaction
-        let location = try row(of: key)
         if linkProperties.isEmpty && linkOrigins.isEmpty && listProperties.isEmpty {
             let writer = try openWriter()
-            try removeFromIndexes(key, at: location)
+            try settle()
+            try removeFromIndexes(key, at: try row(of: key))
             return try remove(key, writer)
         }
+        guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
         var doomed: [Doomed] = [(self, key)]
         while let next = doomed.popLast() {
             // An embedded row may be reached twice when a damaged file gives it two owners.

@@ -428,10 +428,10 @@ package final class WriteTransaction {
         var changes = LogSegment.merged(
             state.recentChanges.filter { $0.version > needed }
                 + [LogSegment.VersionChanges(version: version, changes: changeSet)],
-            pinned: pinned,
+            pinned: group.pinned,
             retention: file.options.changeLogRetention
         )
-        try foldCheckpoints(&checkpoints, into: &changes, pinned: pinned)
+        try foldCheckpoints(&checkpoints, into: &changes, pinned: group.pinned)
         let previous = checkpoints.last
         let (reference, _) = try store { () -> (LogSegment, Void) in
             var space = state.space

@@ -17,10 +17,17 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .target(name: "People", swiftSettings: settings),
+        .target(name: "CCounters"),
+        .executableTarget(
+            name: "guard",
+            dependencies: ["People", "CCounters", .product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "compare",
             dependencies: [
-                "CSQLite", "CLMDB",
+                "CSQLite", "CLMDB", "People",
                 .product(name: "ActorRealm", package: "actor-realm"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

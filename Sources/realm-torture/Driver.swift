@@ -19,11 +19,13 @@ final class Driver {
     private var snapshot: Realm?
 
     /// The reply to a request, without the line feed at its end.
-    func reply(to line: String) -> String {
-        let words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+    ///
+    /// Words are split by bytes: a space that a combining mark follows is still a space.
+    func reply(to line: [UInt8]) -> String {
+        let words = line.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
         guard let command = words.first else { return "err usage an empty request" }
         do {
-            return try answer(command, Array(words.dropFirst()), line: line)
+            return try answer(command, Array(words.dropFirst()), line: String(decoding: line, as: UTF8.self))
         } catch let failure as Failure {
             return "err \(failure.code) \(oneLine(failure.text))"
         } catch let error as Realm.Error {
@@ -74,8 +76,10 @@ final class Driver {
         case "commit":
             try expect(0)
             let realm = try inTransaction()
+            // Afterwards it may already be a later version, of another process.
+            let version = realm.version
             try realm.commitWrite()
-            return "ok \(realm.version)"
+            return "ok \(version)"
         case "abort":
             try expect(0)
             try inTransaction().cancelWrite()
@@ -84,8 +88,8 @@ final class Driver {
             try expect(0)
             guard snapshot == nil else { throw Failure.usage("a snapshot is held already") }
             let realm = try open()
-            guard !realm.isInWriteTransaction else { throw Failure.usage("a transaction is open") }
-            _ = realm.refresh()
+            // Inside a transaction it is the version that the transaction began with.
+            if !realm.isInWriteTransaction { _ = realm.refresh() }
             snapshot = realm.freeze()
             return "ok \(snapshot!.version)"
         case "unsnap":
@@ -94,7 +98,8 @@ final class Driver {
             snapshot = nil
             return "ok"
         case "query":
-            let text = line.dropFirst(command.count).trimmingCharacters(in: .whitespaces)
+            let text = line.trimmingCharacters(in: .whitespaces).dropFirst(command.count)
+                .trimmingCharacters(in: .whitespaces)
             return try query(text)
         default:
             throw Failure(code: "unknown", text: command)
@@ -107,6 +112,16 @@ final class Driver {
         guard realm == nil else { throw Failure.usage("a file is open already") }
         let configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Pair.self])
         let opened = try Realm(configuration: configuration)
+        // The library verifies small files when it opens them. Here damage is always to be an error at once, and not a trap
+        // in a property later.
+        if let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size > 16 << 20 {
+            do {
+                try opened.verify()
+            } catch {
+                opened.close()
+                throw error
+            }
+        }
         realm = opened
         return "ok \(opened.version)"
     }
@@ -130,9 +145,14 @@ final class Driver {
         return realm
     }
 
-    /// The held snapshot, the open transaction, or the newest version.
+    /// What `get` and `list` read: the held snapshot, the open transaction, or the newest version.
     private func readable() throws -> Realm {
         if let snapshot { return snapshot }
+        return try current()
+    }
+
+    /// The open transaction, or the newest version.
+    private func current() throws -> Realm {
         let realm = try open()
         if !realm.isInWriteTransaction { _ = realm.refresh() }
         return realm
@@ -162,8 +182,11 @@ final class Driver {
             body(realm)
             return "ok -"
         }
-        try realm.write { body(realm) }
-        return "ok \(realm.version)"
+        let version = try realm.write {
+            body(realm)
+            return realm.version
+        }
+        return "ok \(version)"
     }
 
     private func list() throws -> String {
@@ -171,7 +194,6 @@ final class Driver {
         let pairs = realm.objects(Pair.self)
         var lines: [String] = []
         for pair in pairs { lines.append("= \(pair.key) \(pair.value)") }
-        lines.sort()
         lines.append("ok \(realm.version) \(lines.count)")
         return lines.joined(separator: "\n")
     }
@@ -190,7 +212,7 @@ final class Driver {
         let count: Int
         do {
             predicate = try RealmPredicate(parsing: text)
-            count = try readable().objects(Pair.self).filter(predicate).count
+            count = try current().objects(Pair.self).filter(predicate).count
         } catch let error as Realm.Error where error.code == .invalidInput {
             throw Failure(code: "query", text: error.localizedDescription)
         }
@@ -201,14 +223,14 @@ final class Driver {
 
     private func transact(_ operations: [Operation]) throws -> String {
         if operations.allSatisfy(\.isRead) {
-            let realm = try readable()
+            let realm = try current()
             let results = operations.map { perform($0, in: realm) }
             return (["ok", "\(realm.version)"] + results).joined(separator: " ")
         }
         let realm = try open()
         guard !realm.isInWriteTransaction else { throw Failure.usage("a transaction is open already") }
-        let results = try realm.write { operations.map { perform($0, in: realm) } }
-        return (["ok", "\(realm.version)"] + results).joined(separator: " ")
+        let (version, results) = try realm.write { (realm.version, operations.map { perform($0, in: realm) }) }
+        return (["ok", "\(version)"] + results).joined(separator: " ")
     }
 
     private func perform(_ operation: Operation, in realm: Realm) -> String {
@@ -245,7 +267,7 @@ final class Driver {
     }
 
     private func isForeign(_ error: Realm.Error) -> Bool {
-        error.localizedDescription.contains("not a realm file") || error.localizedDescription.contains("not a regular")
+        ["not a realm file", "not a regular file"].contains { error.message.contains($0) }
     }
 
     private func oneLine(_ text: String) -> String {

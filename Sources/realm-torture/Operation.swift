@@ -8,7 +8,7 @@ enum Operation {
 
     /// Reads `r:K`, `w:K:V`, `d:K`, `a:K:V` or `+:K:N`.
     init(_ word: String) throws {
-        let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let parts = word.utf8.split(separator: 0x3A, omittingEmptySubsequences: false).map { String(Substring($0)) }
         switch (parts[0], parts.count) {
         case ("r", 2): self = .read(parts[1])
         case ("d", 2): self = .delete(parts[1])

@@ -14,6 +14,7 @@ func send(_ line: String) {
     }
 }
 
+var input = LineReader()
 let driver = Driver()
-while let line = readLine(strippingNewline: true) { send(driver.reply(to: line)) }
+while let line = input.next() { send(driver.reply(to: line)) }
 driver.close()

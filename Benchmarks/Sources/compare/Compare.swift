@@ -7,6 +7,7 @@ struct Compare {
     private static let usage = """
         usage: compare [--rows W1,W2.serial] [--objects N] [--rounds R] [--folder PATH] [--json FILE] [--readme FILE]
                compare --from FILE --readme FILE
+               compare --growth yes [--objects N] [--rounds R] [--folder PATH]
 
         --rows     The rows to measure; all by default.
         --objects  Objects in the realm; 1,000,000 by default.
@@ -15,10 +16,14 @@ struct Compare {
         --json     Write the medians to a file.
         --readme   Fill the block of figures of a README.
         --from     Take the medians from a file instead of measuring.
+        --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer.
         """
 
     static func main() async {
         do {
+            if CommandLine.arguments.dropFirst().first == "--child" {
+                return try ChildProcess.main(Array(CommandLine.arguments.dropFirst(2)))
+            }
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             try await run(options)
         } catch {
@@ -30,6 +35,17 @@ struct Compare {
     private static func run(_ options: Options) async throws {
         let table: ResultTable
         let source: String
+        if options["--growth"] != nil {
+            let text = try await withFolder(options) { folder in
+                try await Growth.measure(
+                    objectCount: options.number("--objects") ?? 10_000_000,
+                    rounds: options.number("--rounds") ?? 3,
+                    folder: folder,
+                    log: log
+                )
+            }
+            return print(text)
+        }
         if let path = options["--from"] {
             table = try JSONDecoder().decode(ResultTable.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
             source = options["--origin"] ?? path
@@ -51,29 +67,43 @@ struct Compare {
         }
     }
 
-    private static func measure(_ options: Options) async throws -> ResultTable {
+    private static func log(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// Runs a body with a folder on the device to measure, and removes the folder.
+    private static func withFolder<Result>(
+        _ options: Options,
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
         let parent = options["--folder"] ?? FileManager.default.temporaryDirectory.path
         let folder = parent + "/compare-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let workload = Workload(objectCount: options.number("--objects") ?? 1_000_000, folder: folder)
-        let contestants: [any Contestant] = [
-            RawLimit(workload), Ours(workload), GRDBContestant(workload), SQLite(workload), LMDB(workload),
-        ]
-        var table = ResultTable()
-        for round in 1...(options.number("--rounds") ?? 5) {
-            for row in RowIdentifier.rows(named: options["--rows"]) {
-                for contestant in contestants {
-                    guard let figure = try await contestant.measure(row) else { continue }
-                    let name = type(of: contestant).name
-                    table.add(figure, of: name, to: row)
-                    FileHandle.standardError.write(
-                        Data("round \(round) \(row.rawValue) \(name) \(figure) \(row.unit)\n".utf8)
-                    )
+        return try await body(folder)
+    }
+
+    private static func measure(_ options: Options) async throws -> ResultTable {
+        try await withFolder(options) { folder in
+            let workload = Workload(objectCount: options.number("--objects") ?? 1_000_000, folder: folder)
+            let contestants: [any Contestant] = [
+                RawLimit(workload), EngineContestant<RealmEngine>(workload), EngineContestant<GRDBEngine>(workload),
+                EngineContestant<SQLiteEngine>(workload), EngineContestant<LMDBEngine>(workload),
+            ]
+            var table = ResultTable()
+            for round in 1...(options.number("--rounds") ?? 5) {
+                for row in RowIdentifier.rows(named: options["--rows"]) {
+                    for contestant in contestants {
+                        let start = ContinuousClock.now
+                        guard let figure = try await contestant.measure(row) else { continue }
+                        let seconds = String(format: "%.1f", (ContinuousClock.now - start) / .seconds(1))
+                        table.add(figure, of: contestant.name, to: row)
+                        log("round \(round) \(row.rawValue) \(contestant.name) \(figure) \(row.unit) (\(seconds) s)")
+                    }
                 }
             }
+            return table
         }
-        return table
     }
 }
 
@@ -85,7 +115,7 @@ struct Options {
     }
 
     private static let names: Set<String> = [
-        "--rows", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
+        "--rows", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin", "--growth",
     ]
     private var values: [String: String] = [:]
 

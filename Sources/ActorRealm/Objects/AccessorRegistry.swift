@@ -78,7 +78,7 @@ extension RealmCore {
     }
 
     @inline(never)
-    private func writeFailed(_ error: any Error) {
+    func writeFailed(_ error: any Error) {
         guard error is StorageError else { trap(error) }
         if registry.writeFailure == nil { registry.writeFailure = error }
     }

@@ -42,13 +42,12 @@ struct ColumnSlot {
 
     @inlinable @inline(__always)
     func integer(_ row: Int) -> Int64 {
-        switch width {
-        case 8: data.loadUnaligned(fromByteOffset: row &* 8, as: Int64.self)
-        case 1: minimum &+ Int64(data.load(fromByteOffset: row, as: UInt8.self))
-        case 2: minimum &+ Int64(data.loadUnaligned(fromByteOffset: row &* 2, as: UInt16.self))
-        case 4: minimum &+ Int64(data.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
-        default: minimum
-        }
+        // Comparisons and no jump through a table, the commonest widths first.
+        if width == 1 { return minimum &+ Int64(data.load(fromByteOffset: row, as: UInt8.self)) }
+        if width == 8 { return data.loadUnaligned(fromByteOffset: row &* 8, as: Int64.self) }
+        if width == 2 { return minimum &+ Int64(data.loadUnaligned(fromByteOffset: row &* 2, as: UInt16.self)) }
+        if width == 4 { return minimum &+ Int64(data.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self)) }
+        return minimum
     }
 
     @inlinable @inline(__always)

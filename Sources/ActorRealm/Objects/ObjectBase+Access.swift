@@ -41,16 +41,21 @@ nonisolated extension ObjectBase {
         return ColumnSlot(view, leaf: rowLeaf, generation: rowGeneration)
     }
 
+    /// Reads an integer after a change of version, leaf or thread.
+    @usableFromInline
+    @inline(never)
+    final func readIntegerSlowly(_ key: UInt32) -> Int64 { locateColumn(key).integer(rowIndex) }
+
     /// The column view of a property at the object's row.
     @inline(never)
     final func locateView(_ key: UInt32) -> ColumnView {
         let accessor = checkedAccessor()
         refreshLocation(accessor)
-        let model = accessor.core.model
+        let model = accessor.model
         let leaf = LeafView(base: rowLeaf.unsafelyUnwrapped, view: model.view)
         let ordinal = accessor.ordinals[Int(key) - 1]
         let view = attempt { try accessor.table.column(ordinal, in: leaf) }
-        if !model.isInTransaction, !accessor.core.isFrozen {
+        if !accessor.isFrozen, !model.isInTransaction {
             accessor.state.pointee.slots[Int(key)] = ColumnSlot(view, leaf: rowLeaf, generation: rowGeneration)
             accessor.views[Int(key)] = view
         }

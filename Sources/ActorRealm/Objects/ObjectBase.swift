@@ -73,8 +73,10 @@ nonisolated extension ObjectBase: CustomStringConvertible {}
 
 nonisolated extension ObjectBase {
     /// Where the column of a property lies, after the checks that every read makes: the isolation, the version, the leaf.
+    ///
+    /// Nil when one of them fails.
     @inlinable @inline(__always)
-    final func column(_ key: UInt32) -> ColumnSlot {
+    final func knownColumn(_ key: UInt32) -> UnsafeMutablePointer<ColumnSlot>? {
         let state = tableState
         let slot = state.pointee.slots + Int(key)
         let generation = rowGeneration
@@ -86,8 +88,22 @@ nonisolated extension ObjectBase {
                 )) == 0
                 && slot.pointee.leaf == rowLeaf
         ) {
-            return slot.pointee
+            return slot
         }
+        return nil
+    }
+
+    /// Where the column of a property lies, looked up again where that is necessary.
+    @inlinable @inline(__always)
+    final func column(_ key: UInt32) -> ColumnSlot {
+        if let slot = knownColumn(key) { return slot.pointee }
         return locateColumn(key)
+    }
+
+    /// Reads a property that is stored as an integer.
+    @inlinable @inline(__always)
+    final func readInteger(_ key: UInt32) -> Int64 {
+        if let slot = knownColumn(key) { return slot.pointee.integer(rowIndex) }
+        return readIntegerSlowly(key)
     }
 }

@@ -1,4 +1,5 @@
 import CRealmShims
+import RealmQuery
 import Synchronization
 
 /// Turns a key path into property names by evaluating it on an instance whose getters record.
@@ -18,6 +19,30 @@ final class PathRecorder {
     /// The names that a key path goes through, joined by dots.
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
         names(of: keyPath, in: Root.self).joined(separator: ".")
+    }
+
+    private struct Key: Hashable {
+        let keyPath: ObjectIdentifier
+        let type: ObjectIdentifier
+    }
+
+    private struct Known: @unchecked Sendable {
+        // Key paths never change; one that is held has its identifier alone.
+        var steps: [Key: (keyPath: AnyKeyPath, steps: [PropertyPath.Step])] = [:]
+    }
+
+    private static let known = Mutex(Known())
+    /// So many key paths are remembered: those that stand in the text of a program are one object each.
+    private static let knownLimit = 1_024
+
+    /// The steps of the path that a key path describes.
+    static func steps<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [PropertyPath.Step] {
+        let key = Key(keyPath: ObjectIdentifier(keyPath), type: ObjectIdentifier(type))
+        if let steps = known.withLock({ $0.steps[key]?.steps }) { return steps }
+        let steps = names(of: keyPath, in: type).map { PropertyPath.Step.property($0) }
+        nonisolated(unsafe) let held: AnyKeyPath = keyPath
+        known.withLock { if $0.steps.count < knownLimit { $0.steps[key] = (held, steps) } }
+        return steps
     }
 
     /// The names that a key path goes through.

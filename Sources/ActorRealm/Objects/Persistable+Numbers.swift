@@ -15,7 +15,7 @@ extension _PersistableInteger {
     /// Reads the property of a managed object.
     @inlinable @inline(__always)
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
-        Self(truncatingIfNeeded: object.column(key).integer(object.rowIndex))
+        Self(truncatingIfNeeded: object.readInteger(key))
     }
 
     /// Reads an optional property of a managed object.
@@ -55,7 +55,7 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey {
     /// Reads the property of a managed object.
     @inlinable @inline(__always)
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Bool {
-        object.column(key).integer(object.rowIndex) != 0
+        object.readInteger(key) != 0
     }
 
     /// Reads an optional property of a managed object.

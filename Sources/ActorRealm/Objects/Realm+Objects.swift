@@ -20,21 +20,33 @@ extension Realm {
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
         core.checkAccess()
         let accessor = core.requiredAccessor(for: type)
-        guard let property = accessor.info.primaryKeyProperty else {
+        guard let kind = accessor.primaryKeyKind else {
             misuse("'\(accessor.info.name)' does not have a primary key: find the object by a query.")
         }
         let found: Int64?
-        if let key = key as? Int, property.shape.kind == .int {
-            found = attempt { try accessor.table.findInt(Int64(key)) }
-        } else if var key = key as? String, property.shape.kind == .string {
+        // Types are compared and not cast: the usual keys cost no conversion.
+        if KeyType.self == Int.self, kind == .int {
+            let key = Int64(unsafeBitCast(key, to: Int.self))
+            found = attempt { try accessor.table.findInt(key) }
+        } else if KeyType.self == String.self, kind == .string {
+            var key = withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: String.self) }
             found = attempt { try key.withUTF8 { try accessor.table.findString(UnsafeRawBufferPointer($0)) } }
         } else {
-            guard let stored = property.valueType._storedKey(key) else {
-                property.invalidValue(key, className: accessor.info.name)
-            }
-            found = attempt { try accessor.table.find(primaryKey: stored.value) }
+            found = accessor.find(anyPrimaryKey: key)
         }
         guard let found else { return nil }
         return unsafeDowncast(accessor.makeObject(key: found), to: Element.self)
+    }
+}
+
+extension TableAccessor {
+    /// The row with a primary key of any type that fits.
+    @inline(never)
+    fileprivate func find(anyPrimaryKey key: Any) -> Int64? {
+        guard let property = info.primaryKeyProperty, let stored = property.valueType._storedKey(key) else {
+            info.primaryKeyProperty?.invalidValue(key, className: info.name)
+            return nil
+        }
+        return attempt { try table.find(primaryKey: stored.value) }
     }
 }

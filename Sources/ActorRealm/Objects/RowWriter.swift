@@ -39,62 +39,72 @@ public struct _RowWriter {
         skipsEqual && attempt { try table.value(property, key: rowKey) } == value()
     }
 
+    /// Writes to the model like `RealmCore.attemptWrite`, but touches the core, which costs a slow retain, on failure only.
+    @inline(__always)
+    private func attemptWrite(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            accessor.core.writeFailed(error)
+        }
+    }
+
     func setInt(_ value: Int64) {
         if isStored(.int(value)) { return }
-        accessor.core.attemptWrite { try table.setInt(property, key: rowKey, to: value) }
+        attemptWrite { try table.setInt(property, key: rowKey, to: value) }
     }
 
     func setBool(_ value: Bool) {
         if isStored(.bool(value)) { return }
-        accessor.core.attemptWrite { try table.setBool(property, key: rowKey, to: value) }
+        attemptWrite { try table.setBool(property, key: rowKey, to: value) }
     }
 
     func setFloat(_ value: Float) {
         if isStored(.float(value)) { return }
-        accessor.core.attemptWrite { try table.setFloat(property, key: rowKey, to: value) }
+        attemptWrite { try table.setFloat(property, key: rowKey, to: value) }
     }
 
     func setDouble(_ value: Double) {
         if isStored(.double(value)) { return }
-        accessor.core.attemptWrite { try table.setDouble(property, key: rowKey, to: value) }
+        attemptWrite { try table.setDouble(property, key: rowKey, to: value) }
     }
 
     func setDate(_ value: Double) {
         if isStored(.date(value)) { return }
-        accessor.core.attemptWrite { try table.setDate(property, key: rowKey, to: value) }
+        attemptWrite { try table.setDate(property, key: rowKey, to: value) }
     }
 
     func setString(_ value: String) {
         if isStored(.string(value)) { return }
         var value = value
-        accessor.core.attemptWrite {
+        attemptWrite {
             try value.withUTF8 { try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0)) }
         }
     }
 
     func setBytes(_ value: UnsafeRawBufferPointer) {
         if isStored(.data(Array(value))) { return }
-        accessor.core.attemptWrite { try table.setData(property, key: rowKey, to: value) }
+        attemptWrite { try table.setData(property, key: rowKey, to: value) }
     }
 
     func setObjectId(_ value: ObjectId) {
         if isStored(.objectId(value.bytes)) { return }
-        accessor.core.attemptWrite { try table.setObjectID(property, key: rowKey, to: value.bytes) }
+        attemptWrite { try table.setObjectID(property, key: rowKey, to: value.bytes) }
     }
 
     func setUUID(_ value: UUIDBytes) {
         if isStored(.uuid(value)) { return }
-        accessor.core.attemptWrite { try table.setUUID(property, key: rowKey, to: value) }
+        attemptWrite { try table.setUUID(property, key: rowKey, to: value) }
     }
 
     func setNull() {
         if isStored(.null) { return }
-        accessor.core.attemptWrite { try table.setNull(property, key: rowKey) }
+        attemptWrite { try table.setNull(property, key: rowKey) }
     }
 
     func setLink(_ target: Int64?) {
         if isStored(target.map { .link($0) } ?? .null) { return }
-        accessor.core.attemptWrite { try table.setLink(property, key: rowKey, to: target) }
+        attemptWrite { try table.setLink(property, key: rowKey, to: target) }
     }
 
     /// Whether the to-one link holds that row already.
@@ -106,7 +116,7 @@ public struct _RowWriter {
     /// Makes a list hold these elements.
     func setList(_ elements: [StoredValue]) {
         if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements { return }
-        accessor.core.attemptWrite { try table.listAssign(property, key: rowKey, elements) }
+        attemptWrite { try table.listAssign(property, key: rowKey, elements) }
     }
 
     /// Ends the assignment of one property: collections see that something changed.

@@ -8,10 +8,17 @@ import RealmStorage
 @usableFromInline
 final class TableAccessor {
     unowned(unsafe) let core: RealmCore
+    /// The core's model and what it never changes.
+    unowned(unsafe) let model: ModelView
+    let isFrozen: Bool
+    private let instanceSize: Int
+    private let alignmentMask: Int
     let table: TableView
     let info: ModelClass
     /// The ordinals of the stored class, by declared ordinal.
     let ordinals: [Int]
+    /// The type of the primary key; nil when there is none.
+    let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
     let state: UnsafeMutablePointer<TableState>
     /// The column views that belong to the slots in `state`.
@@ -25,6 +32,10 @@ final class TableAccessor {
 
     init(core: RealmCore, table: TableView, info: ModelClass) {
         self.core = core
+        model = core.model
+        isFrozen = core.isFrozen
+        instanceSize = info.instanceSize
+        alignmentMask = info.alignmentMask
         self.table = table
         self.info = info
         ordinals = info.properties.map { property in
@@ -36,6 +47,7 @@ final class TableAccessor {
             }
             return ordinal
         }
+        primaryKeyKind = info.primaryKeyProperty?.shape.kind
         slotCount = info.properties.count + 1
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
         slots.initialize(
@@ -100,8 +112,8 @@ final class TableAccessor {
         if let template {
             let memory = crealm_clone_object(
                 Unmanaged.passUnretained(template).toOpaque(),
-                info.instanceSize,
-                info.alignmentMask
+                instanceSize,
+                alignmentMask
             )
             object = Unmanaged<ObjectBase>.fromOpaque(memory.unsafelyUnwrapped).takeRetainedValue()
         } else {
@@ -114,7 +126,7 @@ final class TableAccessor {
         object.rowKey = key
         if let location {
             object.point(to: location, generation: state.pointee.generation.pointee)
-        } else if core.isFrozen, let location = attempt({ try table.locate(key) }) {
+        } else if isFrozen, let location = attempt({ try table.locate(key) }) {
             object.point(to: location, generation: state.pointee.generation.pointee)
         }
         return object

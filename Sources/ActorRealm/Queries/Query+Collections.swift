@@ -5,7 +5,7 @@ extension Query where T: RealmCollection {
     public subscript<Value>(dynamicMember member: KeyPath<T.Element, Value>) -> Query<Value>
     where T.Element: ObjectBase {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Element.self), isCollection: false))
+            .path(node.path.appending(PathRecorder.steps(of: member, in: T.Element.self), isCollection: false))
         )
     }
 
@@ -13,7 +13,7 @@ extension Query where T: RealmCollection {
     public subscript<Value: RealmCollection>(dynamicMember member: KeyPath<T.Element, Value>) -> Query<Value>
     where T.Element: ObjectBase {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Element.self), isCollection: true))
+            .path(node.path.appending(PathRecorder.steps(of: member, in: T.Element.self), isCollection: true))
         )
     }
 

@@ -17,14 +17,19 @@ public struct Query<T> {
         isIncluded(Query<T>(.path(QueryPath()))).node.predicate()
     }
 
-    static func constant(_ value: Any?) -> QueryNode {
-        .value(attempt { try PredicateFormat.value(value) })
+    static func constant<Value>(_ value: Value) -> QueryNode {
+        // The usual types are compared and not cast.
+        if Value.self == String.self {
+            return .value(.string(withUnsafePointer(to: value) { UnsafeRawPointer($0).load(as: String.self) }))
+        }
+        if Value.self == Int.self { return .value(.int(Int64(unsafeBitCast(value, to: Int.self)))) }
+        return .value(attempt { try PredicateFormat.value(value) })
     }
 
     func compared(
         _ operation: ComparisonOperator,
         _ right: QueryNode,
-        _ options: StringComparisonOptions = []
+        _ options: StringComparisonOptions = .none
     ) -> Query<Bool> {
         Query<Bool>(.comparison(node, operation, right, options))
     }
@@ -45,13 +50,13 @@ public struct Query<T> {
 
     /// A property of the objects.
     public subscript<Value>(dynamicMember member: KeyPath<T, Value>) -> Query<Value> where T: ObjectBase {
-        Query<Value>(.path(node.path.appending(PathRecorder.names(of: member, in: T.self), isCollection: false)))
+        Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: false)))
     }
 
     /// A collection of the objects.
     public subscript<Value: RealmCollection>(dynamicMember member: KeyPath<T, Value>) -> Query<Value>
     where T: ObjectBase {
-        Query<Value>(.path(node.path.appending(PathRecorder.names(of: member, in: T.self), isCollection: true)))
+        Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: true)))
     }
 }
 
@@ -76,14 +81,14 @@ extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
     /// A property of the linked object.
     public subscript<Value>(dynamicMember member: KeyPath<T.Wrapped, Value>) -> Query<Value> {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Wrapped.self), isCollection: false))
+            .path(node.path.appending(PathRecorder.steps(of: member, in: T.Wrapped.self), isCollection: false))
         )
     }
 
     /// A collection of the linked object.
     public subscript<Value: RealmCollection>(dynamicMember member: KeyPath<T.Wrapped, Value>) -> Query<Value> {
         Query<Value>(
-            .path(node.path.appending(PathRecorder.names(of: member, in: T.Wrapped.self), isCollection: true))
+            .path(node.path.appending(PathRecorder.steps(of: member, in: T.Wrapped.self), isCollection: true))
         )
     }
 }

@@ -6,10 +6,10 @@ struct QueryPath {
     /// For each collection on the way, the number of steps that lead to and include it.
     var collections: [Int] = []
 
-    /// The path with a property appended.
-    func appending(_ names: [String], isCollection: Bool) -> QueryPath {
+    /// The path with properties appended.
+    func appending(_ further: [PropertyPath.Step], isCollection: Bool) -> QueryPath {
         var path = self
-        path.steps += names.map { .property($0) }
+        if path.steps.isEmpty { path.steps = further } else { path.steps += further }
         if isCollection { path.collections.append(path.steps.count) }
         return path
     }
@@ -24,7 +24,7 @@ struct QueryPath {
     }
 
     func operand(stripping count: Int) -> PredicateOperand {
-        .path(PropertyPath(steps: Array(steps.dropFirst(count))))
+        .path(PropertyPath(steps: count == 0 ? steps : Array(steps.dropFirst(count))))
     }
 
     /// Whether the path has many values for one start.

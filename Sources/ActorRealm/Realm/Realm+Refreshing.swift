@@ -99,7 +99,7 @@ extension Realm {
     public func freeze() -> Realm {
         core.checkAccess()
         do {
-            return try core.freeze().realm()
+            return try core.freeze()
         } catch {
             misuse("The realm could not be frozen: \(error)")
         }

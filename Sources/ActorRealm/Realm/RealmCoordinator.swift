@@ -124,18 +124,29 @@ final class RealmCoordinator: Sendable {
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     func remember(_ core: RealmCore) {
         let registration = core.registration
+        forgetDead()
         guard core.isolation.isCacheable else {
-            state.withLock { state in
-                state.passing.removeAll { !$0.isAlive }
-                state.passing.append(registration)
-            }
-            return
+            return state.withLock { $0.passing.append(registration) }
         }
-        state.withLock { state in
-            state.cores = state.cores.filter { $0.value.isAlive }
-            state.cores[core.isolation.key] = registration
-        }
+        state.withLock { $0.cores[core.isolation.key] = registration }
         if core.isolation.canPost { watchVersions() }
+    }
+
+    /// Forgets the cores that are gone.
+    ///
+    /// Asking whether something lives holds it for a moment, and whoever lets go of it last ends it: an actor with the
+    /// tokens of its observers, which unregister here. Therefore nothing is asked under the lock.
+    private func forgetDead() {
+        let (cores, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
+        let dead = (cores + passing).filter { !$0.isAlive }
+        if dead.isEmpty { return }
+        let identifiers = Set(dead.map(ObjectIdentifier.init))
+        state.withLock { state in
+            state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
+            state.passing.removeAll { identifiers.contains(ObjectIdentifier($0)) }
+        }
+        // Until here, so that no other registration has an identifier of theirs.
+        withExtendedLifetime(dead) {}
     }
 
     /// Forgets a core that was closed.
@@ -146,7 +157,7 @@ final class RealmCoordinator: Sendable {
     }
 
     /// Whether any realm of this file is open in this process.
-    var hasOpenRealms: Bool { state.withLock { $0.cores.values.contains { $0.isAlive } } }
+    var hasOpenRealms: Bool { state.withLock { Array($0.cores.values) }.contains { $0.isAlive } }
 
     /// Throws when two openings of the file in one process exclude each other.
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {

@@ -43,8 +43,8 @@ final class RealmCore {
     var callbackWrites = CallbackWrites()
     /// The observers to wake when the realm moved to a newer version, left a transaction, or ended.
     let signals = ChangeSignals()
-    /// The frozen realm of the version that is read, while someone holds it or none newer is asked for.
-    private var frozenCore: RealmCore?
+    /// The frozen realm of the version that is read, until this one moves on.
+    private var frozenRealm: Realm?
     /// Owned by Objects: the accessors of the tables.
     var accessorStorage: AnyObject?
 
@@ -194,7 +194,7 @@ final class RealmCore {
 
     /// Moves to a newer version; not inside a transaction.
     func advance(to snapshot: Snapshot) throws(StorageError) {
-        frozenCore = nil
+        frozenRealm = nil
         try model.advance(to: snapshot)
         signals.raise()
     }
@@ -211,17 +211,21 @@ final class RealmCore {
             cancelTransaction()
         }
         self.lifecycle = lifecycle
-        frozenCore = nil
+        frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
     }
 
     // MARK: Frozen
 
-    /// The frozen realm of the version that is read outside a transaction.
-    func freeze() throws(StorageError) -> RealmCore {
-        if isFrozen { return self }
-        if let frozenCore, frozenCore.model.snapshot.version == model.snapshot.version { return frozenCore }
+    /// The frozen realm of the version that is read outside a transaction: the same one each time.
+    func freeze() throws(StorageError) -> Realm {
+        if isFrozen { return realm() }
+        if let frozenRealm, frozenRealm.core.lifecycle == .open,
+            frozenRealm.core.model.snapshot.version == model.snapshot.version
+        {
+            return frozenRealm
+        }
         let frozen = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
@@ -229,7 +233,8 @@ final class RealmCore {
             model: try model.duplicate(),
             origin: origin
         )
-        frozenCore = frozen
+        .realm()
+        frozenRealm = frozen
         return frozen
     }
 }

@@ -409,15 +409,9 @@ final class WriteScheduler: Sendable {
             switch actions.lock {
             case nil, .release:
                 return isGranted
-            case .wait:
+            case .wait, .yield:
+                // After a yield the file lets whoever waits in another process go first.
                 lockThread.perform { self.waitForLock() }
-                return isGranted
-            case .yield:
-                lockThread.perform {
-                    // The lock has no queue across processes: whoever waits there needs a moment to take it.
-                    usleep(200)
-                    self.waitForLock()
-                }
                 return isGranted
             case .acquire:
                 actions = tryLock()

@@ -14,9 +14,11 @@ public final class _CollectionBacking {
     /// The shape of the elements.
     let shape: _PropertyShape
     private let source: Source
-    private let query: CompiledQuery?
+    /// The filter when an index alone answers the usual question; then it is compiled when another one is asked.
+    private let equality: IndexedEquality?
+    private var compiledQuery: CompiledQuery?
     private let steps: [Step]
-    private var cache = Cache()
+    @exclusivity(unchecked) private var cache = Cache()
     /// Guards the cache of a frozen collection, which several threads may read.
     private let lock = Mutex(())
 
@@ -58,9 +60,11 @@ public final class _CollectionBacking {
             guard let elements else {
                 throw QueryError("Only collections of objects can be filtered by a predicate.")
             }
-            query = try CompiledQuery(predicate, table: elements.table)
+            equality = IndexedEquality(predicate, table: elements.table)
+            compiledQuery = equality == nil ? try CompiledQuery(predicate, table: elements.table) : nil
         } else {
-            query = nil
+            equality = nil
+            compiledQuery = nil
         }
         steps = try descriptor.steps.map { step in
             switch step {
@@ -190,10 +194,20 @@ public final class _CollectionBacking {
 
     // MARK: Contents
 
+    /// The filter, compiled.
+    private var query: CompiledQuery? {
+        if let compiledQuery { return compiledQuery }
+        guard equality != nil, let predicate = descriptor.predicate, let elements else { return nil }
+        let query = attempt { try CompiledQuery(predicate, table: elements.table) }
+        // Several threads may ask a frozen collection at once: there it is compiled each time.
+        if !core.isFrozen { compiledQuery = query }
+        return query
+    }
+
     /// Whether the elements are exactly the rows of the table, in key order.
     var isWholeTable: Bool {
         guard case .table = source else { return false }
-        return query == nil && steps.isEmpty
+        return descriptor.predicate == nil && steps.isEmpty
     }
 
     /// Whether the list's owner is gone.
@@ -329,12 +343,12 @@ public final class _CollectionBacking {
             case .table:
                 if let query { return try query.count() }
             case .list(let accessor, let key, let property):
-                if query == nil {
+                if descriptor.predicate == nil {
                     guard let location = try accessor.table.locate(key) else { return 0 }
                     return try accessor.table.list(property, at: location, key: key).count
                 }
             case .backlinks(let accessor, let key, let originTable, let originProperty):
-                if query == nil {
+                if descriptor.predicate == nil {
                     return try accessor.table.backlinkCount(of: key, from: originTable, property: originProperty)
                 }
             }
@@ -354,7 +368,10 @@ public final class _CollectionBacking {
         core.checkAccess()
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
         if let known = withCache({ $0.keys }) { return known.first }
-        if case .table = source, let query, steps.isEmpty { return attempt { try query.first() } }
+        if case .table = source, steps.isEmpty, let elements {
+            if let equality { return attempt { try equality.firstKey(in: elements.table) } }
+            if let query { return attempt { try query.first() } }
+        }
         return keys().first
     }
 

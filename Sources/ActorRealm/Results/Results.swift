@@ -72,23 +72,28 @@ extension Results: Encodable where Element: Encodable {
 /// Goes over the elements of a collection of a realm.
 public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline let cursor: _CollectionCursor?
+    /// The cursor again, which the iterator holds: it need not be held once more for each element.
+    @usableFromInline let reference: Unmanaged<_CollectionCursor>?
     /// The elements of an unmanaged list.
     @usableFromInline var elements: IndexingIterator<[Element]>
 
     init(_ backing: _CollectionBacking) {
-        cursor = _CollectionCursor(backing)
+        let cursor = _CollectionCursor(backing)
+        self.cursor = cursor
+        reference = Unmanaged.passUnretained(cursor)
         elements = [].makeIterator()
     }
 
     init(_ elements: [Element]) {
         cursor = nil
+        reference = nil
         self.elements = elements.makeIterator()
     }
 
     /// The next element; nil at the end.
     @inlinable
     public mutating func next() -> Element? {
-        if let cursor { return Element._next(cursor) }
+        if let reference { return reference._withUnsafeGuaranteedRef { Element._next($0) } }
         return elements.next()
     }
 }

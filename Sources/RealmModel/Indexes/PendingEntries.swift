@@ -23,7 +23,10 @@ struct PendingEntries: ~Copyable {
         in transaction: WriteTransaction,
         column: (LeafView) throws(StorageError) -> ColumnView
     ) throws(StorageError) {
+        var leafCount = 0
         while true {
+            leafCount += 1
+            if leafCount % 128 == 0 { transaction.releaseReadPages() }
             // Before the leaf is at hand: pages may move to the file.
             if list.isFull { try putAside(in: transaction) }
             guard let leaf = try cursor.next() else { return }

@@ -70,14 +70,18 @@ extension TableView {
     package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].isLink }
 
     /// The rows whose indexed property equals a value, ascending by key.
-    package func indexedKeys(property: Int, equalTo value: StoredValue) throws -> [Int64] {
+    package func indexedKeys(property: Int, equalTo value: StoredValue, limit: Int = .max) throws -> [Int64] {
         guard value.isOf(slots[property].kind) else { return [] }
-        return try value.withBorrowed { try indexedKeys(property: property, equalTo: $0) }
+        return try value.withBorrowed { try indexedKeys(property: property, equalTo: $0, limit: limit) }
     }
 
     /// The same for a borrowed value.
     @_disfavoredOverload
-    package func indexedKeys(property: Int, equalTo value: BorrowedValue) throws(StorageError) -> [Int64] {
+    package func indexedKeys(
+        property: Int,
+        equalTo value: BorrowedValue,
+        limit: Int = .max
+    ) throws(StorageError) -> [Int64] {
         let tree = try indexTree(property)
         let slot = slots[property]
         if slot.hasKeyRuns { return try keyRuns(property).row(of: value).map { [$0] } ?? [] }
@@ -90,6 +94,7 @@ extension TableView {
             while isOnEntry, cursor.hasPrefix(prefix) {
                 let key = IndexKey.rowKey(at: cursor)
                 if try isMatch(key, property, value, slot) { keys.append(key) }
+                if keys.count >= limit { break }
                 isOnEntry = try cursor.next()
             }
             return keys

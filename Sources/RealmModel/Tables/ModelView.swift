@@ -9,16 +9,16 @@ import Synchronization
 /// background) may be read from any thread, several at once, because nothing but the list of its table views ever
 /// changes and that is locked.
 package final class ModelView {
-    private var pinned: Snapshot?
+    @exclusivity(unchecked) private var pinned: Snapshot?
     /// The open transaction; reads see it.
-    package private(set) var transaction: ModelTransaction?
+    @exclusivity(unchecked) package private(set) var transaction: ModelTransaction?
     /// The schema as the file stores it at this version.
     package private(set) var schema: DatabaseSchema
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
     /// Where pages are read.
-    package private(set) var view: PageView
+    @exclusivity(unchecked) package private(set) var view: PageView
     private var catalog: ByteTree
     private let tables = Mutex(TableCache())
 

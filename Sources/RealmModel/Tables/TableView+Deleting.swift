@@ -9,11 +9,13 @@ extension TableView {
     /// - Throws: `ModelError.noSuchRow`, or the storage's error.
     package func delete(key: Int64) throws {
         _ = openTransaction
-        guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
-        if linkProperties.isEmpty && linkOrigins.isEmpty {
-            var none: [Doomed] = []
-            return try deleteRow(key, &none)
+        if linkProperties.isEmpty && linkOrigins.isEmpty && listProperties.isEmpty {
+            let writer = try openWriter()
+            try settle()
+            try removeFromIndexes(key, at: try row(of: key))
+            return try remove(key, writer)
         }
+        guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
         var doomed: [Doomed] = [(self, key)]
         while let next = doomed.popLast() {
             // An embedded row may be reached twice when a damaged file gives it two owners.
@@ -28,7 +30,11 @@ extension TableView {
         for property in linkProperties { try unlinkTargets(of: key, property, &doomed) }
         if !listProperties.isEmpty { try freeSequences(of: key) }
         for origin in linkOrigins { try unlink(key, from: origin) }
-        try removeFromIndexes(key, writer)
+        if treeCount > linkProperties.count { try removeFromIndexes(key, at: try row(of: key)) }
+        try remove(key, writer)
+    }
+
+    private func remove(_ key: Int64, _ writer: ClusterWriter) throws(StorageError) {
         try writer.delete(key: key)
         writer.transaction.changes.recordDelete(table: id, key: key)
         if liveKey == key { liveKey = -1 }
@@ -79,9 +85,7 @@ extension TableView {
     }
 
     /// Notes that the row's index entries go.
-    private func removeFromIndexes(_ key: Int64, _ writer: ClusterWriter) throws(StorageError) {
-        guard treeCount > linkProperties.count else { return }
-        guard let location = try locate(key) else { return }
+    private func removeFromIndexes(_ key: Int64, at location: RowLocation) throws(StorageError) {
         for property in 0..<slotCount where hasIndex(property) {
             let slot = slots[property]
             let tree = Int(slot.tree)
@@ -92,8 +96,9 @@ extension TableView {
                     ? IndexKey.encode(value, kind: slot.kind, to: $0)
                     : PendingEntries.encode(value, slot: slot, rowKey: key, to: $0)
             }
-            try limitChanges(property)
         }
+        // Behind the last look at the row: catching up may move pages.
+        for property in 0..<slotCount where hasIndex(property) { try limitChanges(property) }
     }
 
     /// Deletes every row.

@@ -14,10 +14,10 @@ package final class TableView {
     /// The properties that link to this class.
     package private(set) var linkOrigins: [DatabaseSchema.LinkOrigin] = []
 
-    @usableFromInline var slots: UnsafeMutablePointer<PropertySlot>
+    @exclusivity(unchecked) @usableFromInline var slots: UnsafeMutablePointer<PropertySlot>
     private(set) var slotCount = 0
     /// The index and backlink trees, in the order of their properties.
-    private(set) var trees: UnsafeMutablePointer<ByteTree>
+    @exclusivity(unchecked) private(set) var trees: UnsafeMutablePointer<ByteTree>
     private(set) var treeCount = 0
     /// Per tree: the rows from this key on are not in it yet (see `TableView+Deferring`).
     private(set) var pendingFrom: UnsafeMutablePointer<Int64>
@@ -31,14 +31,14 @@ package final class TableView {
     private(set) var linkProperties: [Int] = []
     /// The ordinals of list properties.
     private(set) var listProperties: [Int] = []
-    private(set) var primaryKeyProperty = -1
+    @exclusivity(unchecked) private(set) var primaryKeyProperty = -1
 
     /// The rows as loaded or as last sealed.
-    var clusters = ClusterTree()
+    @exclusivity(unchecked) var clusters = ClusterTree()
     /// Where pages are read.
-    private(set) var view: PageView
+    @exclusivity(unchecked) private(set) var view: PageView
     /// The rows inside a transaction, from the first write on.
-    var writer: ClusterWriter?
+    @exclusivity(unchecked) var writer: ClusterWriter?
     /// What is given back when the transaction ends, from the first write on.
     var session: TableSession?
     /// Whether earlier transactions of the group left something unsealed in it.

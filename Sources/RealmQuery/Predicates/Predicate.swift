@@ -20,7 +20,7 @@ extension Predicate {
         _ left: PredicateOperand,
         _ operation: ComparisonOperator,
         _ right: PredicateOperand,
-        options: StringComparisonOptions = [],
+        options: StringComparisonOptions = .none,
         quantifier: PredicateQuantifier? = nil
     ) -> Predicate {
         .comparison(

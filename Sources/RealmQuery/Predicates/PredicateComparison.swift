@@ -12,7 +12,7 @@ package struct PredicateComparison: Sendable, Equatable {
         _ left: PredicateOperand,
         _ operation: ComparisonOperator,
         _ right: PredicateOperand,
-        options: StringComparisonOptions = [],
+        options: StringComparisonOptions = .none,
         quantifier: PredicateQuantifier? = nil
     ) {
         self.left = left
@@ -126,6 +126,10 @@ package struct StringComparisonOptions: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
+    /// Strings compare byte by byte.
+    ///
+    /// What `[]` stands for, too, which takes a generic call in other modules.
+    package static let none: StringComparisonOptions = []
     /// `[c]`: upper and lower case are the same (see `TextFolding`).
     package static let caseInsensitive = StringComparisonOptions(rawValue: 1)
     /// `[d]`: accents make no difference (see `TextFolding`).

@@ -22,6 +22,14 @@ extension ClusterWriter {
         }
     }
 
+    /// The cluster whose key range holds a key, when it is open.
+    func openCluster(for key: Int64) -> OpenCluster? {
+        var child = root
+        while case .node(let node) = child { child = node.children[node.child(for: key)] }
+        guard case .cluster(let cluster) = child else { return nil }
+        return cluster
+    }
+
     private func open(for key: Int64, below node: OverlayNode) throws(StorageError) -> OpenCluster? {
         var node = node
         while true {

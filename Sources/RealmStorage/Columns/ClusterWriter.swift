@@ -114,8 +114,8 @@ package final class ClusterWriter {
     /// Deletes a row; false when there is no such row.
     @discardableResult
     package func delete(key: Int64) throws(StorageError) -> Bool {
-        guard try leaf(containing: key) != nil, let cluster = try open(for: key), let row = cluster.leaf.row(of: key)
-        else { return false }
+        if openCluster(for: key) == nil, try leaf(containing: key) == nil { return false }
+        guard let cluster = try open(for: key), let row = cluster.leaf.row(of: key) else { return false }
         try cluster.forEachOverflow(row: row) { (run) throws(StorageError) in
             Overflow.free(run, in: transaction)
         }

@@ -25,9 +25,22 @@ final class DataFile: StorageDevice {
     /// Opens an existing regular file; symbolic links and special files are refused.
     static func open(path: String, isReadOnly: Bool) throws(StorageError) -> DataFile {
         let flags = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let descriptor = Int32(
-            try SystemCall.retrying(path, "Cannot open the realm file") { Int(crealm_open(path, flags, 0)) }
-        )
+        let descriptor: Int32
+        do throws(StorageError) {
+            descriptor = Int32(
+                try SystemCall.retrying(path, "Cannot open the realm file") { Int(crealm_open(path, flags, 0)) }
+            )
+        } catch {
+            guard error.errorNumber == ELOOP || error.errorNumber == EISDIR || error.errorNumber == ENXIO else {
+                throw error
+            }
+            throw StorageError(
+                .notADatabase,
+                "The path names something that is not a regular file, or a symbolic link",
+                path: path,
+                errorNumber: error.errorNumber
+            )
+        }
         do throws(StorageError) {
             var status = stat()
             _ = try SystemCall.retrying(path, "Cannot examine the realm file") { Int(fstat(descriptor, &status)) }

@@ -15,12 +15,22 @@ import Synchronization
 /// | 36 | 4 | highest reader entry ever used, plus one |
 /// | 40 | 4 | process id of the writer, for messages only |
 /// | 44 | 4 | number of threads that watch the wake word |
+/// | 48 | 4 | number of threads that wait for the write lock |
+/// | 52 | 4 | turn word: changes whenever the write lock is taken |
+/// | 56 | 4 | number of threads that wait for the turn word to change |
+/// | 60 | 4 | 1 when the newest version is known to be on the disk, 0 while only readers have recovered it |
+/// | 64 | 8 | device of the realm file |
+/// | 72 | 8 | inode of the realm file |
+/// | 80 | 8 | fingerprint of a header whose commit failed and which could not be taken back; 0 for none |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, second since boot when the version was taken `u32` |
 ///
 /// Locks are open-file-description locks on bytes far behind the content, which the kernel releases when a process
 /// dies: one for initialisation, one for writing, one per process slot. A reader entry is alive exactly as long as its
 /// process slot's byte is locked; process ids decide nothing.
+///
+/// Whoever has the file open also holds a shared lock on a byte of the realm file itself, so that processes which do not
+/// share a lock file, because it was deleted or because the realm file has two names, notice each other.
 final class LockFile: Sendable {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
     static let layoutVersion: UInt32 = 2
@@ -30,12 +40,22 @@ final class LockFile: Sendable {
     static let readerEntriesOffset = 8192
     static let byteCount = readerEntriesOffset + readerEntryCount * 16
 
-    private static let initialisationByte: Int64 = 1 << 40
-    private static let writeByte: Int64 = 1 << 41
-    private static let processByte: Int64 = 1 << 42
+    static let initialisationByte: Int64 = 1 << 40
+    static let writeByte: Int64 = 1 << 41
+    static let processByte: Int64 = 1 << 42
+    /// In the realm file: locked by every process that shares a lock file.
+    static let presenceByte: Int64 = 1 << 43
+    /// In the realm file: locked by readers that cannot write the lock file.
+    static let outsiderByte: Int64 = (1 << 43) + 1
+    /// The longest time for which a process that had the write lock lets those that wait go first.
+    private static let turnNanoseconds: Int64 = 10_000_000
 
     let path: String
     private let descriptor: Int32
+    private let data: any StorageDevice
+    private let forkGeneration = ForkDetector.generation
+    /// The turn word when this process gave the write lock back while others waited, plus one bit that says so.
+    private let lastTurn = ManagedAtomic<UInt64>(0)
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
     /// This process's slot.
     let processSlot: Int
@@ -46,71 +66,73 @@ final class LockFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the lock file.
-    ///   - initialise: Called, with every other process kept out, when no other process has the file open; recovers the
-    ///     realm file and returns its identifier and newest version.
-    /// - Throws: What `initialise` throws, and `StorageError` for what fails with the lock file itself.
-    init(path: String, initialise: () throws(StorageError) -> (fileID: UInt64, version: UInt64)) throws(StorageError) {
+    ///   - data: The realm file.
+    ///   - recover: Called, with every other process kept out, when no other process has the file open, or when those that
+    ///     have could only read it; recovers the realm file and returns its identifier and newest version. It is given what
+    ///     the processes before have left in the lock file.
+    /// - Throws: What `recover` throws, and `StorageError` for what fails with the lock file itself.
+    init(
+        path: String,
+        data: any StorageDevice,
+        recover: (Past) throws(StorageError) -> (fileID: UInt64, version: UInt64)
+    ) throws(StorageError) {
         self.path = path
+        self.data = data
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Int32(
             try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) }
         )
         self.descriptor = descriptor
+        var mapped: UnsafeMutableRawPointer?
         do throws(StorageError) {
+            try LockFile.checkIsRegular(descriptor, path)
             try LockFile.lock(descriptor, LockFile.initialisationByte, 1, waits: true, path)
             let others = crealm_ofd_is_locked(descriptor, LockFile.processByte, Int64(LockFile.processSlotCount))
             if others < 0 { throw SystemCall.error(-others, "Cannot examine the lock file", path) }
+            try LockFile.announcePresence(in: data, alone: others == 0)
             var state: (fileID: UInt64, version: UInt64)?
             if others == 0 {
-                state = try initialise()
-                _ = try SystemCall.retrying(path, "Cannot clear the lock file") { Int(ftruncate(descriptor, 0)) }
-                _ = try SystemCall.retrying(path, "Cannot size the lock file") {
-                    Int(ftruncate(descriptor, off_t(LockFile.byteCount)))
-                }
-                // Real blocks, so that a full disk is an error here and not a signal at a store.
-                let zeros = [UInt8](repeating: 0, count: LockFile.byteCount)
-                let written = zeros.withUnsafeBytes { pwrite(descriptor, $0.baseAddress!, $0.count, 0) }
-                guard written == LockFile.byteCount else {
-                    throw SystemCall.error(written < 0 ? errno : ENOSPC, "Cannot write the lock file", path)
-                }
+                state = try recover(LockFile.past(descriptor))
+                try LockFile.clear(descriptor, path)
             } else {
-                var status = stat()
-                _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
-                guard status.st_size >= off_t(LockFile.byteCount) else { throw LockFile.incompatible(path) }
+                guard try LockFile.byteCount(of: descriptor, path) >= LockFile.byteCount else {
+                    throw LockFile.incompatible(path)
+                }
             }
-            guard
-                let memory = mmap(nil, LockFile.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
-                memory != MAP_FAILED
-            else { throw SystemCall.error(errno, "Cannot map the lock file", path) }
-            self.memory = memory
+            let memory = try LockFile.map(descriptor, path)
+            mapped = memory
+            let identity = try LockFile.identity(of: data)
             if let state {
                 memory.storeBytes(of: LockFile.layoutVersion, toByteOffset: 8, as: UInt32.self)
                 memory.storeBytes(of: state.fileID, toByteOffset: 16, as: UInt64.self)
                 memory.storeBytes(of: state.version, toByteOffset: 24, as: UInt64.self)
+                memory.storeBytes(of: data.isReadOnly ? 0 : 1, toByteOffset: 60, as: UInt32.self)
+                memory.storeBytes(of: identity.device, toByteOffset: 64, as: UInt64.self)
+                memory.storeBytes(of: identity.inode, toByteOffset: 72, as: UInt64.self)
                 memory.storeBytes(of: LockFile.magic, toByteOffset: 0, as: UInt64.self)
             } else {
                 guard memory.load(fromByteOffset: 0, as: UInt64.self) == LockFile.magic,
                     memory.load(fromByteOffset: 8, as: UInt32.self) == LockFile.layoutVersion
+                else { throw LockFile.incompatible(path) }
+                guard memory.load(fromByteOffset: 64, as: UInt64.self) == identity.device,
+                    memory.load(fromByteOffset: 72, as: UInt64.self) == identity.inode
                 else {
-                    munmap(memory, LockFile.byteCount)
-                    throw LockFile.incompatible(path)
+                    throw StorageError(
+                        .incompatibleLockFile,
+                        "The realm file was replaced while another process has the old one open: close it there first",
+                        path: path
+                    )
+                }
+                if !data.isReadOnly, memory.load(fromByteOffset: 60, as: UInt32.self) == 0 {
+                    _ = try recover(Past())
+                    memory.storeBytes(of: 1, toByteOffset: 60, as: UInt32.self)
                 }
             }
-            var slot: Int?
-            for candidate in 0..<LockFile.processSlotCount where slot == nil {
-                let byte = LockFile.processByte + Int64(candidate)
-                if crealm_ofd_lock(descriptor, Int32(F_WRLCK), byte, 1, 0) == 0 { slot = candidate }
-            }
-            guard let slot else {
-                munmap(memory, LockFile.byteCount)
-                throw StorageError(
-                    .limit,
-                    "More than \(LockFile.processSlotCount) processes have the realm file open",
-                    path: path
-                )
-            }
-            processSlot = slot
+            self.memory = memory
+            processSlot = try LockFile.takeSlot(descriptor, path)
         } catch {
+            if let mapped { munmap(mapped, LockFile.byteCount) }
+            LockFile.endPresence(in: data)
             close(descriptor)
             throw error
         }
@@ -124,10 +146,16 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        clearReaders(ofSlot: processSlot)
+        if isOwn {
+            clearReaders(ofSlot: processSlot)
+            LockFile.endPresence(in: data)
+        }
         munmap(memory, LockFile.byteCount)
         close(descriptor)
     }
+
+    /// Whether this is the process that opened the file, and not a child forked from it: they share their locks.
+    private var isOwn: Bool { ForkDetector.generation == forkGeneration }
 
     /// The identifier of the realm file that this lock file belongs to.
     var fileID: UInt64 { memory.load(fromByteOffset: 16, as: UInt64.self) }
@@ -173,10 +201,16 @@ final class LockFile: Sendable {
         _ = crealm_futex_wait(memory + 32, expected, timeoutNanoseconds)
     }
 
+    /// Notes a header in the file that must never be believed: its commit failed, and it could not be taken back.
+    func refuse(_ header: FileHeader) {
+        word64(80).store(header.fingerprint, ordering: .sequentiallyConsistent)
+    }
+
     // MARK: The write lock
 
-    /// Takes the write lock when no other process has it.
+    /// Takes the write lock when no other process has it, or has waited for it since this one gave it back.
     func tryLockForWriting() throws(StorageError) -> Bool {
+        if hasToGiveWay { return false }
         let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFile.writeByte, 1, 0)
         if result == EAGAIN || result == EACCES { return false }
         if result != 0 { throw SystemCall.error(result, "Cannot take the write lock", path) }
@@ -186,13 +220,56 @@ final class LockFile: Sendable {
 
     /// Takes the write lock, blocking the thread while another process has it.
     func lockForWriting() throws(StorageError) {
+        giveWay()
+        word32(48).wrappingIncrement(ordering: .sequentiallyConsistent)
+        defer { leaveWriteQueue() }
         try LockFile.lock(descriptor, LockFile.writeByte, 1, waits: true, path)
         noteWriter()
     }
 
     func unlockForWriting() {
+        guard isOwn else { return }
         word32(40).store(0, ordering: .relaxed)
+        if word32(48).load(ordering: .sequentiallyConsistent) != 0 {
+            lastTurn.store(1 << 32 | UInt64(word32(52).load(ordering: .relaxed)), ordering: .relaxed)
+        }
         _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.writeByte, 1, 0)
+    }
+
+    /// Whether others wait for the write lock, and none had it since this process gave it back.
+    ///
+    /// The kernel wakes them when the lock is free, and without this a process that writes in a loop would have taken it
+    /// again before they run.
+    private var hasToGiveWay: Bool {
+        let turn = lastTurn.load(ordering: .relaxed)
+        return turn >> 32 != 0 && word32(48).load(ordering: .sequentiallyConsistent) != 0
+            && word32(52).load(ordering: .sequentiallyConsistent) == UInt32(truncatingIfNeeded: turn)
+    }
+
+    /// Lets those that wait go first, for a moment at most.
+    private func giveWay() {
+        defer { lastTurn.store(0, ordering: .relaxed) }
+        guard hasToGiveWay else { return }
+        word32(56).wrappingIncrement(ordering: .sequentiallyConsistent)
+        let turn = UInt32(truncatingIfNeeded: lastTurn.load(ordering: .relaxed))
+        _ = crealm_futex_wait(memory + 52, turn, LockFile.turnNanoseconds)
+        word32(56).wrappingDecrement(ordering: .sequentiallyConsistent)
+        // Nobody came: whoever was counted has died, or stands still. Those who do wait are counted again next time.
+        if hasToGiveWay { word32(48).store(0, ordering: .sequentiallyConsistent) }
+    }
+
+    private func leaveWriteQueue() {
+        let word = word32(48)
+        var count = word.load(ordering: .sequentiallyConsistent)
+        while count > 0 {
+            let result = word.compareExchange(
+                expected: count,
+                desired: count - 1,
+                ordering: .sequentiallyConsistent
+            )
+            if result.exchanged { return }
+            count = result.original
+        }
     }
 
     /// The process that holds the write lock, when one does; for messages.
@@ -232,6 +309,7 @@ final class LockFile: Sendable {
 
     /// Gives a reader entry back.
     func unregister(_ entry: Int) {
+        guard isOwn else { return }
         readerVersion(entry).store(0, ordering: .sequentiallyConsistent)
         readerOwner(entry).store(0, ordering: .sequentiallyConsistent)
     }
@@ -264,6 +342,9 @@ final class LockFile: Sendable {
         for version in versions where version != unique.last { unique.append(version) }
         return unique
     }
+
+    /// Whether a process that cannot write the lock file reads the realm file: it stands at a version that nobody knows.
+    var hasOutsiders: Bool { crealm_ofd_is_locked(data.descriptor, LockFile.outsiderByte, 1) != 0 }
 
     /// What stands in the table of readers, dead processes' entries included until the next `pinnedVersions()`.
     func readers() -> [Reader] {
@@ -325,6 +406,12 @@ final class LockFile: Sendable {
         let state = try body()
         memory.storeBytes(of: state.fileID, toByteOffset: 16, as: UInt64.self)
         word64(24).store(state.version, ordering: .sequentiallyConsistent)
+        var status = stat()
+        if stat(data.path, &status) == 0 {
+            let identity = FileIdentity(status)
+            memory.storeBytes(of: identity.device, toByteOffset: 64, as: UInt64.self)
+            memory.storeBytes(of: identity.inode, toByteOffset: 72, as: UInt64.self)
+        }
     }
 
     /// Whether any process has a file open, by its lock file; opens nothing.
@@ -339,6 +426,8 @@ final class LockFile: Sendable {
 
     private func noteWriter() {
         word32(40).store(UInt32(getpid()), ordering: .relaxed)
+        word32(52).wrappingIncrement(ordering: .sequentiallyConsistent)
+        if word32(56).load(ordering: .sequentiallyConsistent) != 0 { _ = crealm_futex_wake_all(memory + 52) }
     }
 
     private func clearReaders(ofSlot slot: Int) {
@@ -382,7 +471,7 @@ final class LockFile: Sendable {
         word32(LockFile.readerEntriesOffset + entry * 16 + 12)
     }
 
-    private static func lock(
+    static func lock(
         _ descriptor: Int32,
         _ start: Int64,
         _ length: Int64,
@@ -396,7 +485,7 @@ final class LockFile: Sendable {
         }
     }
 
-    private static func incompatible(_ path: String) -> StorageError {
+    static func incompatible(_ path: String) -> StorageError {
         StorageError(
             .incompatibleLockFile,
             "The lock file has another layout: another version of the library has the realm open",

@@ -29,6 +29,8 @@ final class Reservation: @unchecked Sendable {
                     .bindMemory(to: Atomic<UInt64>.self, capacity: pageCapacity / 64)
                 return
             }
+            // Some environments call what is too long for them invalid.
+            if errno != ENOMEM, errno != EINVAL { throw SystemCall.error(errno, "Cannot map the realm file", path) }
             if capacity <= least {
                 throw StorageError(
                     .addressSpaceExhausted,

@@ -22,9 +22,9 @@ package protocol StorageDevice: Sendable {
 }
 
 extension StorageDevice {
-    /// Extends the file with zero bytes that are really written and flushed before the space is used; cuts it back when
+    /// Extends the file with zero bytes that are really written, to be flushed before the space is used; cuts it back when
     /// that fails. (On ext4 a fresh block whose first write-back failed stays zero even after a later good flush.)
-    func grow(from old: Int, to new: Int, isFlushed: Bool) throws(StorageError) {
+    func grow(from old: Int, to new: Int) throws(StorageError) {
         let chunk = 1 << 20
         let zeros = UnsafeMutableRawPointer.allocate(byteCount: min(chunk, new - old), alignment: pageByteCount)
         zeros.initializeMemory(as: UInt8.self, repeating: 0, count: min(chunk, new - old))
@@ -36,7 +36,6 @@ extension StorageDevice {
                 try write([(UnsafeRawPointer(zeros), count)], at: position)
                 position += count
             }
-            if isFlushed { try synchronize() }
         } catch {
             try? setByteCount(old)
             throw error

@@ -6,11 +6,8 @@ extension StorageFile {
     static var bulkGrowthByteCount: Int { 4 << 20 }
 
     /// Writes runs of the open transaction to their places before its commit, and lets them be read there.
-    ///
-    /// `first` is the first page that the transaction took.
     func spill(
         _ runs: [PreparedCommit.Run],
-        from first: PageNumber,
         to pageCount: PageNumber
     ) throws(StorageError) {
         let old = byteCount
@@ -26,7 +23,6 @@ extension StorageFile {
         for extent in extents {
             reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
         }
-        reservation.releaseMapping(from: Int(min(first, pageCount)), to: Int(pageCount))
     }
 
     /// Gives back what a bulk commit that failed has added to the file, so that blocks whose first write failed are not

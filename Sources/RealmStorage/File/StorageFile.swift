@@ -110,20 +110,34 @@ package final class StorageFile: Sendable {
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
         do throws(StorageError) {
-            lock = try LockFile(path: path + ".lock") { () throws(StorageError) in
-                if try data.currentByteCount() == 0, !data.isReadOnly {
-                    try withNewFileContent(options) { (content) throws(StorageError) in
-                        try data.write([(content.baseAddress!, content.count)], at: 0)
-                        try data.synchronize()
+            lock = try LockFile(path: path + ".lock", data: data) { (past) throws(StorageError) in
+                let byteCount = try data.currentByteCount()
+                if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
+                    if past.version > 1 {
+                        throw .corrupt(
+                            "The file was cut short: it held version \(past.version). To begin anew delete it and the lock file",
+                            page: 0,
+                            path: path
+                        )
+                    }
+                    if !data.isReadOnly {
+                        try withNewFileContent(options) { (content) throws(StorageError) in
+                            try data.write([(content.baseAddress!, content.count)], at: 0)
+                            try data.synchronize()
+                        }
                     }
                 }
-                let result = try recover(data, reservation, path)
+                var result = try recover(data, reservation, path, refused: past.refused)
+                if !data.isReadOnly, options.durability == .flushed {
+                    try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
+                }
                 recovered = result
                 return (result.header.fileID, result.header.version)
             }
         } catch {
             // A file in a folder that cannot be written can still be read: nobody can write it either.
             guard options.isReadOnly, error.code == .permissionDenied || error.code == .notFound else { throw error }
+            LockFile.announceOutsider(in: data)
         }
         let byteCount = try data.currentByteCount()
         if let lock, recovered == nil {
@@ -153,7 +167,8 @@ package final class StorageFile: Sendable {
     private static func recover(
         _ data: any StorageDevice,
         _ reservation: Reservation,
-        _ path: String
+        _ path: String,
+        refused: UInt64 = 0
     ) throws(StorageError) -> HeaderRecovery.Result {
         let byteCount = try data.currentByteCount()
         guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
@@ -163,7 +178,12 @@ package final class StorageFile: Sendable {
                 path: path
             )
         }
-        return try HeaderRecovery.recover(mapping: reservation.mapping, byteCount: byteCount, path: path)
+        return try HeaderRecovery.recover(
+            mapping: reservation.mapping,
+            byteCount: byteCount,
+            path: path,
+            refused: refused
+        )
     }
 
     /// The header of a version that another process has published.
@@ -172,15 +192,19 @@ package final class StorageFile: Sendable {
         _ reservation: Reservation,
         _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result? {
+        var found: HeaderRecovery.Result?
         for page in 0..<FileHeader.slotPageCount {
             if case .valid(let header) = FileHeader.read(
                 reservation.mapping + page * pageByteCount,
                 page: PageNumber(page)
             ), header.version == version {
-                return HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
+                let result = HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
+                // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not this one.
+                if header.confirmedVersion < version { return result }
+                found = result
             }
         }
-        return nil
+        return found
     }
 
     private static func withNewFileContent(
@@ -408,7 +432,8 @@ package final class StorageFile: Sendable {
             }
         }
         let (writerState, group) = try loaded.get()
-        writerState.space.reclaim(pinned: pinned, durable: published.version)
+        // A reader whose version nobody knows holds everything back.
+        if !lock.hasOutsiders { writerState.space.reclaim(pinned: pinned, durable: published.version) }
         noteSpace(writerState.space)
         return WriteTransaction(
             file: self,
@@ -524,7 +549,8 @@ package final class StorageFile: Sendable {
         let isBulk =
             commits.contains(where: \.hasSpilled)
             || Int(last.pageCount) * pageByteCount - byteCount > StorageFile.bulkGrowthByteCount
-        var isHeaderTouched = false
+        // What the header slot held, once it is touched.
+        var before: [UInt8] = []
         var isFlushing = false
         let target = 1 - slot
         var header = published
@@ -538,7 +564,19 @@ package final class StorageFile: Sendable {
             if needed > byteCount, !isBulk {
                 let step = StorageFile.growthStep(byteCount: byteCount)
                 let grown = (max(needed, byteCount + step) + 65535) & ~65535
-                try data.grow(from: byteCount, to: grown, isFlushed: options.durability == .flushed)
+                try data.grow(from: byteCount, to: grown)
+                if options.durability == .flushed {
+                    isFlushing = true
+                    do throws(StorageError) {
+                        try data.synchronize()
+                    } catch {
+                        try? data.setByteCount(byteCount)
+                        // Space that was promised and could not be had is no loss of what was written.
+                        isFlushing = error.code != .full
+                        throw error
+                    }
+                    isFlushing = false
+                }
                 byteCount = grown
                 state.withLock { $0.byteCount = grown }
             }
@@ -570,15 +608,22 @@ package final class StorageFile: Sendable {
                 try data.synchronize()
                 isFlushing = false
             }
-            isHeaderTouched = true
-            try write(header, toSlot: target)
+            before = slotContent(target)
+            try header.write(toSlot: target, of: data)
             if options.durability == .flushed {
                 isFlushing = true
                 try data.synchronize()
             }
         } catch {
-            if isHeaderTouched {
-                try? write(published, toSlot: target)
+            // The slot is to look as it did, so that nobody takes the commit, or this repair, for something durable.
+            var isRestored = true
+            if !before.isEmpty {
+                do throws(StorageError) {
+                    try restoreSlot(target, before)
+                } catch {
+                    isRestored = false
+                    lock.refuse(header)
+                }
             } else if isBulk {
                 cutBack(to: published)
             }
@@ -594,7 +639,7 @@ package final class StorageFile: Sendable {
             }
             state.withLock {
                 $0.epoch += 1
-                if isFlushing {
+                if isFlushing || !isRestored {
                     $0.stopped = StorageError(
                         .writingStopped,
                         "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
@@ -620,33 +665,60 @@ package final class StorageFile: Sendable {
             box.releasablePageCount += (runs + dropped).reduce(0) { $0 + Int($1.pageCount) }
         }
         lock.publish(last.version)
+        if options.durability == .flushed { confirm(header, inSlot: 1 - target) }
     }
 
-    private func write(_ header: FileHeader, toSlot slot: Int) throws(StorageError) {
-        let byteCount = FileHeader.copiesPerSlot * pageByteCount
-        let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
-        defer { bytes.deallocate() }
-        let first = slot * FileHeader.copiesPerSlot
-        for copy in 0..<FileHeader.copiesPerSlot {
-            header.store(to: bytes + copy * pageByteCount, page: PageNumber(first + copy))
-        }
-        try data.write([(UnsafeRawPointer(bytes), byteCount)], at: first * pageByteCount)
-    }
-
-    /// Marks the newest version as durable in the other slot, so that later damage to it cannot pass for a torn commit.
+    /// Marks a durable version as such, over the version before it, so that later damage to it cannot pass for a torn commit.
     ///
-    /// Needs no flush: without the mark the version is verified at the next opening.
+    /// Needs no flush: without the mark the version is checked at the next opening.
+    private func confirm(_ header: FileHeader, inSlot slot: Int) {
+        var header = header
+        header.confirmedVersion = header.version
+        header.extents = []
+        try? header.write(toSlot: slot, copies: 1, of: data)
+        state.withLock {
+            if $0.published.version == header.version { $0.published.confirmedVersion = header.version }
+        }
+    }
+
+    private func slotContent(_ slot: Int) -> [UInt8] {
+        let byteCount = FileHeader.copiesPerSlot * pageByteCount
+        return Array(UnsafeRawBufferPointer(start: reservation.mapping + slot * byteCount, count: byteCount))
+    }
+
+    private func restoreSlot(_ slot: Int, _ content: [UInt8]) throws(StorageError) {
+        let offset = slot * FileHeader.copiesPerSlot * pageByteCount
+        let result = content.withUnsafeBytes { bytes -> Result<Void, StorageError> in
+            do throws(StorageError) {
+                return .success(try data.write([(bytes.baseAddress!, bytes.count)], at: offset))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Marks the newest version as durable when that has not been done.
     private func confirmOnClose() {
         guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
         let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
-        guard stopped == nil, published.confirmedVersion < published.version,
+        // A commit of a process that died before it could be acknowledged must not come to life at the next opening.
+        let isFollowed = (0..<FileHeader.copiesPerSlot)
+            .contains { copy in
+                let page = (1 - slot) * FileHeader.copiesPerSlot + copy
+                let bytes = reservation.mapping + page * pageByteCount
+                guard case .valid(let other) = FileHeader.read(bytes, page: PageNumber(page)) else { return false }
+                return other.version > published.version
+            }
+        guard stopped == nil, published.confirmedVersion < published.version || isFollowed,
             (try? lock.tryLockForWriting()) == true
         else { return }
         if lock.newestVersion == published.version {
             var header = published
             header.confirmedVersion = header.version
             header.extents = []
-            try? write(header, toSlot: 1 - slot)
+            // Every copy: there may be a commit in the slot that is to be forgotten.
+            try? header.write(toSlot: 1 - slot, of: data)
         }
         lock.unlockForWriting()
     }
@@ -715,6 +787,9 @@ package final class StorageFile: Sendable {
     }
 
     // MARK: Figures
+
+    /// Whether writing has stopped after a failed flush, until the file is opened anew.
+    var hasStopped: Bool { state.withLock { $0.stopped != nil } }
 
     /// The size of the file in bytes.
     package var byteCount: Int {

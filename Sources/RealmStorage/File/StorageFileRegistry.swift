@@ -29,7 +29,8 @@ final class StorageFileRegistry: Sendable {
 
     private func file(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
         let result = entries.withLock { (entries) -> Result<StorageFile, StorageError> in
-            if let file = entries[data.identity]?.file {
+            // One on which writing has stopped may live on for its readers, but whoever opens the file gets a new one.
+            if let file = entries[data.identity]?.file, !file.hasStopped {
                 guard options.isReadOnly || !file.options.isReadOnly else {
                     return .failure(
                         StorageError(

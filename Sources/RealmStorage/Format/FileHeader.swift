@@ -111,6 +111,30 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(checksum, at: FileHeader.checksumOffset)
     }
 
+    /// Tells this header from every other one of the file, wherever its copies stand.
+    var fingerprint: UInt64 {
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: pageByteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        store(to: bytes, page: 0)
+        return UnsafeRawPointer(bytes).little(UInt64.self, at: FileHeader.checksumOffset)
+    }
+
+    /// Writes the copies of a slot, or the first of them only.
+    func write(
+        toSlot slot: Int,
+        copies: Int = FileHeader.copiesPerSlot,
+        of device: any StorageDevice
+    ) throws(StorageError) {
+        let byteCount = copies * pageByteCount
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        let first = slot * FileHeader.copiesPerSlot
+        for copy in 0..<copies {
+            store(to: bytes + copy * pageByteCount, page: PageNumber(first + copy))
+        }
+        try device.write([(UnsafeRawPointer(bytes), byteCount)], at: first * pageByteCount)
+    }
+
     /// What one header page holds.
     enum Copy {
         case valid(FileHeader)

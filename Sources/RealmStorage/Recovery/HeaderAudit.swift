@@ -28,7 +28,9 @@ package enum HeaderAudit {
             slots[page / FileHeader.copiesPerSlot].append(header)
         }
         for (slot, copies) in slots.enumerated() {
-            guard copies.allSatisfy({ $0 == copies[0] && $0.fileID == snapshot.header.fileID }) else {
+            // The mark that follows a flush is written over the first copy only.
+            let isMarked = copies[0].confirmedVersion == copies[0].version
+            guard copies.allSatisfy({ ($0 == copies[0] || isMarked) && $0.fileID == snapshot.header.fileID }) else {
                 return .corrupt(
                     "The copies of a file header differ",
                     page: PageNumber(slot * FileHeader.copiesPerSlot),

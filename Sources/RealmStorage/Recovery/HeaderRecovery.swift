@@ -11,8 +11,12 @@ enum HeaderRecovery {
         var rolledBack: UInt64?
     }
 
-    /// The newest intact copy of each slot.
-    static func slots(in mapping: UnsafeRawPointer, path: String) throws(StorageError) -> [FileHeader?] {
+    /// The newest intact copy of each slot; a header with the refused fingerprint counts as damaged.
+    static func slots(
+        in mapping: UnsafeRawPointer,
+        path: String,
+        refused: UInt64 = 0
+    ) throws(StorageError) -> [FileHeader?] {
         var slots: [FileHeader?] = [nil, nil]
         var isForeign = true
         var otherFormat: UInt32?
@@ -21,6 +25,7 @@ enum HeaderRecovery {
             switch FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page)) {
             case .valid(let header):
                 isForeign = false
+                if refused != 0, header.fingerprint == refused { continue }
                 if header.version > slots[slot]?.version ?? 0 { slots[slot] = header }
             case .otherFormat(let format):
                 isForeign = false
@@ -44,8 +49,13 @@ enum HeaderRecovery {
     }
 
     /// The header to open with.
-    static func recover(mapping: UnsafeRawPointer, byteCount: Int, path: String) throws(StorageError) -> Result {
-        let slots = try slots(in: mapping, path: path)
+    static func recover(
+        mapping: UnsafeRawPointer,
+        byteCount: Int,
+        path: String,
+        refused: UInt64 = 0
+    ) throws(StorageError) -> Result {
+        let slots = try slots(in: mapping, path: path, refused: refused)
         let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.version > slots[$1]!.version }
         if let first = slots[0], let second = slots[1], first.version == second.version {
             // One of them is the closing mark, which was not flushed: the next commit must overwrite that one, and leave
@@ -55,8 +65,9 @@ enum HeaderRecovery {
             return Result(header: marked, slot: first.confirmedVersion == first.version ? 1 : 0)
         }
         let newest = slots[order[0]]!
+        // A file has its length before a header says so: one that is too short was cut, and no commit was torn.
+        try checkLength(newest, byteCount: byteCount, path: path)
         if isIntact(newest, mapping: mapping, byteCount: byteCount) {
-            try checkLength(newest, byteCount: byteCount, path: path)
             return Result(header: newest, slot: order[0])
         }
         guard order.count == 2, let older = slots[order[1]], older.version >= newest.confirmedVersion,

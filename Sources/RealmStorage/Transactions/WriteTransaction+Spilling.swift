@@ -19,7 +19,16 @@ extension WriteTransaction {
         group.unspilledPageCount = 0
         guard let last = runs.last else { return }
         group.hasSpilled = true
-        try file.spill(runs, from: group.taken.first?.page ?? last.page, to: last.page + last.pageCount)
+        try file.spill(runs, to: last.page + last.pageCount)
+        // A member's rollback counts on the order of those before it.
+        if !isJoined { group.sealed.removeAll { !reservation.isBuffered(Int($0.page)) } }
+        releaseReadPages()
+    }
+
+    /// Lets go of pages that a transaction which spills has read back; whoever walks very many calls it now and then.
+    package func releaseReadPages() {
+        guard group.hasSpilled, let first = group.taken.first?.page else { return }
+        reservation.releaseMapping(from: Int(first), to: max(Int(first), pageCount))
     }
 
     /// Notes that a run is pointed into: it stays in memory until the commit.

@@ -20,7 +20,7 @@ package final class WriteTransaction {
     let reservation: Reservation
     let group: WriterGroup
     /// The number of sealed pages that may wait in memory for the commit.
-    package var unspilledPageLimit = 8192
+    package var unspilledPageLimit = 4096
     /// Whether it has not been committed, joined, rolled back or lost.
     package private(set) var isOpen = true
     private var savepoint: Savepoint?

@@ -15,6 +15,8 @@ package final class ByteTreeDrain {
     private var steps: [Step] = []
     private var leaf: Step?
     private var index = 0
+    /// The leaves behind.
+    private var leafCount = 0
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: ByteTree.maximumKeyByteCount, alignment: 16)
     private var keyByteCount = 0
     /// A page's room for each level from the root down.
@@ -40,6 +42,8 @@ package final class ByteTreeDrain {
             }
             transaction.free(leaf.reference)
             self.leaf = nil
+            leafCount += 1
+            if leafCount % 256 == 0 { transaction.releaseReadPages() }
             try ascend()
         } else {
             try descend(to: tree.root, page: try KeyedPage.root(tree.root, in: transaction.view))

@@ -290,4 +290,33 @@ struct ObservingTests {
             await worker.with { _, realm in _ = realm.objects(Chore.self).observe(keyPaths: ["none"]) { _ in } }
         }
     }
+
+    /// Keeps the token of its own observer, which therefore ends with it.
+    private actor Keeper {
+        private var token: NotificationToken?
+
+        init(_ configuration: Realm.Configuration) async throws {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            token = realm.objects(Chore.self).observe { _ in }
+        }
+    }
+
+    @Test("observers may end with their actor while other realms of the file are opened")
+    func endingBesideOpening() async throws {
+        let configuration = file.configuration
+        let worker = try await Worker(configuration)
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                for _ in 0..<400 { _ = try await Keeper(configuration) }
+            }
+            group.addTask {
+                for _ in 0..<400 {
+                    let queue = DispatchQueue(label: "opening")
+                    try queue.sync { _ = try Realm(configuration: configuration, queue: queue) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await worker.add(1, "one")
+    }
 }

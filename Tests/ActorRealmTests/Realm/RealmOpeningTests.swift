@@ -215,7 +215,9 @@ struct RealmOpeningTests {
         }
         #expect(count == 0)
         let called = Counter()
+        queue.suspend()
         Realm.asyncOpen(configuration: configuration, callbackQueue: queue) { _ in called.increment() }.cancel()
+        queue.resume()
         try await Task.sleep(for: .milliseconds(50))
         queue.sync {}
         #expect(called.value == 0)

@@ -101,11 +101,65 @@ import Testing
                     let image = survivor(durable, pending, variant: variant, random: &random)
                     try check(image, acknowledged: acknowledged, history: workload.history, seed: seed, state: checked)
                     checked += 1
+                    if checked % 8 == 0 {
+                        checked += try checkRecovery(
+                            of: image,
+                            acknowledged: acknowledged,
+                            history: workload.history,
+                            seed: seed,
+                            state: checked,
+                            random: &random
+                        )
+                    }
                 }
             }
         }
         print("crash states checked: \(checked), workloads: \(seed), cuts of the file: \(cuts)")
         #expect(seed < 2 || cuts > 0)
+    }
+
+    /// Power cuts while a crash state is being recovered and closed; returns the number of states.
+    ///
+    /// A version that somebody has seen is there for good.
+    private func checkRecovery(
+        of image: [UInt8],
+        acknowledged: UInt64,
+        history: [UInt64: [UInt64]],
+        seed: UInt64,
+        state: Int,
+        random: inout SplitMix64
+    ) throws -> Int {
+        let path = directory.path("recovered.realm")
+        try? FileManager.default.removeItem(atPath: path)
+        try Data(image).write(to: URL(fileURLWithPath: path))
+        let log = RecordingDevice.Log()
+        var options = StorageOptions()
+        options.makeDevice = { RecordingDevice($0, log: log) }
+        log.append(.acknowledged(version: acknowledged))
+        do {
+            let file = try StorageFile.open(path: path, options: options)
+            log.append(.acknowledged(version: file.newestVersion))
+        }
+        var durable = image
+        var pending: [Change] = []
+        var seen = acknowledged
+        var count = 0
+        for operation in log.state.withLock({ $0.operations }) {
+            switch operation {
+            case .acknowledged(let version): seen = version
+            case .setByteCount(let count): pending.append(.cut(count))
+            case .synchronize:
+                for change in pending { change.apply(to: &durable) }
+                pending = []
+            case .write(let offset, let bytes): pending.append(.write(offset, bytes))
+            }
+            for variant in 0..<(pending.isEmpty ? 1 : 4) {
+                let image = survivor(durable, pending, variant: variant, random: &random)
+                try check(image, acknowledged: seen, history: history, seed: seed, state: state + count)
+                count += 1
+            }
+        }
+        return count
     }
 
     /// Something that was done to the file and not flushed.
@@ -224,7 +278,7 @@ import Testing
                 log.fail(at: nil)
                 file.unlockForWriting()
             }
-            #expect(didFail)
+            #expect(didFail || log.state.withLock { $0.wasMark })
             let snapshot = try StorageFile.open(path: path).beginRead()
             #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view) == model, "call \(failing)")
             try PageArray.audit(snapshot)

@@ -16,7 +16,10 @@ final class RecordingDevice: StorageDevice {
         var count = 0
         var failing: Int?
         var failsForever = false
-        var lastFailedWasSynchronize = false
+        /// Whether what failed was the mark that follows a flush: its failure is no failure of a commit.
+        var wasMark = false
+        /// The failure, when it is not to be that which the call usually has.
+        var code: StorageError.Code?
     }
 
     let base: any StorageDevice
@@ -28,8 +31,9 @@ final class RecordingDevice: StorageDevice {
 
         func append(_ operation: Operation) { state.withLock { $0.operations.append(operation) } }
 
-        func fail(at index: Int?, forever: Bool = false) {
+        func fail(at index: Int?, forever: Bool = false, code: StorageError.Code? = nil) {
             state.withLock {
+                $0.code = code
                 $0.count = 0
                 $0.failing = index
                 $0.failsForever = forever
@@ -49,7 +53,7 @@ final class RecordingDevice: StorageDevice {
     func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
 
     func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        try step(.full)
+        try step(.full, isMark: offset < 4 * 4096 && pieces.reduce(0) { $0 + $1.1 } == 4096)
         var bytes: [UInt8] = []
         for (pointer, count) in pieces { bytes += UnsafeRawBufferPointer(start: pointer, count: count) }
         log.append(.write(offset: offset, bytes: bytes))
@@ -66,12 +70,14 @@ final class RecordingDevice: StorageDevice {
         try base.setByteCount(byteCount)
     }
 
-    private func step(_ code: StorageError.Code) throws(StorageError) {
+    private func step(_ code: StorageError.Code, isMark: Bool = false) throws(StorageError) {
         let fails = log.state.withLock { state in
             defer { state.count += 1 }
             guard let failing = state.failing else { return false }
             return state.failsForever ? state.count >= failing : state.count == failing
         }
+        if fails { log.state.withLock { $0.wasMark = isMark } }
+        let code = log.state.withLock { $0.code } ?? code
         if fails { throw StorageError(code, "Injected failure", errorNumber: code == .full ? 28 : 5) }
     }
 }

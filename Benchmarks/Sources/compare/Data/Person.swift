@@ -1,5 +1,6 @@
 import ActorRealm
 import Foundation
+import People
 
 /// The object that all rows of the table are measured with.
 final class Person: Object {

@@ -83,8 +83,9 @@ struct ResultTable: Codable {
             }
         let titles = ["actorrealm": "ActorRealm", "grdb": "GRDB", "sqlite": "SQLite", "lmdb": "LMDB", "limit": "limit"]
         var lines = [
-            "| | workload | " + names.map { titles[$0] ?? $0 }.joined(separator: " | ") + " | target |",
-            "|---|---|" + String(repeating: "---:|", count: names.count + 1),
+            "| | workload | " + names.map { titles[$0] ?? $0 }.joined(separator: " | ")
+                + " | beside the best peer | target |",
+            "|---|---|" + String(repeating: "---:|", count: names.count + 2),
         ]
         for row in rows {
             guard let identifier = RowIdentifier(rawValue: row.id) else { continue }
@@ -98,19 +99,28 @@ struct ResultTable: Codable {
                 }
             lines.append(
                 "| \(row.id) | \(identifier.title), \(row.unit) | "
-                    + figures.joined(separator: " | ") + " | \(target ?? "") |"
+                    + figures.joined(separator: " | ") + " | \(Self.advantage(row)) | \(target ?? "") |"
             )
         }
         return lines.joined(separator: "\n")
     }
 
-    private static func median(_ samples: [Double]) -> Double {
+    /// How many times as good our figure is as the best one of a peer.
+    private static func advantage(_ row: Row) -> String {
+        let peers = ["grdb", "sqlite", "lmdb"].compactMap { row.figures[$0] }
+        let isHigher = row.better == "higher"
+        guard let ours = row.figures["actorrealm"], let best = isHigher ? peers.max() : peers.min(), best > 0, ours > 0
+        else { return "" }
+        return String(format: "%.1fx", isHigher ? ours / best : best / ours)
+    }
+
+    static func median(_ samples: [Double]) -> Double {
         let sorted = samples.sorted()
         let middle = sorted.count / 2
         return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    private static func shown(_ figure: Double) -> String {
+    static func shown(_ figure: Double) -> String {
         if figure >= 100 {
             var digits = String(Int(figure.rounded()))
             var end = digits.index(digits.endIndex, offsetBy: -3)

@@ -1,17 +1,20 @@
 /// Person number `id`: a pure function of the number, the same for every contestant and in every run.
-struct PersonData: Sendable {
-    let id: Int
+public struct PersonData: Sendable {
+    /// The number, which is the primary key.
+    public let id: Int
     /// 16 bytes.
-    let name: String
+    public let name: String
     /// 0 to 99.
-    let age: Int
+    public let age: Int
     /// 0 to 1.
-    let score: Double
+    public let score: Double
     /// 24 bytes, unique.
-    let email: String
-    let createdAt: Double
+    public let email: String
+    /// Seconds since 2001.
+    public let createdAt: Double
 
-    init(_ id: Int) {
+    /// Makes person number `id`.
+    public init(_ id: Int) {
         let random = Self.mixed(UInt64(id))
         self.id = id
         name = Self.letters(random, count: 16)
@@ -22,7 +25,7 @@ struct PersonData: Sendable {
     }
 
     /// A key among `count`, for the n-th of a random series.
-    static func randomKey(_ number: Int, below count: Int) -> Int {
+    public static func randomKey(_ number: Int, below count: Int) -> Int {
         Int(mixed(UInt64(number) &+ 0x5EED) % UInt64(count))
     }
 

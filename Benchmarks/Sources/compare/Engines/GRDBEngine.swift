@@ -1,0 +1,208 @@
+import Foundation
+import GRDB
+import People
+
+/// GRDB at its fastest for typed records: a pool, hand-written coding, cached statements.
+final class GRDBEngine: Engine {
+    static let name = "grdb"
+    static let fileSuffixes = SQLiteEngine.fileSuffixes
+    static let reduction = 10
+
+    /// A row of the table.
+    private struct Record: FetchableRecord, PersistableRecord, Sendable {
+        static let databaseTableName = "person"
+        var id: Int
+        var name: String
+        var age: Int
+        var score: Double
+        var email: String
+        var createdAt: Double
+
+        init(_ data: PersonData) {
+            id = data.id
+            name = data.name
+            age = data.age
+            score = data.score
+            email = data.email
+            createdAt = data.createdAt
+        }
+
+        init(row: Row) {
+            id = row[0]
+            name = row[1]
+            age = row[2]
+            score = row[3]
+            email = row[4]
+            createdAt = row[5]
+        }
+
+        func encode(to container: inout PersistenceContainer) {
+            container["id"] = id
+            container["name"] = name
+            container["age"] = age
+            container["score"] = score
+            container["email"] = email
+            container["createdAt"] = createdAt
+        }
+    }
+
+    private let pool: DatabasePool
+
+    init(path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws {
+        pool = try Self.open(path, isDurable: isDurable, schema: SQL.schema)
+    }
+
+    fileprivate static func open(_ path: String, isDurable: Bool, schema: String) throws -> DatabasePool {
+        let isNew = SQL.isNew(path)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        // The pool chooses NORMAL, which gives up durability: it is not what is compared here.
+        try pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = \(isDurable ? "FULL" : "OFF")")
+            if isNew { try database.execute(sql: schema) }
+        }
+        return pool
+    }
+
+    // The file is SQLite's, which fills it faster.
+    static func makeStandard(at path: String, count: Int, isolation: isolated (any Actor)?) throws {
+        try SQLiteEngine.makeStandard(at: path, count: count, isolation: isolation)
+    }
+
+    static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)? {
+        try GRDBKennel(path)
+    }
+
+    func checkpoint() throws {
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    }
+
+    func insert(_ ids: Range<Int>) throws {
+        try pool.write { database in
+            for id in ids { try Record(PersonData(id)).insert(database) }
+        }
+    }
+
+    private func run(_ sql: String, _ arguments: some Sequence<StatementArguments>) throws {
+        try pool.write { database in
+            let statement = try database.cachedStatement(sql: sql)
+            for arguments in arguments { try statement.execute(arguments: arguments) }
+        }
+    }
+
+    func update(_ ids: [Int], age: Int) throws {
+        try run(SQL.update, ids.lazy.map { [age, $0] })
+    }
+
+    func delete(_ ids: [Int]) throws {
+        try run(SQL.deletion, ids.lazy.map { [$0] })
+    }
+
+    func deleteAll(youngerThan age: Int) throws {
+        try run(SQL.deletionByAge, CollectionOfOne([age]))
+    }
+
+    func lookUp(_ ids: [Int]) throws -> Int {
+        try pool.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT * FROM person WHERE id = ?")
+            return try ids.reduce(0) { sum, id in
+                guard let record = try Record.fetchOne(statement, arguments: [id]) else { return sum }
+                return sum &+ record.age &+ record.name.utf8.count
+            }
+        }
+    }
+
+    func sumOfRows() throws -> Int { try pool.sum(SQL.ages) }
+
+    func sumByEngine() throws -> Int? { try pool.sum(SQL.sum) }
+
+    func count(_ condition: Condition) throws -> Int {
+        let (sql, text) = SQL.count(condition)
+        return try pool.sum(sql, text.map { [$0] } ?? [])
+    }
+
+    func find(emails: [String]) throws -> Int {
+        try pool.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT * FROM person WHERE email = ?")
+            return try emails.reduce(0) { try $0 &+ (Record.fetchOne(statement, arguments: [$1])?.age ?? 0) }
+        }
+    }
+
+    func sumOfSorted(first count: Int, isLimited: Bool) throws -> Int? {
+        try pool.sum(isLimited ? SQL.sorted + " LIMIT \(count)" : SQL.sorted, first: count)
+    }
+
+    func freeze(times: Int) throws {
+        for _ in 0..<times { consume(try pool.makeSnapshot()) }
+    }
+
+    @MainActor
+    static func measureAlone(_ row: RowIdentifier, in workload: Workload) async throws -> Double? {
+        guard row == .notify else { return nil }
+        let path = workload.path("observed", of: GRDBEngine.self)
+        removeFiles(at: path)
+        defer { removeFiles(at: path) }
+        try makeStandard(at: path, count: Workload.observedCount, isolation: MainActor.shared)
+        let pool = try open(path, isDurable: true, schema: SQL.schema)
+        // The observed result is fetched again as a whole: there are no fine-grained changes.
+        let observation = ValueObservation.tracking { database in
+            try Record.fetchAll(database, sql: "SELECT * FROM person WHERE age < 50 ORDER BY id")
+        }
+        var values = observation.values(in: pool).makeAsyncIterator()
+        _ = try await values.next()
+        var waits: [Duration] = []
+        for number in 0..<3 {
+            let key = PersonData.randomKey(number, below: Workload.observedCount)
+            let age = try await pool.read { try Int.fetchOne($0, sql: SQL.age, arguments: [key]) } ?? 0
+            try await pool.write { try $0.execute(sql: SQL.update, arguments: [age < 50 ? 75 : 25, key]) }
+            let returned = ContinuousClock.now
+            consume(try await values.next())
+            waits.append(ContinuousClock.now - returned)
+        }
+        return waits.sorted()[waits.count / 2] / .microseconds(1)
+    }
+}
+
+extension DatabasePool {
+    /// The sum of the first column over all rows, or the first ones.
+    fileprivate func sum(_ sql: String, _ arguments: StatementArguments = [], first count: Int = .max) throws -> Int {
+        try read { database in
+            let numbers = try Int.fetchCursor(database, sql: sql, arguments: arguments)
+            var sum = 0
+            var rest = count
+            while rest > 0, let number = try numbers.next() {
+                sum &+= number
+                rest -= 1
+            }
+            return sum
+        }
+    }
+}
+
+/// Dogs and owners in GRDB; the file is filled by SQLite.
+private final class GRDBKennel: Kennel {
+    private let path: String
+    private let pool: DatabasePool
+
+    init(_ path: String) throws {
+        self.path = path
+        pool = try GRDBEngine.open(path, isDurable: false, schema: SQL.kennel)
+    }
+
+    func insert(owners: Int, dogs: Int) throws {
+        try SQLiteKennel(path).insert(owners: owners, dogs: dogs)
+    }
+
+    func sumOfOwnerAges() throws -> Int { try pool.sum(SQL.ownerAges) }
+
+    func sumOfDogAges() throws -> Int {
+        try pool.read { database in
+            let ages = try database.cachedStatement(sql: SQL.dogAges)
+            return try Int.fetchAll(database, sql: SQL.ownerIDs)
+                .reduce(0) { sum, owner in
+                    try Int.fetchAll(ages, arguments: [owner]).reduce(sum, &+)
+                }
+        }
+    }
+}

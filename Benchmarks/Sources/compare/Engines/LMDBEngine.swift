@@ -1,0 +1,101 @@
+import CLMDB
+import Glibc
+import People
+
+/// LMDB through its C API: a person is 64 bytes under an 8-byte key, with a second tree for the index on the email.
+final class LMDBEngine: Engine {
+    static let name = "lmdb"
+    static let fileSuffixes = ["", "-lock"]
+
+    private let environment: LMDBEnvironment
+
+    init(path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws {
+        environment = try LMDBEnvironment.open(path, isDurable: isDurable)
+    }
+
+    func insert(_ ids: Range<Int>) throws {
+        try environment.write { transaction in
+            for id in ids { try transaction.insert(PersonData(id)) }
+        }
+    }
+
+    func update(_ ids: [Int], age: Int) throws {
+        try environment.write { transaction in
+            for id in ids { try transaction.update(id, age: age) }
+        }
+    }
+
+    func delete(_ ids: [Int]) throws {
+        try environment.write { transaction in
+            for id in ids { try transaction.delete(id) }
+        }
+    }
+
+    func deleteAll(youngerThan age: Int) throws {
+        try environment.write { transaction in
+            var ids: [Int] = []
+            try transaction.forEachRow { id, row in
+                if row.age < age { ids.append(id) }
+            }
+            for id in ids { try transaction.delete(id) }
+        }
+    }
+
+    func lookUp(_ ids: [Int]) throws -> Int {
+        var sum = 0
+        try environment.read { transaction in
+            for id in ids {
+                guard let row = try transaction.row(id) else { continue }
+                sum &+= row.age &+ String(decoding: row.name, as: UTF8.self).utf8.count
+            }
+        }
+        return sum
+    }
+
+    func sumOfRows() throws -> Int {
+        var sum = 0
+        try environment.read { try $0.forEachRow { sum &+= $1.age } }
+        return sum
+    }
+
+    func sumByEngine() -> Int? { nil }
+
+    func count(_ condition: Condition) throws -> Int {
+        switch condition {
+        case .agedThirtiesAndScored: try count { $0.age >= 30 && $0.age < 40 && $0.score > 0.5 }
+        case .aged33: try count { $0.age == 33 }
+        case .named(let name):
+            try count(of: name) { $0.count == $1.count && memcmp($0.baseAddress!, $1.baseAddress!, $1.count) == 0 }
+        case .namePrefix(let prefix): try count(of: prefix) { memcmp($0.baseAddress!, $1.baseAddress!, $1.count) == 0 }
+        case .nameContains(let part):
+            try count(of: part) { memmem($0.baseAddress, $0.count, $1.baseAddress, $1.count) != nil }
+        }
+    }
+
+    private func count(of text: String, _ test: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) throws -> Int
+    {
+        try Array(text.utf8).withUnsafeBytes { text in try count { test($0.name, text) } }
+    }
+
+    private func count(_ test: (LMDBEnvironment.Row) -> Bool) throws -> Int {
+        var count = 0
+        try environment.read { try $0.forEachRow { if test($1) { count += 1 } } }
+        return count
+    }
+
+    func find(emails: [String]) throws -> Int {
+        var sum = 0
+        try environment.read { transaction in
+            for email in emails {
+                if let id = try transaction.id(email: email), let row = try transaction.row(id) { sum &+= row.age }
+            }
+        }
+        return sum
+    }
+
+    func sumOfSorted(first count: Int, isLimited: Bool) -> Int? { nil }
+
+    func freeze(times: Int) throws {
+        for _ in 0..<times { try environment.read { _ in } }
+    }
+}

@@ -1,0 +1,68 @@
+import ActorRealm
+import Foundation
+
+/// Another process of this executable: it gets ready, waits for a line, does one thing, and says what came out.
+@MainActor
+final class ChildProcess {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+
+    /// Starts a process, and waits until it is ready.
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--child"] + arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        _ = output.fileHandleForReading.availableData
+    }
+
+    func go() throws {
+        try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8))
+    }
+
+    func result() throws -> String {
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// What such a process does.
+    static func main(_ arguments: [String]) throws {
+        guard arguments.count > 2 else {
+            throw Options.Failure(description: "A child needs a task, an engine and a path.")
+        }
+        switch (arguments[0], arguments[1]) {
+        case ("holds", RealmEngine.name): try hold(arguments[2])
+        case ("commits", RealmEngine.name): try commit(RealmEngine.self, arguments)
+        case ("commits", GRDBEngine.name): try commit(GRDBEngine.self, arguments)
+        case ("commits", SQLiteEngine.name): try commit(SQLiteEngine.self, arguments)
+        case ("commits", LMDBEngine.name): try commit(LMDBEngine.self, arguments)
+        default: throw Options.Failure(description: "There is no child task \(arguments[0]) of \(arguments[1]).")
+        }
+    }
+
+    private static func waitForGo() {
+        print("ready")
+        fflush(nil)
+        _ = readLine()
+    }
+
+    private static func hold(_ path: String) throws {
+        let realm = try Realm(configuration: RealmEngine.configuration(path))
+        realm.beginWrite()
+        waitForGo()
+        usleep(1_000_000)
+        realm.cancelWrite()
+    }
+
+    private static func commit<E: Engine>(_ type: E.Type, _ arguments: [String]) throws {
+        guard arguments.count == 5, let first = Int(arguments[3]), let seconds = Double(arguments[4]) else {
+            throw Options.Failure(description: "A child that commits needs a first number and a duration.")
+        }
+        let engine = try E(path: arguments[2], isDurable: false, isolation: MainActor.shared)
+        waitForGo()
+        print(try CommitLoop(first: first).run(for: .seconds(seconds)) { try engine.insert($0..<$0 + 1) })
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import People
+
+/// Look-ups, queries, openings and links.
+extension EngineContestant {
+    /// Rows that only read the file with all persons.
+    func read(_ row: RowIdentifier) throws -> Double? {
+        let engine = try standard()
+        let count = workload.objectCount
+        switch row {
+        case .lookup:
+            let ids = randomIDs(100_000 / E.reduction)
+            return try repeated(3) { consume(try engine.lookUp(ids)) } / .nanoseconds(ids.count)
+        case .sumObjects:
+            return try repeated(3) { consume(try engine.sumOfRows()) } / .nanoseconds(count)
+        case .sumEngine:
+            guard try engine.sumByEngine() != nil else { return nil }
+            return try repeated(5) { consume(try engine.sumByEngine()) } / .milliseconds(1)
+        case .findByIndex:
+            let emails = randomIDs(20_000 / E.reduction).map { PersonData($0).email }
+            return try repeated(3) { consume(try engine.find(emails: emails)) } / .nanoseconds(emails.count)
+        case .sort, .sortLimited:
+            let isLimited = row == .sortLimited
+            guard try engine.sumOfSorted(first: 1, isLimited: isLimited) != nil else { return nil }
+            return try repeated(1) {
+                consume(try engine.sumOfSorted(first: 1_000, isLimited: isLimited))
+            } / .milliseconds(1)
+        case .freeze:
+            let times = 10_000 / E.reduction
+            return try repeated(3) { try engine.freeze(times: times) } / .nanoseconds(times)
+        default:
+            guard let condition = condition(of: row) else { return nil }
+            return try repeated(2) { consume(try engine.count(condition)) } / .milliseconds(1)
+        }
+    }
+
+    private func randomIDs(_ count: Int) -> [Int] {
+        (0..<count).map { PersonData.randomKey($0, below: workload.objectCount) }
+    }
+
+    private func condition(of row: RowIdentifier) -> Condition? {
+        let name = PersonData(workload.objectCount / 2).name
+        return switch row {
+        case .countAnd: .agedThirtiesAndScored
+        case .countEqual: .aged33
+        case .countName: .named(name)
+        case .countPrefix: .namePrefix(String(name.prefix(3)))
+        case .countContains: .nameContains(String(name.dropFirst(5).prefix(3)))
+        default: nil
+        }
+    }
+
+    /// Opens the file and reads one object.
+    func open(afterEviction isCold: Bool) throws -> Double {
+        let path = try standardPath()
+        var best = Duration.seconds(1_000)
+        for _ in 0..<(isCold ? 3 : 20) {
+            if isCold { E.evict(at: path) }
+            let start = ContinuousClock.now
+            let engine = try open(path)
+            consume(try engine.lookUp([workload.objectCount / 2]))
+            best = min(best, ContinuousClock.now - start)
+        }
+        return best / .microseconds(1)
+    }
+
+    /// Point reads beside a writer in another thread that never pauses, as a share of those alone.
+    func readBesideWriter() throws -> Double {
+        try withFile(copied: true) { path in
+            let engine = try open(path, isDurable: false)
+            let ids = randomIDs(100)
+            let half = workload.commitDuration / 2
+            let alone = try CommitLoop(first: 0).run(for: half) { _ in consume(try engine.lookUp(ids)) }
+            let writer = WriterThread<E>(path: path, first: workload.objectCount)
+            let beside = try CommitLoop(first: 0).run(for: half) { _ in consume(try engine.lookUp(ids)) }
+            note(try writer.stop(), for: .writeBesideReader)
+            return beside / alone * 100
+        }
+    }
+
+    func links(_ row: RowIdentifier) throws -> Double? {
+        let path = workload.path("kennel", of: E.self)
+        let isNew = !FileManager.default.fileExists(atPath: path)
+        guard let kennel = try E.makeKennel(at: path, isolation: MainActor.shared) else { return nil }
+        let dogs = min(300_000, workload.objectCount)
+        if isNew { try kennel.insert(owners: dogs / 3, dogs: dogs) }
+        return try repeated(2) {
+            consume(row == .forward ? try kennel.sumOfOwnerAges() : try kennel.sumOfDogAges())
+        } / .nanoseconds(dogs)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import People
+
+/// Inserts, commits, changes and deletions.
+extension EngineContestant {
+    func insertAll() throws -> Double {
+        let count = workload.objectCount / E.reduction
+        return try withFile { path in
+            let rate: Double
+            do {
+                let engine = try open(path)
+                rate = try perSecond(count) { try engine.insert(0..<count) }
+                try engine.checkpoint()
+            }
+            note(Double(E.byteCount(at: path)) / Double(count), for: .insertBytes)
+            return rate
+        }
+    }
+
+    func commits(isDurable: Bool) throws -> Double {
+        try withCommitBase(isDurable: isDurable) { engine, _ in
+            let counter = WrittenBytes()
+            let loop = CommitLoop(first: workload.objectCount + workload.commitBase)
+            let rate = try loop.run(for: workload.commitDuration) { try engine.insert($0..<$0 + 1) }
+            if isDurable { note(counter.sinceStart / Double(loop.count), for: .commitBytes) }
+            return rate
+        }
+    }
+
+    private var changedIDs: [Int] {
+        let count = min(100_000, workload.objectCount / 2)
+        return (0..<count).map { PersonData.randomKey($0, below: workload.objectCount) }
+    }
+
+    func update() throws -> Double {
+        let ids = changedIDs
+        return try withFile(copied: true) { path in
+            let engine = try open(path)
+            let before = E.byteCount(at: path)
+            let rate = try perSecond(ids.count) { try engine.update(ids, age: 33) }
+            note(Double(E.byteCount(at: path) - before) / 1_048_576, for: .updateGrowth)
+            return rate
+        }
+    }
+
+    func delete() throws -> Double {
+        let ids = Array(Set(changedIDs)).sorted { PersonData($0).score < PersonData($1).score }
+        return try withFile(copied: true) { path in
+            let engine = try open(path)
+            return try perSecond(ids.count) { try engine.delete(ids) }
+        }
+    }
+
+    func deleteByQuery() throws -> Double {
+        // A tenth of all.
+        let count = (0..<workload.objectCount).count { PersonData($0).age < 10 }
+        return try withFile(copied: true) { path in
+            let engine = try open(path)
+            return try perSecond(count) { try engine.deleteAll(youngerThan: 10) }
+        }
+    }
+
+    /// Commits of two processes at once, without a flush.
+    func commitsOfProcesses() throws -> Double {
+        let first = workload.commitBase + 10_000_000
+        return try withCommitBase(isDurable: false) { engine, path in
+            let seconds = workload.commitDuration / .seconds(1)
+            let other = try ChildProcess(["commits", E.name, path, "\(first + 10_000_000)", "\(seconds)"])
+            try other.go()
+            let rate = try CommitLoop(first: first)
+                .run(for: workload.commitDuration) { try engine.insert($0..<$0 + 1) }
+            return rate + (Double(try other.result()) ?? 0)
+        }
+    }
+
+    private func perSecond(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
+        let start = ContinuousClock.now
+        try body()
+        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+    }
+}
+
+/// Commits one after the other for some time.
+final class CommitLoop {
+    private let first: Int
+    private(set) var count = 0
+
+    init(first: Int) {
+        self.first = first
+    }
+
+    /// Runs commits, each given its number; returns how many there were in a second.
+    func run(for duration: Duration, _ commit: (Int) throws -> Void) rethrows -> Double {
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < duration {
+            try commit(first + count)
+            count += 1
+        }
+        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+    }
+}

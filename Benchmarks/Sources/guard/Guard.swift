@@ -1,0 +1,104 @@
+import Foundation
+
+/// Counts the instructions of the hot paths and compares them with the thresholds that are kept beside the sources.
+@main
+@MainActor
+struct Guard {
+    private static let usage = """
+        usage: guard --thresholds FILE [--update] [--callgrind]
+
+        --thresholds  The file of thresholds: instructions for each operation, and how much more is tolerated.
+        --update      Write what is measured to the file instead of comparing.
+        --callgrind   Count under callgrind although the processor could.
+        """
+
+    private struct Thresholds: Codable {
+        var tolerance: Double
+        var instructions: [String: Double]
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    static func main() {
+        do {
+            try run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("guard: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/guard-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        if arguments == ["--under-callgrind"] {
+            guard let counter = Counter() else { throw Failure(description: "This is not callgrind.") }
+            return try HotPaths(folder: folder, counter: counter).run()
+        }
+        guard let option = arguments.firstIndex(of: "--thresholds"), option + 1 < arguments.count else {
+            throw Failure(description: usage)
+        }
+        let file = URL(fileURLWithPath: arguments[option + 1])
+        let figures = try measure(in: folder, isForced: arguments.contains("--callgrind"))
+        if arguments.contains("--update") {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            let thresholds = Thresholds(tolerance: 0.1, instructions: figures.mapValues { $0.rounded() })
+            try (encoder.encode(thresholds) + Data("\n".utf8)).write(to: file)
+            return print(thresholds.instructions)
+        }
+        try compare(figures, try JSONDecoder().decode(Thresholds.self, from: Data(contentsOf: file)))
+    }
+
+    private static func measure(in folder: String, isForced: Bool) throws -> [String: Double] {
+        if !isForced, let counter = Counter() {
+            try HotPaths(folder: folder, counter: counter).run()
+            return counter.figures
+        }
+        // Valgrind gives up on the debug information that the compiler writes.
+        let plain = folder + "/guard"
+        try runTool(["strip", "--strip-debug", "-o", plain, CommandLine.arguments[0]])
+        try runTool([
+            "valgrind", "--quiet", "--tool=callgrind", "--collect-atstart=no",
+            "--callgrind-out-file=\(folder)/callgrind.%p", plain, "--under-callgrind",
+        ])
+        return try Counter.callgrindFigures(in: folder)
+    }
+
+    private static func runTool(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(
+                description:
+                    "The processor's counters are not to be had here, and \(arguments[0]) failed or is missing."
+            )
+        }
+    }
+
+    private static func compare(_ figures: [String: Double], _ thresholds: Thresholds) throws {
+        var tooMany: [String] = []
+        for (name, threshold) in thresholds.instructions.sorted(by: { $0.key < $1.key }) {
+            guard let figure = figures[name] else { throw Failure(description: "\(name) was not measured.") }
+            let change = (figure / threshold - 1) * 100
+            let padded = name.padding(toLength: 18, withPad: " ", startingAt: 0)
+            var line = padded + String(format: "%12.0f instructions, %+.1f %%", figure, change)
+            if figure > threshold * (1 + thresholds.tolerance) {
+                line += "  TOO MANY"
+                tooMany.append(name)
+            } else if figure < threshold * (1 - 2 * thresholds.tolerance) {
+                line += "  lower the threshold (--update)"
+            }
+            print(line)
+        }
+        if !tooMany.isEmpty {
+            throw Failure(description: "More instructions than before: \(tooMany.joined(separator: ", ")).")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import ActorRealm
+import Foundation
+import People
+
+/// The operations whose instructions are counted, as a program calls them.
+@MainActor
+struct HotPaths {
+    private static let objectCount = 20_000
+
+    private let folder: String
+    private let counter: Counter
+
+    init(folder: String, counter: Counter) {
+        self.folder = folder
+        self.counter = counter
+    }
+
+    private func open(_ name: String, isDurable: Bool) throws -> Realm {
+        var configuration = Realm.Configuration(
+            fileURL: URL(fileURLWithPath: "\(folder)/\(name).realm"),
+            objectTypes: [Person.self]
+        )
+        configuration.durability = isDurable ? .flushed : .unflushed
+        return try Realm(configuration: configuration)
+    }
+
+    /// Runs everything; the counter is told of each operation by name.
+    func run() throws {
+        try commits("commit.durable", isDurable: true)
+        try commits("commit.unflushed", isDurable: false)
+        let realm = try open("people", isDurable: false)
+        let data = (0..<Self.objectCount).map { PersonData($0) }
+        try counter.count("insert", operations: data.count) {
+            try realm.write {
+                for data in data { realm.add(Person(data)) }
+            }
+        }
+        let ids = (0..<5_000).map { PersonData.randomKey($0, below: Self.objectCount) }
+        try repeated("lookup", operations: ids.count) {
+            for id in ids { keep((realm.object(ofType: Person.self, forPrimaryKey: id)?.age ?? 0)) }
+        }
+        try repeated("read.scan", operations: Self.objectCount) {
+            var sum = 0
+            for person in realm.objects(Person.self) { sum &+= person.age }
+            keep(sum)
+        }
+        let people = realm.objects(Person.self)
+        try repeated("sum", operations: Self.objectCount) { keep(people.sum(of: \.age) as Int) }
+        let emails = ids.prefix(1_000).map { PersonData($0).email }
+        try repeated("query.index", operations: emails.count) {
+            for email in emails { keep(people.where { $0.email == email }.first) }
+        }
+        try repeated("query.count", operations: Self.objectCount) { keep(people.where { $0.age == 33 }.count) }
+        try repeated("freeze", operations: 1_000) {
+            for _ in 0..<1_000 { keep(realm.freeze()) }
+        }
+        try counter.count("update", operations: ids.count) {
+            try realm.write {
+                for id in ids { realm.object(ofType: Person.self, forPrimaryKey: id)?.age = 33 }
+            }
+        }
+    }
+
+    /// What is done for the first time does more: it is done once without counting.
+    private func repeated(_ name: String, operations: Int, _ body: () throws -> Void) throws {
+        try body()
+        try counter.count(name, operations: operations, body)
+    }
+
+    private func commits(_ name: String, isDurable: Bool) throws {
+        let realm = try open(name, isDurable: isDurable)
+        func commit(_ ids: Range<Int>) throws {
+            for id in ids {
+                let data = PersonData(id)
+                try realm.write { realm.add(Person(data)) }
+            }
+        }
+        try commit(0..<200)
+        try counter.count(name, operations: 200) { try commit(200..<400) }
+    }
+}
+
+/// Keeps the optimizer from dropping a result.
+@inline(never)
+private func keep<Value>(_ value: Value) {
+    withExtendedLifetime(value) {}
+}

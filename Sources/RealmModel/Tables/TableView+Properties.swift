@@ -1,0 +1,11 @@
+/// Single facts of the class, without a copy of its schema.
+extension TableView {
+    /// The ordinal of the property of a name in the file.
+    package func ordinal(of name: String) -> Int? { schema.ordinal(of: name) }
+
+    /// The type of a property.
+    package func kind(of property: Int) -> PropertyKind { slots[property].kind }
+
+    /// The ordinal of the primary key; nil when the class has none.
+    package var primaryKeyOrdinal: Int? { primaryKeyProperty < 0 ? nil : primaryKeyProperty }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// A child that is forked with a realm open gets an error, and what it does to its copies does not disturb the parent.
+@Suite struct ForkTests {
+    let directory = TemporaryDirectory()
+
+    /// Runs a function in a forked child; returns its exit status.
+    private func inChild(_ body: () -> Int32) throws -> Int32 {
+        // Swift hides `fork`, for good reasons: most of what a program has does not work in a child.
+        let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
+        let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+        let child = fork()
+        if child == 0 { _exit(body()) }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return status
+    }
+
+    @Test func `a forked child gets an error and takes nothing from its parent`() throws {
+        let file = try StorageFile.open(path: directory.path("forked.realm"))
+        try file.lockForWriting()
+        var transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        var snapshot: Snapshot? = try file.beginRead()
+        let pinned = try #require(snapshot).version
+        let status = try inChild {
+            do {
+                _ = try file.beginRead()
+                return 1
+            } catch {
+                guard (error as? StorageError)?.code == .invalidArgument else { return 2 }
+            }
+            guard (try? file.beginWrite()) == nil, (try? file.tryLockForWriting()) == nil else { return 3 }
+            // The child's copies go away; the parent's snapshot and lock must not.
+            snapshot = nil
+            file.unlockForWriting()
+            return 0
+        }
+        #expect(status == 0)
+        // Still pinned: its pages outlive as many commits as would use them again.
+        for round in 1...50 {
+            transaction = try file.beginWrite()
+            for index in 0..<20 { try PageArray.set((round + index) % 200, to: UInt64(round), in: transaction) }
+            try file.publish([try PageArray.commit(transaction)])
+        }
+        let held = try #require(snapshot)
+        #expect(held.version == pinned)
+        #expect(try PageArray.values(of: held.catalog.root, in: held.view).allSatisfy { $0 == 0 })
+        // Still locked: another open file description, as another process has one, does not get the lock.
+        let other = open(directory.path("forked.realm.lock"), O_RDWR)
+        defer { close(other) }
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 1 << 41
+        lock.l_len = 1
+        let setLock: Int32 = 37  // F_OFD_SETLK
+        #expect(fcntl(other, setLock, &lock) == -1)
+        file.unlockForWriting()
+        #expect(fcntl(other, setLock, &lock) == 0)
+    }
+}

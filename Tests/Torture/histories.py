@@ -1,0 +1,266 @@
+"""Several processes on one file: the histories of their transactions are serializable in the order of the versions and of real
+time, whoever is killed meanwhile; nobody waits long for the dead; and the dead pin nothing."""
+
+import itertools
+import threading
+
+from torture import *
+
+
+class Event:
+    """One transaction of a client: its operations, and what it answered, if it did."""
+
+    __slots__ = ("operations", "began", "ended", "version", "results", "client")
+
+    def __init__(self, operations, client):
+        self.operations, self.client = operations, client
+        self.began = time.monotonic()
+        self.ended = self.version = self.results = None
+
+    @property
+    def writes(self):
+        return any(not operation.startswith("r:") for operation in self.operations)
+
+
+class Client(threading.Thread):
+    """A process that appends to lists and reads them, until it is told to stop; when it is killed another takes its place."""
+
+    def __init__(self, name, path, seed, lists, ends, pace=0.0, begins=0.1):
+        super().__init__(daemon=True)
+        self.id, self.path, self.lists, self.ends, self.pace, self.begins = name, path, lists, ends, pace, begins
+        self.rng = random.Random(seed)
+        self.events, self.waits, self.deaths = [], [], 0
+        self.failure = None
+        self.driver = None
+        self.numbers = itertools.count()
+
+    def operations(self):
+        result = []
+        for _ in range(self.rng.randrange(1, 5)):
+            name = f"l{self.rng.randrange(self.lists)}"
+            if self.rng.random() < 0.5:
+                result.append(f"r:{name}")
+            else:
+                result.append(f"a:{name}:{self.id}.{next(self.numbers)}")
+        return result
+
+    def run(self):
+        try:
+            while time.monotonic() < self.ends:
+                self.driver = Driver()
+                try:
+                    self.driver.need(f"open {self.path}")
+                    while time.monotonic() < self.ends:
+                        self.step()
+                    self.driver.end()
+                except Died:
+                    self.driver.must_have_been_killed()
+                    self.deaths += 1
+        except Exception as failure:
+            self.failure = failure
+
+    def step(self):
+        if self.rng.random() < self.begins:
+            # Holds the write lock for a while.
+            self.driver.need("begin")
+            if self.pace:
+                time.sleep(self.rng.uniform(0, 0.005))
+            self.driver.need("abort")
+        event = Event(self.operations(), self.id)
+        self.events.append(event)
+        words = self.driver.need("txn " + " ".join(event.operations))
+        event.ended = time.monotonic()
+        event.version, event.results = int(words[0]), words[1:]
+        self.waits.append((event.ended, event.ended - event.began))
+        if self.pace:
+            time.sleep(self.rng.uniform(0, self.pace))
+
+
+def check(events, final, first_version):
+    """Replays the transactions in the order of their versions; every result must be what the replay gives."""
+    position = {}
+    for name, text in final.items():
+        for index, element in enumerate(text.split(",")):
+            expect(element not in position, f"{element} was appended twice")
+            position[element] = (name, index)
+    elements = lambda event: [o.split(":", 2)[1:] for o in event.operations if o.startswith("a:")]
+    done = [event for event in events if event.version is not None]
+    lost = [event for event in events if event.version is None]
+    writes = {}
+    for event in done:
+        if not event.writes:
+            continue
+        expect(event.version not in writes, f"two transactions answered version {event.version}")
+        writes[event.version] = event
+        for name, element in elements(event):
+            expect(position.get(element, ("",))[0] == name, f"{element} was acknowledged in version {event.version} and is lost")
+    # What was on the way when its process was killed is there whole or not at all, in a version that nobody answered.
+    resurrected = 0
+    version_of = {element: version for version, event in writes.items() for _, element in elements(event)}
+    order = {name: text.split(",") for name, text in final.items()}
+    for event in lost:
+        present = [element in position for _, element in elements(event)]
+        expect(all(present) or not any(present), f"half of a transaction is there: {event.operations}")
+        if not present or not present[0]:
+            continue
+        resurrected += 1
+        low, high = first_version, max(writes, default=first_version) + len(lost) + 1
+        for name, element in elements(event):
+            index = position[element][1]
+            before = [version_of[e] for e in order[name][:index] if e in version_of]
+            after = [version_of[e] for e in order[name][index + 1 :] if e in version_of]
+            low, high = max([low, *before]), min([high, *after])
+        free = [version for version in range(low + 1, high + 1) if version not in writes]
+        expect(free, f"no version is left for a transaction that is there: {event.operations}")
+        event.version = free[0]
+        writes[free[0]] = event
+        for _, element in elements(event):
+            version_of[element] = free[0]
+    state = {}
+    reads = sorted((event for event in done if not event.writes), key=lambda event: event.version)
+    next_read = 0
+
+    def replay(event, changes):
+        results = []
+        for operation in event.operations:
+            kind, name, *value = operation.split(":", 2)
+            if kind == "r":
+                results.append(",".join(state[name]) if name in state else "~")
+            else:
+                if changes:
+                    state.setdefault(name, []).append(value[0])
+                results.append(".")
+        expect(
+            event.results is None or results == event.results,
+            f"version {event.version} of {event.client}: {event.operations} answered {event.results}, not {results}",
+        )
+
+    for version in sorted(writes) + [float("inf")]:
+        while next_read < len(reads) and reads[next_read].version < version:
+            replay(reads[next_read], False)
+            next_read += 1
+        if version in writes:
+            replay(writes[version], True)
+    expect({name: ",".join(list_) for name, list_ in state.items()} == final, "the final lists are not what the replay gives")
+    # Real time: who begins after another's answer sees it.
+    newest = 0
+    moments = sorted(
+        [(event.ended, 1, event) for event in done] + [(event.began, 0, event) for event in done], key=lambda m: m[:2]
+    )
+    floor = {}
+    for _, is_end, event in moments:
+        if is_end:
+            expect(
+                event.version >= floor[id(event)] + (1 if event.writes else 0),
+                f"{event.client} answered version {event.version}, but {floor[id(event)]} was acknowledged before it began",
+            )
+            newest = max(newest, event.version)
+        else:
+            floor[id(event)] = newest
+    return len(done), len(lost), resurrected
+
+
+def several_processes(count, seconds, seed, kills_per_second=0.0, base=None, limit=None):
+    """`count` processes for some seconds; `limit` is the longest wait that is allowed."""
+    rng = random.Random(seed)
+    with Folder(base) as folder:
+        path = folder.file()
+        driver = Driver()
+        first = int(driver.need(f"open {path}")[0])
+        driver.end()
+        ends = time.monotonic() + seconds
+        clients = [Client(f"c{n}", path, rng.random(), 6, ends) for n in range(count)]
+        for client in clients:
+            client.start()
+        kills = []
+        while time.monotonic() < ends:
+            time.sleep(0.02 if not kills_per_second else min(0.5, rng.expovariate(kills_per_second)))
+            if kills_per_second:
+                victim = rng.choice(clients)
+                if victim.driver and victim.is_alive():
+                    try:
+                        os.kill(victim.driver.process.pid, signal.SIGKILL)
+                        kills.append(time.monotonic())
+                    except ProcessLookupError:
+                        pass
+        for client in clients:
+            client.join(60)
+            expect(not client.is_alive(), f"{client.id} hangs, seed {seed}")
+            if client.failure:
+                raise Failure(f"seed {seed}, {client.id}: {client.failure}")
+        driver = Driver()
+        driver.need(f"open {path}")
+        final, _ = driver.list()
+        driver.need("verify")
+        driver.end()
+        events = [event for client in clients for event in client.events]
+        done, lost, resurrected = check(events, final, first)
+        waits = sorted(wait for client in clients for _, wait in client.waits)
+        shares = [len(client.waits) for client in clients]
+        longest = waits[-1] * 1000
+        text = (
+            f"{count} processes, {done} transactions checked, {sum(c.deaths for c in clients)} killed with {lost} on the way"
+            f" ({resurrected} of them there); waits: median {waits[len(waits) // 2] * 1000:.1f} ms,"
+            f" 99.9 % {waits[int(len(waits) * 0.999)] * 1000:.1f} ms, longest {longest:.0f} ms;"
+            f" the least and the most of one: {min(shares)} and {max(shares)}"
+        )
+        expect(limit is None or longest < limit, f"{text}: longer than {limit} ms")
+        return text
+
+
+def dead_readers(rounds, overwrites, base=None, wrapper=()):
+    """A reader that holds a snapshot is killed: its pages come back. A living one keeps what it reads."""
+    with Folder(base) as folder:
+        path = folder.file()
+        writer = Driver(wrapper=wrapper)
+        writer.need(f"open {path}")
+        value = "v" * 2000
+        writer.need("txn " + " ".join(f"w:k{n}:{value}" for n in range(100)))
+        living = Driver(wrapper=wrapper)
+        living.need(f"open {path}")
+        living.need("snap")
+        before = living.list()
+        sizes = []
+        for round in range(rounds):
+            dead = Driver(wrapper=wrapper)
+            dead.need(f"open {path}")
+            dead.need("snap")
+            for number in range(overwrites // rounds // 2):
+                writer.need(f"put k7 {round}.{number}.{value}")
+            dead.kill()
+            for number in range(overwrites // rounds // 2):
+                writer.need(f"put k7 {round}.{number}.{value}")
+            sizes.append(os.path.getsize(path))
+        expect(living.list() == before, "a snapshot of a living process changed")
+        # The living snapshot keeps a second copy; the file grows by half of itself at once.
+        expect(sizes[-1] <= 5 * 100 * 2100 + (1 << 20), f"the file grew to {sizes[-1]} bytes beside dead readers: {sizes}")
+        writer.need("verify")
+        living.end()
+        writer.end()
+        return f"{overwrites} overwrites beside {rounds} dead readers: {sizes[0]} bytes, then {sizes[-1]}"
+
+
+def dead_writers(count, base=None):
+    """A process dies with the write lock: the others go on at once, without its changes."""
+    with Folder(base) as folder:
+        path = folder.file()
+        other = Driver()
+        other.need(f"open {path}")
+        waits = []
+        for number in range(count):
+            dying = Driver()
+            dying.need(f"open {path}")
+            dying.need("begin")
+            dying.need("put dead 1")
+            other.send(f"put k {number}")
+            time.sleep(0.002)
+            began = time.monotonic()
+            dying.process.kill()
+            expect(other.line().startswith("ok"), "the write after a death failed")
+            waits.append((time.monotonic() - began) * 1000)
+            dying.kill()
+            expect(other.ask("get dead") == "none", "the change of a dead writer is there")
+        other.end()
+        waits.sort()
+        expect(waits[len(waits) // 2] < 100, f"others wait {waits[len(waits) // 2]:.0f} ms for a dead writer")
+        return f"{count} writers died with the lock: others went on after {waits[len(waits) // 2]:.1f} ms, at most {waits[-1]:.0f}"

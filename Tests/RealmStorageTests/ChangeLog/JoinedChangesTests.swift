@@ -1,0 +1,39 @@
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// Changes between which nobody stands become one, and every reader still gets exactly what changed since its version.
+@Suite struct JoinedChangesTests {
+    let directory = TemporaryDirectory()
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `every snapshot gets the changes since its version, however long the log was joined`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var options = StorageOptions()
+        options.durability = .none
+        let file = try StorageFile.open(path: directory.path("joined.realm"), options: options)
+        #expect(try file.tryLockForWriting())
+        var held: [(snapshot: Snapshot, modified: Set<Int64>)] = []
+        for round in 0..<1_200 {
+            if round % 97 == 5 { held.append((try file.beginRead(), [])) }
+            if held.count > 6 { held.remove(at: Int.random(in: 0..<held.count, using: &random)) }
+            let transaction = try file.beginWrite()
+            if round == 0 { try PageArray.create(in: transaction) }
+            try PageArray.set(round % PageArray.count, to: UInt64(round), in: transaction)
+            for _ in 0..<Int.random(in: 1...60, using: &random) {
+                let key = Int64.random(in: 0..<5_000, using: &random)
+                transaction.changes.recordModify(table: 1, key: key, column: 2)
+                for index in held.indices { held[index].modified.insert(key) }
+            }
+            try file.publish([try PageArray.commit(transaction)])
+            guard round % 50 == 49 else { continue }
+            let newest = try file.beginRead()
+            for item in held {
+                let changes = try file.changes(after: item.snapshot.version, through: newest)
+                let keys = changes?.tables[1]?.modified.map(\.key) ?? []
+                #expect(keys == item.modified.sorted(), "seed \(seed), round \(round), from \(item.snapshot.version)")
+            }
+            try PageArray.audit(newest)
+        }
+    }
+}

@@ -9,7 +9,7 @@ import RealmStorage
 /// | offset | size | field |
 /// |---|---|---|
 /// | 0 | 1 | form, 1 |
-/// | 1 | 1 | element kind (`PropertyKind`), bit 7 set when elements may be null |
+/// | 1 | 1 | element kind (`PropertyKind`), bit 6 set for the entries of a dictionary, bit 7 when elements may be null |
 /// | 2 | 2 | number of elements `n` |
 /// | 4 | (n + 7) / 8 | bit set = null; only when elements may be null |
 /// | | n w | elements of a fixed width `w`: int, date, double and link 8, float 4, bool 1, ObjectId 12, UUID 16 |
@@ -29,6 +29,9 @@ import RealmStorage
 ///
 /// An element of a sequence: the bytes of the fixed width, or none for null; of a string or data its bytes, with a byte
 /// 0 (null) or 1 before them when elements may be null.
+///
+/// A set is a list whose elements ascend, each once. A dictionary is a list of entries, whose names ascend as bytes: an
+/// entry is the length of the name (2 bytes), the name, and the value as an element of a sequence.
 enum ListFormat {
     static let smallForm: UInt8 = 1
     static let largeForm: UInt8 = 2
@@ -52,7 +55,7 @@ enum ListFormat {
         }
     }
 
-    static func kindByte(_ slot: PropertySlot) -> UInt8 { slot.kind.rawValue | (slot.isOptional ? 0x80 : 0) }
+    static func kindByte(_ slot: PropertySlot) -> UInt8 { slot.kind.rawValue | (slot.isOptional ? 0x80 : 0) | (slot.collection == .map ? 0x40 : 0) }
 
     /// The length of a small list's encoding.
     static func byteCount(width: Int, isOptional: Bool, count: Int, heapByteCount: Int) -> Int {

@@ -51,6 +51,11 @@ extension ListView {
     /// The first position of an element.
     package func firstIndex(of value: StoredValue) throws -> Int? {
         guard value.isOf(elementKind) else { return nil }
+        // Numbers of equal value may have different bytes.
+        if elementKind == .any || elementKind == .decimal128 {
+            for index in 0..<count where try StoredValue.order(self.value(at: index), value) == 0 { return index }
+            return nil
+        }
         return try value.withBorrowed { try firstIndex(of: $0) }
     }
 

@@ -27,7 +27,7 @@ extension TableView {
         _ range: Range<Int>,
         with element: BorrowedValue?
     ) throws {
-        let slot = slots[property]
+        let slot = slots[property].elements
         let transaction = openTransaction
         let width = ListFormat.width(of: slot.kind)
         let count = list.count - range.count + (element == nil ? 0 : 1)
@@ -71,7 +71,7 @@ extension TableView {
     ) throws {
         let transaction = openTransaction
         let open = ModelTransaction.OpenSequence()
-        let slot = slots[property]
+        let slot = slots[property].elements
         for index in 0..<range.lowerBound {
             try open.append(try list.borrowedValue(at: index), slot, in: transaction.storage)
         }
@@ -91,7 +91,7 @@ extension TableView {
         with element: BorrowedValue?
     ) throws {
         let transaction = openTransaction
-        let slot = slots[property]
+        let slot = slots[property].elements
         let open = try openSequence(property, key: key)
         if let element, range.count == 1 {
             try open.replace(at: range.lowerBound, with: element, slot, in: transaction.storage)
@@ -108,7 +108,7 @@ extension TableView {
     /// Brings a sequence that became small back into its row.
     private func shrink(_ open: ModelTransaction.OpenSequence, _ property: Int, key: Int64) throws {
         let transaction = openTransaction
-        let slot = slots[property]
+        let slot = slots[property].elements
         let width = ListFormat.width(of: slot.kind)
         let byteCount = ListFormat.byteCount(
             width: width,
@@ -141,7 +141,7 @@ extension TableView {
         if let open = transaction.sequences[place(property, key)] { return open }
         let location = try row(of: key)
         let bytes = try column(property, in: location.leaf).bytes(location.row)
-        let list = try ListView(bytes, slot: slots[property], view: view)
+        let list = try ListView(bytes, slot: slots[property].elements, view: view)
         precondition(list.isLarge, "The list is not large.")
         let open = ModelTransaction.OpenSequence(
             tree: SequenceTree(root: PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)),
@@ -171,7 +171,7 @@ extension ModelTransaction {
             let property = Int(place.property)
             _ = try table.openWriter()
             if place.key < table.firstNewKey { try table.settle() }
-            try open.withBytes(table.slots[property]) { (bytes) throws(StorageError) in
+            try open.withBytes(table.slots[property].elements) { (bytes) throws(StorageError) in
                 try table.openWriter().setBytes(bytes, key: place.key, column: table.column(property))
             }
         }

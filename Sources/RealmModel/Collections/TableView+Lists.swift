@@ -10,7 +10,7 @@ extension TableView {
 
     /// A list of a row already located.
     package func list(_ property: Int, at location: RowLocation, key: Int64) throws(StorageError) -> ListView {
-        let slot = slots[property]
+        let slot = slots[property].elements
         precondition(slot.collection != .none && slot.column >= 0, "The property is not a list.")
         let bytes = try column(property, in: location.leaf).bytes(location.row)
         if let transaction = model.transaction, bytes.first == ListFormat.largeForm,
@@ -42,7 +42,7 @@ extension TableView {
     /// Inserts an element before a position; at `count` it is appended.
     package func listInsert(_ property: Int, key: Int64, at index: Int, _ element: StoredValue) throws {
         try requireKind(element, property)
-        try element.withBorrowed { try listInsert(property, key: key, at: index, $0) }
+        try element.withBorrowed(for: slots[property].kind) { try listInsert(property, key: key, at: index, $0) }
     }
 
     /// Appends an element.
@@ -54,7 +54,7 @@ extension TableView {
     /// Appends an element.
     package func listAppend(_ property: Int, key: Int64, _ element: StoredValue) throws {
         try requireKind(element, property)
-        try element.withBorrowed { try listAppend(property, key: key, $0) }
+        try element.withBorrowed(for: slots[property].kind) { try listAppend(property, key: key, $0) }
     }
 
     /// Replaces an element; a row of an embedded class that it held is deleted.
@@ -66,7 +66,7 @@ extension TableView {
     /// Replaces an element; a row of an embedded class that it held is deleted.
     package func listReplace(_ property: Int, key: Int64, at index: Int, with element: StoredValue) throws {
         try requireKind(element, property)
-        try element.withBorrowed { try listReplace(property, key: key, at: index, with: $0) }
+        try element.withBorrowed(for: slots[property].kind) { try listReplace(property, key: key, at: index, with: $0) }
     }
 
     /// Removes an element; a row of an embedded class goes with it.
@@ -95,7 +95,7 @@ extension TableView {
         let element = try list.value(at: source)
         // The element stays in the list, so its backlinks stay too and an embedded row is not deleted.
         try rawSplice(property, key: key, source..<source + 1, with: nil)
-        try element.withBorrowed { try rawSplice(property, key: key, destination..<destination, with: $0) }
+        try element.withBorrowed(for: slots[property].kind) { try rawSplice(property, key: key, destination..<destination, with: $0) }
     }
 
     /// Exchanges two elements.
@@ -103,8 +103,8 @@ extension TableView {
         let list = try list(property, key: key)
         let firstElement = try list.value(at: first)
         let secondElement = try list.value(at: second)
-        try secondElement.withBorrowed { try rawSplice(property, key: key, first..<first + 1, with: $0) }
-        try firstElement.withBorrowed { try rawSplice(property, key: key, second..<second + 1, with: $0) }
+        try secondElement.withBorrowed(for: slots[property].kind) { try rawSplice(property, key: key, first..<first + 1, with: $0) }
+        try firstElement.withBorrowed(for: slots[property].kind) { try rawSplice(property, key: key, second..<second + 1, with: $0) }
     }
 
     /// Makes the list hold exactly these elements.
@@ -112,28 +112,42 @@ extension TableView {
     /// Embedded rows that are among them are kept, others are deleted.
     package func listAssign(_ property: Int, key: Int64, _ elements: [StoredValue]) throws {
         for element in elements { try requireKind(element, property) }
+        try assign(property, key: key, elements, of: slots[property].kind)
+    }
+
+    /// Replaces all elements of a collection, given as it stores them.
+    func assign(_ property: Int, key: Int64, _ elements: [StoredValue], of kind: PropertyKind) throws {
         let slot = slots[property]
-        let old = slot.isLink ? try list(property, key: key).links() : []
-        for case .link(let target) in elements { try requireTarget(target, of: property) }
-        for case .link(let target) in elements { try adjustBacklink(property, target: target, origin: key, by: 1) }
-        for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
+        let old = slot.makesLinks ? try linkIDs(property, key: key) : []
+        if slot.makesLinks {
+            var new: [Int64] = []
+            for element in elements {
+                try element.withBorrowed(for: kind) { try appendLinkIDs(of: $0, slot, to: &new) }
+            }
+            for target in new { try requireTarget(target, of: property) }
+            _ = try openWriter()
+            for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
+            for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
+        }
         let count = try list(property, key: key).count
         try rawSplice(property, key: key, 0..<count, with: nil)
         for element in elements {
-            try element.withBorrowed { try rawSplice(property, key: key, nil, with: $0) }
+            try element.withBorrowed(for: kind) { try rawSplice(property, key: key, nil, with: $0) }
         }
         if slot.ownsTarget { try deleteUnowned(old, in: slot.targetTable) }
     }
 
     private func requireKind(_ element: StoredValue, _ property: Int) throws {
-        guard element.isOf(slots[property].kind) else { throw invalidValue(property) }
+        guard element.isOf(slots[property].kind), element.depth <= MixedFormat.depthLimit else {
+            throw invalidValue(property)
+        }
     }
 
     /// Replaces a range (nil: at the end) by at most one element, with all that follows from it.
-    private func splice(_ property: Int, key: Int64, _ range: Range<Int>?, with element: BorrowedValue?) throws {
+    func splice(_ property: Int, key: Int64, _ range: Range<Int>?, with element: BorrowedValue?) throws {
         let slot = slots[property]
-        if let element, !fits(element, slot) { throw invalidValue(property) }
-        guard slot.isLink else {
+        if let element, !fits(element, slot.elements) { throw invalidValue(property) }
+        guard slot.makesLinks else {
             try rawSplice(property, key: key, range, with: element)
             return
         }
@@ -142,12 +156,14 @@ extension TableView {
             let list = try list(property, key: key)
             precondition(range.upperBound <= list.count && range.lowerBound >= 0, "The position is out of bounds.")
             old.reserveCapacity(range.count)
-            try list.forEach(in: range) { _, value in if case .int(let target) = value { old.append(target) } }
+            try list.forEach(in: range) { _, value in try appendLinkIDs(of: value, slot, to: &old) }
         }
-        if case .int(let target) = element {
-            try requireTarget(target, of: property)
+        if let element {
+            var new: [Int64] = []
+            try appendLinkIDs(of: element, slot, to: &new)
+            for target in new { try requireTarget(target, of: property) }
             _ = try openWriter()
-            try adjustBacklink(property, target: target, origin: key, by: 1)
+            for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
         }
         for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
         try rawSplice(property, key: key, range, with: element)

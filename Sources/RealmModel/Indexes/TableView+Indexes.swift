@@ -67,7 +67,7 @@ extension TableView {
     }
 
     /// Whether a property has an index (a primary key always has).
-    package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].isLink }
+    package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].makesLinks }
 
     /// The rows whose indexed property equals a value, ascending by key.
     package func indexedKeys(property: Int, equalTo value: StoredValue, limit: Int = .max) throws -> [Int64] {

@@ -21,7 +21,7 @@ extension TableView {
     package func backlinkCount(of key: Int64, from origin: UInt32, property: Int) throws(StorageError) -> Int {
         guard let table = try model.table(id: origin) else { return 0 }
         let tree = try table.linkTree(property)
-        if table.slots[property].collection == .none {
+        if table.slots[property].isDeferrable {
             return try withKeyBuffer { (buffer) throws(StorageError) -> Int in
                 let lower = IndexKey.backlink(target: key, origin: .min, to: buffer + 16)
                 buffer.copyMemory(from: lower.baseAddress!, byteCount: 8)
@@ -50,7 +50,7 @@ extension TableView {
             let tree = try table.linkTree(origin.property)
             if tree.isEmpty { continue }
             let found = try withKeyBuffer { (buffer) throws(StorageError) -> Int64? in
-                let prefix = Self.prefix(key, in: buffer)
+                let prefix = Self.prefix(linkNumber(of: key, in: table.slots[origin.property]), in: buffer)
                 var cursor = tree.cursor(in: table.view)
                 guard try cursor.seek(prefix), cursor.hasPrefix(prefix) else { return nil }
                 return Int64(bitPattern: cursor.lastEightBytes)
@@ -71,7 +71,7 @@ extension TableView {
         let tree = try table.linkTree(property)
         if tree.isEmpty { return }
         try withKeyBuffer { (buffer) throws(StorageError) in
-            let prefix = Self.prefix(key, in: buffer)
+            let prefix = Self.prefix(linkNumber(of: key, in: table.slots[property]), in: buffer)
             var cursor = tree.cursor(in: table.view)
             var isOnEntry = try cursor.seek(prefix)
             while isOnEntry, cursor.hasPrefix(prefix) {
@@ -88,7 +88,7 @@ extension TableView {
 
     /// The backlinks that a property of this table makes, up to date.
     func linkTree(_ property: Int) throws(StorageError) -> ByteTree {
-        precondition(slots[property].isLink, "The property is not a link.")
+        precondition(slots[property].makesLinks, "The property is not a link.")
         if writer != nil, slots[property].isDeferrable { try catchUp(property) }
         return trees[Int(slots[property].tree)]
     }

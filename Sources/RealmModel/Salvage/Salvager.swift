@@ -120,7 +120,7 @@ package final class Salvager {
             }
             result.rowsCopied += 1
             for (ordinal, property) in item.schema.properties.enumerated()
-            where property.isStored && !property.isPrimaryKey && !property.isLink {
+            where property.isStored && !property.isPrimaryKey && !property.makesLinks {
                 guard let place = target.schema.ordinal(of: property.name) else { continue }
                 let isWhole =
                     property.collection == .none
@@ -186,13 +186,14 @@ package final class Salvager {
     ) -> (values: [StoredValue], isWhole: Bool) {
         guard let column = column(slot, leaf), let bytes = try? column.bytes(row) else { return ([], false) }
         guard let offset = ListFormat.rootOffset(in: bytes), let start = bytes.baseAddress else {
-            guard let list = try? ListView(bytes, slot: slot, view: source.view), let values = try? list.values() else {
+            guard let list = try? ListView(bytes, slot: slot.elements, view: source.view), let values = try? list.values() else {
                 return ([], false)
             }
             return (values, true)
         }
         var values: [StoredValue] = []
         var isWhole = true
+        let slot = slot.elements
         let width = ListFormat.width(of: slot.kind)
         SequenceTree(root: PageReference(load: start + offset))
             .salvage(in: source.view) { element in
@@ -220,16 +221,86 @@ package final class Salvager {
         _ key: Int64
     ) throws -> Bool {
         let (values, isWhole) = elements(item.slots[ordinal], leaf, row)
-        let fitting = values.filter { !$0.isNull || item.slots[ordinal].isOptional }
-        if !fitting.isEmpty { try target.listAssign(place, key: key, fitting) }
-        return isWhole && fitting.count == values.count
+        return try store(values, item.slots[ordinal], to: target, place, key) && isWhole
+    }
+
+    /// Makes a collection of the elements that fit; whether all do.
+    private func store(
+        _ values: [StoredValue],
+        _ slot: PropertySlot,
+        to target: TableView,
+        _ place: Int,
+        _ key: Int64
+    ) throws -> Bool {
+        var isWhole = true
+        if slot.collection == .map {
+            var entries: [StoredEntry] = []
+            for case .data(let bytes) in values {
+                let entry = bytes.withUnsafeBytes { bytes -> StoredEntry? in
+                    guard let entry = try? MapFormat.entry(bytes, slot), UTF8Validation.isValid(entry.key) else {
+                        return nil
+                    }
+                    return StoredEntry(
+                        key: String(decoding: entry.key, as: UTF8.self),
+                        value: StoredValue(entry.value, kind: slot.kind)
+                    )
+                }
+                guard let entry, let value = try relinked(entry.value, slot, &isWhole), !value.isNull || slot.isOptional
+                else {
+                    isWhole = false
+                    continue
+                }
+                entries.append(StoredEntry(key: entry.key, value: value))
+            }
+            if !entries.isEmpty { try target.mapAssign(place, key: key, entries) }
+            return isWhole && entries.count == values.count
+        }
+        var fitting: [StoredValue] = []
+        for value in values {
+            guard let value = try relinked(value, slot, &isWhole), !value.isNull || slot.isOptional else {
+                isWhole = false
+                continue
+            }
+            fitting.append(value)
+        }
+        if fitting.isEmpty { return isWhole }
+        if slot.collection == .set {
+            try target.setAssign(place, key: key, fitting)
+        } else {
+            try target.listAssign(place, key: key, fitting)
+        }
+        return isWhole
+    }
+
+    /// A value whose links lead to rows of the new file; nil for a link whose target is lost.
+    private func relinked(_ value: StoredValue, _ slot: PropertySlot, _ isWhole: inout Bool) throws -> StoredValue? {
+        if case .link(let key) = value {
+            guard let table = try salvagedTable(slot.targetTable), try table.contains(key: key) else {
+                return slot.collection == .map ? .null : nil
+            }
+            return value
+        }
+        guard slot.kind == .any else { return value }
+        return try value.replacingLinks { id, key in
+            guard let table = try salvagedTable(id), try table.contains(key: key) else {
+                isWhole = false
+                return .null
+            }
+            return .anyLink(table: table.id, key: key)
+        }
+    }
+
+    /// The new table of a class that had a number in the damaged file.
+    private func salvagedTable(_ id: UInt32) throws -> TableView? {
+        guard let item = catalog.tables.first(where: { $0.schema.tableID == id }) else { return nil }
+        return try model.table(named: item.schema.name)
     }
 
     // MARK: Links
 
     /// Sets the links of a class, when the rows of all classes are there.
     private func copyLinks(_ item: DamagedCatalog.Table, into index: Int) throws {
-        let links = item.schema.properties.enumerated().filter { $0.element.isLink && $0.element.isStored }
+        let links = item.schema.properties.enumerated().filter { $0.element.makesLinks && $0.element.isStored }
         guard !links.isEmpty, let clusters = item.clusters, let target = try model.table(named: item.schema.name)
         else { return }
         try clusters.salvage(in: source.view) { leaf in
@@ -241,7 +312,7 @@ package final class Salvager {
                     let isWhole =
                         property.collection == .none
                         ? try copyLink(ordinal, item, leaf, row, to: target, place, key)
-                        : try copyLinkList(ordinal, item, leaf, row, to: target, place, key)
+                        : try copyList(ordinal, item, leaf, row, to: target, place, key)
                     if !isWhole { report.classes[index].valuesLost[property.name, default: 0] += 1 }
                 }
                 try count()
@@ -260,33 +331,14 @@ package final class Salvager {
         _ key: Int64
     ) throws -> Bool {
         guard let value = value(ordinal, item, leaf, row) else { return false }
-        guard case .link = value else { return true }
+        if value.isNull { return true }
+        var isWhole = true
+        guard let relinked = try relinked(value, item.slots[ordinal], &isWhole) else { return false }
         do {
-            try target.set(place, key: key, to: value)
-            return true
+            try target.set(place, key: key, to: relinked)
+            return isWhole
         } catch is ModelError {
             return false
         }
-    }
-
-    private func copyLinkList(
-        _ ordinal: Int,
-        _ item: DamagedCatalog.Table,
-        _ leaf: LeafView,
-        _ row: Int,
-        to target: TableView,
-        _ place: Int,
-        _ key: Int64
-    ) throws -> Bool {
-        let (values, isWhole) = elements(item.slots[ordinal], leaf, row)
-        guard let className = item.schema.properties[ordinal].targetClass,
-            let others = try model.table(named: className)
-        else { return false }
-        let existing = try values.filter {
-            if case .link(let target) = $0 { return try others.contains(key: target) }
-            return false
-        }
-        if !existing.isEmpty { try target.listAssign(place, key: key, existing) }
-        return isWhole && existing.count == values.count
     }
 }

@@ -13,6 +13,8 @@ package struct DatabaseSchema: Sendable, Equatable {
 
     private let classNames: [UInt32: String]
     private let incoming: [String: [LinkOrigin]]
+    /// The properties that can link to every class.
+    private let incomingToAny: [LinkOrigin]
 
     /// A property that links to a class.
     package struct LinkOrigin: Sendable, Hashable {
@@ -27,21 +29,24 @@ package struct DatabaseSchema: Sendable, Equatable {
         var ordered = OrderedDictionary<String, ClassSchema>()
         var names: [UInt32: String] = [:]
         var incoming: [String: [LinkOrigin]] = [:]
+        var incomingToAny: [LinkOrigin] = []
         for schema in classes {
             ordered[schema.name] = schema
             if schema.tableID != 0 { names[schema.tableID] = schema.name }
-            for (ordinal, property) in schema.properties.enumerated() where property.isLink {
-                guard let target = property.targetClass else { continue }
-                incoming[target, default: []]
-                    .append(
-                        LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal)
-                    )
+            for (ordinal, property) in schema.properties.enumerated() where property.makesLinks {
+                let origin = LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal)
+                if property.kind == .any {
+                    incomingToAny.append(origin)
+                } else if let target = property.targetClass {
+                    incoming[target, default: []].append(origin)
+                }
             }
         }
         self.classes = ordered
         self.version = version
         classNames = names
         self.incoming = incoming
+        self.incomingToAny = incomingToAny
     }
 
     /// The class of a name.
@@ -52,8 +57,8 @@ package struct DatabaseSchema: Sendable, Equatable {
         classNames[tableID].flatMap { classes[$0] }
     }
 
-    /// The properties, in whatever class, that link to the class.
-    package func linkOrigins(to className: String) -> [LinkOrigin] { incoming[className] ?? [] }
+    /// The properties, in whatever class, that link to the class or can link to any.
+    package func linkOrigins(to className: String) -> [LinkOrigin] { (incoming[className] ?? []) + incomingToAny }
 
     package static func == (left: Self, right: Self) -> Bool {
         left.version == right.version && left.classes == right.classes

@@ -7,7 +7,7 @@ package struct PropertySchema: Sendable, Hashable {
     package var collection: CollectionKind
     /// Whether the value, or each element of the collection, may be null.
     ///
-    /// Always true for a link to one object.
+    /// Always true for a link to one object and for values of any kind.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
     package var isIndexed: Bool
@@ -31,7 +31,7 @@ package struct PropertySchema: Sendable, Hashable {
         self.name = name
         self.kind = kind
         self.collection = collection
-        self.isOptional = isOptional || (kind == .object && collection == .none)
+        self.isOptional = isOptional || (kind == .object && collection == .none) || kind == .any
         self.isPrimaryKey = isPrimaryKey
         self.isIndexed = isIndexed
         self.targetClass = targetClass
@@ -47,6 +47,9 @@ package struct PropertySchema: Sendable, Hashable {
 
     /// Whether this is a link, or a collection of links, to another class.
     package var isLink: Bool { kind == .object }
+
+    /// Whether values can be or contain links.
+    package var makesLinks: Bool { kind == .object || kind == .any }
 
     /// The column's layout in the table's clusters.
     package var layout: ColumnLayout {

@@ -174,7 +174,7 @@ struct SchemaChange {
                 continue
             }
             var tree = ByteTree()
-            if !property.isLink, clusters.rowCount > 0 {
+            if !property.makesLinks, clusters.rowCount > 0 {
                 let slot = PropertySlot(property, tree: 0, in: model.schema)
                 var cursor = clusters.leaves(in: transaction.view)
                 func column(_ leaf: LeafView) throws(StorageError) -> ColumnView {

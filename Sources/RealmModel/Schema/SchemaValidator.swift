@@ -41,8 +41,6 @@ enum SchemaValidator {
             faults.append("\(name) must have a name of 1 to 255 bytes of UTF-8.")
         }
         switch property.kind {
-        case .any, .decimal128:
-            faults.append("\(name) is of type '\(property.kind.name)', which cannot be stored yet.")
         case .object:
             guard let target = property.targetClass, let targetSchema = schema[target] else {
                 faults.append(
@@ -59,8 +57,8 @@ enum SchemaValidator {
         default:
             break
         }
-        if property.collection == .set || property.collection == .map {
-            faults.append("\(name) is a \(property.collection == .set ? "set" : "map"), which cannot be stored yet.")
+        if property.collection == .set, schema[property.targetClass ?? ""]?.isEmbedded == true {
+            faults.append("\(name) is a set of embedded objects, which belong into lists and maps.")
         }
         if property.isPrimaryKey && (!property.kind.canBePrimaryKey || property.collection != .none) {
             faults.append(

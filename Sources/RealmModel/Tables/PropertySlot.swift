@@ -38,19 +38,31 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
 
     var columnKind: ColumnKind { ColumnKind(rawValue: columnKindValue) ?? .bytes }
 
-    /// Whether the property is a link or a collection of links.
+    /// Whether the property is a link or a collection of links to one class.
     @inlinable package var isLink: Bool { kind == .object }
+
+    /// Whether values can be or contain links, whose backlinks its tree holds.
+    @inlinable package var makesLinks: Bool { kind == .object || kind == .any }
+
+    /// How the elements of a collection lie in it: those of a dictionary are entries, names with their values.
+    var elements: PropertySlot {
+        guard collection == .map else { return self }
+        var slot = self
+        slot.kind = .data
+        slot.isOptional = false
+        return slot
+    }
 
     /// Whether its tree holds runs of values and rows that go up together, see `KeyRuns`.
     @inlinable var hasKeyRuns: Bool { isPrimaryKey && kind == .int }
 
     /// Whether its tree is derived from one column value per row, so that it can be brought up to date later.
-    var isDeferrable: Bool { tree >= 0 && collection == .none }
+    var isDeferrable: Bool { tree >= 0 && collection == .none && kind != .any }
 }
 
 extension PropertySchema {
     /// Whether a table keeps a tree for the property: an index, or the backlinks that it makes.
-    var hasTree: Bool { hasIndex || isLink }
+    var hasTree: Bool { hasIndex || makesLinks }
 
     /// Whether its tree holds runs, see `KeyRuns`.
     var hasKeyRuns: Bool { isPrimaryKey && kind == .int }

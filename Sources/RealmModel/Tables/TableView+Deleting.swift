@@ -43,13 +43,7 @@ extension TableView {
     /// Removes the backlinks that a row makes through a property, and dooms the rows that it owns.
     private func unlinkTargets(of key: Int64, _ property: Int, _ doomed: inout [Doomed]) throws {
         let slot = slots[property]
-        var targets: [Int64] = []
-        if slot.collection == .none {
-            guard let target = try link(property, key: key) else { return }
-            targets = [target]
-        } else {
-            targets = try list(property, key: key).links()
-        }
+        let targets = try linkIDs(property, key: key)
         for target in targets { try removeBacklink(property, target: target, origin: key) }
         guard slot.ownsTarget, let table = try model.table(id: slot.targetTable) else { return }
         for target in targets { doomed.append((table, target)) }
@@ -66,7 +60,13 @@ extension TableView {
         }
         let property = origin.property
         for originKey in originKeys {
-            if table.slots[property].collection == .none {
+            let slot = table.slots[property]
+            if slot.kind == .any || slot.collection == .map {
+                _ = try table.openWriter()
+                try table.settle()
+                try table.removeBacklink(property, target: linkNumber(of: key, in: slot), origin: originKey)
+                try table.removeLinks(to: (id, key), property, key: originKey)
+            } else if slot.collection == .none {
                 try table.write(property, key: originKey, .null, of: .object)
             } else {
                 _ = try table.openWriter()

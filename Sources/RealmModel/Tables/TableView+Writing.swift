@@ -33,6 +33,9 @@ extension TableView {
     package func setUUID(_ property: Int, key: Int64, to value: UUIDBytes) throws {
         try StoredValue.uuid(value).withBorrowed { try write(property, key: key, $0, of: .uuid) }
     }
+    package func setDecimal(_ property: Int, key: Int64, to value: DecimalBytes) throws {
+        try StoredValue.decimal(value).withBorrowed { try write(property, key: key, $0, of: .decimal128) }
+    }
 
     package func setNull(_ property: Int, key: Int64) throws {
         try set(property, key: key, to: BorrowedValue.null)
@@ -57,7 +60,7 @@ extension TableView {
     /// - Throws: `ModelError.invalidValue` when the value does not fit the property.
     package func set(_ property: Int, key: Int64, to value: StoredValue) throws {
         guard value.isOf(slots[property].kind) else { throw invalidValue(property) }
-        try value.withBorrowed { try set(property, key: key, to: $0) }
+        try value.withBorrowed(for: slots[property].kind) { try set(property, key: key, to: $0) }
     }
 
     /// Sets a single borrowed value; its form must be that of the property's kind.
@@ -73,6 +76,8 @@ extension TableView {
             } else {
                 try setLink(property, key: key, to: nil)
             }
+        } else if slot.kind == .any {
+            try writeAny(property, key: key, value)
         } else {
             try write(property, key: key, value, of: slot.kind)
         }
@@ -83,7 +88,7 @@ extension TableView {
         switch (value, slot.kind) {
         case (.null, _): slot.isOptional
         case (.int, .int), (.int, .bool), (.int, .object), (.float, .float), (.double, .double), (.double, .date),
-            (.bytes, .string), (.bytes, .data):
+            (.bytes, .string), (.bytes, .data), (.bytes, .any):
             true
         case (.bytes(let bytes), .objectId): bytes.count == 12
         case (.bytes(let bytes), .uuid), (.bytes(let bytes), .decimal128): bytes.count == 16
@@ -101,11 +106,12 @@ extension TableView {
 
     /// Checks that a link's target exists.
     func requireTarget(_ target: Int64, of property: Int) throws {
-        guard let table = try model.table(id: slots[property].targetTable), try table.exists(target) else {
+        let target = LinkID(target, slots[property])
+        guard let table = try model.table(id: target.table), try table.exists(target.key) else {
             throw ModelError.noSuchTarget(
                 className: schema.name,
                 property: schema.properties[property].name,
-                target: target
+                target: target.key
             )
         }
     }

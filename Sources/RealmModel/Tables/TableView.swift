@@ -108,7 +108,7 @@ package final class TableView {
         for (ordinal, property) in schema.properties.enumerated() {
             (slots + ordinal).initialize(to: PropertySlot(property, tree: property.hasTree ? tree : -1, in: database))
             if property.hasTree { tree += 1 }
-            if property.isLink { linkProperties.append(ordinal) }
+            if property.makesLinks { linkProperties.append(ordinal) }
             if property.collection != .none && property.isStored { listProperties.append(ordinal) }
         }
         for tree in 0..<treeCount {

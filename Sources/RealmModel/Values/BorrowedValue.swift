@@ -7,7 +7,7 @@ package enum BorrowedValue {
     case float(Float)
     /// A double, or a date in seconds since the reference date.
     case double(Double)
-    /// A string's UTF-8, data, an ObjectId's 12 or a UUID's 16 bytes.
+    /// A string's UTF-8, data, an ObjectId's 12, a UUID's or Decimal128's 16 bytes, or what `MixedFormat` describes.
     case bytes(UnsafeRawBufferPointer)
 
     @inlinable package var isNull: Bool {

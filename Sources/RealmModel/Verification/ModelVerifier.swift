@@ -31,11 +31,11 @@ package enum ModelVerifier {
         for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
             if property.collection != .none {
                 try verifyList(table, ordinal)
-            } else if property.kind == .string || property.kind == .bool {
+            } else if [.string, .bool, .any].contains(property.kind) {
                 try verifyValues(table, ordinal)
             }
             guard property.hasTree else { continue }
-            if property.isLink {
+            if property.makesLinks {
                 try verifyLinks(table, ordinal)
             } else {
                 try verifyIndex(table, ordinal)
@@ -61,12 +61,44 @@ package enum ModelVerifier {
         }
     }
 
+    private static func verifyMap(
+        _ table: TableView,
+        _ property: Int,
+        key: Int64,
+        _ location: RowLocation
+    ) throws(StorageError) {
+        let map = try table.map(property, at: location, key: key)
+        let slot = table.slots[property]
+        var previous: [UInt8]?
+        for index in 0..<map.count {
+            let entry = try map.entry(at: index)
+            let name = Array(entry.key)
+            let isInOrder = previous.map { $0.lexicographicallyPrecedes(name) } ?? true
+            guard isInOrder, UTF8Validation.isValid(entry.key) else {
+                throw damaged(table, property, "the names of row \(key)'s dictionary are not in order.")
+            }
+            guard !entry.value.isNull || slot.isOptional, isPlausible(entry.value, slot.kind) else {
+                throw damaged(table, property, "the dictionary of row \(key) holds a value that cannot be.")
+            }
+            previous = name
+        }
+    }
+
     private static func verifyList(_ table: TableView, _ property: Int) throws(StorageError) {
+        let slot = table.slots[property]
         try forEachRow(table) { (key, location) throws(StorageError) in
             let list = try table.list(property, at: location, key: key)
             var count = 0
             var byteCount = 0
             var isValid = true
+            if slot.collection == .map {
+                try verifyMap(table, property, key: key, location)
+            } else if slot.collection == .set {
+                let values = try list.values()
+                guard zip(values, values.dropFirst()).allSatisfy({ StoredValue.order($0, $1) < 0 }) else {
+                    throw damaged(table, property, "the set of row \(key) is not in order.")
+                }
+            }
             try list.visit { element in
                 count += 1
                 if element.isNull, !list.isElementOptional { isValid = false }
@@ -96,6 +128,7 @@ package enum ModelVerifier {
         switch (value, kind) {
         case (.int(let value), .bool): value == 0 || value == 1
         case (.bytes(let bytes), .string): UTF8Validation.isValid(bytes)
+        case (.bytes(let bytes), .any): MixedFormat.decode(bytes) != nil
         default: true
         }
     }
@@ -168,7 +201,7 @@ package enum ModelVerifier {
 
     private static func verifyLinks(_ table: TableView, _ property: Int) throws(StorageError) {
         let slot = table.slots[property]
-        guard let targets = try table.model.table(id: slot.targetTable) else {
+        if slot.isLink, try table.model.table(id: slot.targetTable) == nil {
             throw damaged(table, property, "its target class does not exist.")
         }
         let tree = table.trees[Int(slot.tree)]
@@ -176,18 +209,12 @@ package enum ModelVerifier {
         var expected = 0
         try forEachRow(table) { (key, location) throws(StorageError) in
             var counts: [Int64: Int] = [:]
-            if slot.collection == .none {
-                let column = try table.column(property, in: location.leaf)
-                if !column.isNull(location.row) { counts[column.int(location.row)] = 1 }
-            } else {
-                for target in try table.list(property, at: location, key: key).links() {
-                    counts[target, default: 0] += 1
-                }
-            }
+            for target in try links(table, property, at: location, key: key) { counts[target, default: 0] += 1 }
             expected += counts.count
             for (target, count) in counts {
-                guard try targets.contains(key: target) else {
-                    throw damaged(table, property, "row \(key) links to row \(target), which does not exist.")
+                let link = LinkID(target, slot)
+                guard let targets = try table.model.table(id: link.table), try targets.contains(key: link.key) else {
+                    throw damaged(table, property, "row \(key) links to row \(link.key), which does not exist.")
                 }
                 let stored = try table.withKeyBuffer { (buffer) throws(StorageError) -> Int in
                     let entry = IndexKey.backlink(target: target, origin: key, to: buffer)
@@ -206,6 +233,22 @@ package enum ModelVerifier {
         let stored = try tree.count(in: table.view)
         guard stored == expected else {
             throw damaged(table, property, "it has \(stored) backlinks for \(expected) links.")
+        }
+    }
+
+    /// The targets of a row's links.
+    private static func links(
+        _ table: TableView,
+        _ property: Int,
+        at location: RowLocation,
+        key: Int64
+    ) throws(StorageError) -> [Int64] {
+        do {
+            return try table.linkIDs(property, at: location, key: key)
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw damaged(table, property, "\(error)")
         }
     }
 

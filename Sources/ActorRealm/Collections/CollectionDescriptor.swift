@@ -7,8 +7,10 @@ struct CollectionDescriptor: Sendable, Equatable {
     enum Source: Sendable, Equatable {
         /// Every object of the class.
         case table
-        /// A list property of an object.
+        /// A list, set or dictionary property of an object.
         case list(ownerClass: String, ownerKey: Int64, property: String)
+        /// A list or dictionary in a value of any kind.
+        case nested(ownerClass: String, ownerKey: Int64, property: String, path: [NestedStep])
         /// The objects whose property links to an object of `targetClass`.
         case backlinks(targetClass: String, targetKey: Int64, property: String)
     }

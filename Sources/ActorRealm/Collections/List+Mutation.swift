@@ -21,7 +21,7 @@ extension List {
         }
         let writer = place.writer()
         let stored = encode(object, writer)
-        place.core.attemptWrite { try place.accessor.table.listAppend(place.property, key: place.key, stored) }
+        place.append(stored)
         writer.finish()
     }
 
@@ -46,9 +46,7 @@ extension List {
         }
         let writer = place.writer()
         let stored = encode(object, writer)
-        place.core.attemptWrite {
-            try place.accessor.table.listInsert(place.property, key: place.key, at: index, stored)
-        }
+        place.insert(stored, at: index)
         writer.finish()
     }
 
@@ -73,7 +71,7 @@ extension List {
         }
         let writer = place.writer()
         check(index, in: count)
-        place.core.attemptWrite { try place.accessor.table.listRemove(place.property, key: place.key, at: index) }
+        place.remove(in: index..<index + 1)
         writer.finish()
     }
 
@@ -84,7 +82,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        place.core.attemptWrite { try place.accessor.table.listRemoveAll(place.property, key: place.key) }
+        place.removeAll()
         writer.finish()
     }
 
@@ -112,7 +110,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        place.core.attemptWrite { try place.accessor.table.listRemove(place.property, key: place.key, in: range) }
+        place.remove(in: range)
         writer.finish()
     }
 
@@ -126,9 +124,7 @@ extension List {
         let writer = place.writer()
         check(index, in: count)
         let stored = encode(object, writer)
-        place.core.attemptWrite {
-            try place.accessor.table.listReplace(place.property, key: place.key, at: index, with: stored)
-        }
+        place.replace(at: index, with: stored)
         writer.finish()
     }
 
@@ -154,9 +150,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        place.core.attemptWrite {
-            try place.accessor.table.listMove(place.property, key: place.key, from: from, to: to)
-        }
+        place.move(from: from, to: to)
         writer.finish()
     }
 
@@ -170,7 +164,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        place.core.attemptWrite { try place.accessor.table.listSwap(place.property, key: place.key, index1, index2) }
+        place.swap(index1, index2)
         writer.finish()
     }
 
@@ -182,22 +176,25 @@ extension List {
             unmanaged = elements
             return
         }
-        assign(elements, place.writer())
-    }
-
-    /// Makes the row's list hold exactly these elements.
-    fileprivate func assign(_ elements: [Element], _ writer: _RowWriter) {
-        Self.store(elements, writer)
+        let writer = place.writer()
+        guard let stored = Self.encoded(elements, writer) else { return }
+        if place.path.isEmpty { writer.setList(stored) } else { place.assign(stored) }
         writer.finish()
     }
 
-    static func store(_ elements: [Element], _ writer: _RowWriter) {
+    /// The stored forms of elements; nil after a failure of the writer's operation.
+    private static func encoded(_ elements: [Element], _ writer: _RowWriter) -> [StoredValue]? {
         var stored: [StoredValue] = []
         stored.reserveCapacity(elements.count)
         for element in elements {
-            guard let value = Element._encodeElement(element, writer) else { return }
+            guard let value = Element._encodeElement(element, writer) else { return nil }
             stored.append(value.value)
         }
+        return stored
+    }
+
+    static func store(_ elements: [Element], _ writer: _RowWriter) {
+        guard let stored = encoded(elements, writer) else { return }
         writer.setList(stored)
     }
 }

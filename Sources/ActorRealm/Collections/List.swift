@@ -41,7 +41,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The number of elements.
     public var count: Int {
         guard let place else { return unmanaged.count }
-        return place.list().count
+        return place.count
     }
 
     /// The first element; nil when there is none.
@@ -55,9 +55,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
                 guard unmanaged.indices.contains(position) else { indexOutOfBounds(position, count: unmanaged.count) }
                 return unmanaged[position]
             }
-            let list = place.list()
-            guard position >= 0, position < list.count else { indexOutOfBounds(position, count: list.count) }
-            return Element._element(_Stored(attempt { try list.value(at: position) }), in: place.backing)
+            return Element._element(place.stored(at: position), in: place.backing, step: _NestedStep(.index(position)))
         }
         set { replace(index: position, object: newValue) }
     }
@@ -87,18 +85,15 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> List? {
         guard case .collection(let descriptor) = reference.content,
-            case .list(let ownerClass, let key, let name) = descriptor.source,
-            let accessor = realm.core.accessor(className: ownerClass), let property = accessor.info.property(name),
-            attempt({ try accessor.table.contains(key: key) })
+            let place = ListPlace.find(descriptor.source, in: realm.core, named: "List")
         else { return nil }
-        return List(ListPlace(accessor: accessor, key: key, declared: property.ordinal))
+        return List(place)
     }
 
     /// Whether both are the list of the same object, or, when unmanaged, the same list.
     public static func == (left: List, right: List) -> Bool {
         guard let one = left.place, let two = right.place else { return left === right }
-        return one.core === two.core && one.accessor === two.accessor && one.key == two.key
-            && one.declared == two.declared
+        return one.isSame(as: two)
     }
 }
 
@@ -110,56 +105,3 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 extension List: Sendable {}
 
 extension List: MutableCollection {}
-
-/// The list property of a row.
-final class ListPlace {
-    /// Keeps the accessor alive.
-    let core: RealmCore
-    unowned(unsafe) let accessor: TableAccessor
-    let key: Int64
-    let declared: Int
-    /// The stored ordinal.
-    let property: Int
-    private(set) lazy var backing = attempt { try _CollectionBacking(list: accessor, key: key, declared: declared) }
-
-    init(accessor: TableAccessor, key: Int64, declared: Int) {
-        core = accessor.core
-        self.accessor = accessor
-        self.key = key
-        self.declared = declared
-        property = accessor.ordinals[declared]
-        if core.isFrozen { _ = backing }
-    }
-
-    /// Traps when the owner is gone.
-    func checkOwner() {
-        core.checkAccess()
-        if !attempt({ try accessor.table.contains(key: key) }) {
-            misuse("List is no longer valid: its object has been deleted or invalidated.")
-        }
-    }
-
-    /// The elements, to be read before the next write.
-    func list() -> ListView {
-        core.checkAccess()
-        guard let location = attempt({ try accessor.table.locate(key) }) else {
-            misuse("List is no longer valid: its object has been deleted or invalidated.")
-        }
-        return attempt { try accessor.table.list(property, at: location, key: key) }
-    }
-
-    /// Where a write goes, after the checks that every write makes.
-    func writer(context: AddContext? = nil) -> _RowWriter {
-        core.checkAccess()
-        if core.isFrozen {
-            misuse("Attempting to modify a frozen List - call thaw on it first.")
-        }
-        if !core.isInWriteTransaction {
-            misuse(
-                "Cannot modify managed List outside of a write transaction: make the change inside realm.write { }."
-            )
-        }
-        checkOwner()
-        return _RowWriter(accessor: accessor, rowKey: key, declared: declared, context: context)
-    }
-}

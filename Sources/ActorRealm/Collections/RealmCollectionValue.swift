@@ -7,6 +7,8 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self
     /// The element at a position of a managed collection.
     static func _element(at index: Int, in backing: _CollectionBacking) -> Self
+    /// Makes an element from its stored form, where a list or dictionary in it lies at the given step.
+    static func _element(_ stored: _Stored, in backing: _CollectionBacking, step: _NestedStep) -> Self
     /// The stored form of an element; an unmanaged object is added. Nil after a failure of the writer's operation.
     static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored?
     static func _unboxedElement(_ value: Any?) -> Self?
@@ -22,6 +24,10 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    /// Makes an element from its stored form.
+    public static func _element(_ stored: _Stored, in backing: _CollectionBacking, step: _NestedStep) -> Self {
+        _element(stored, in: backing)
+    }
     /// The element at a position of a managed collection.
     public static func _element(at index: Int, in backing: _CollectionBacking) -> Self {
         _element(backing.stored(at: index), in: backing)
@@ -57,8 +63,25 @@ extension _Scalar {
     public static func _unboxedElement(_ value: Any?) -> Self? { _unboxed(value) }
 }
 
-/// A value type whose optional form can be an element of a collection.
-public protocol _RealmCollectionValueInsideOptional: _Scalar {}
+/// A type whose optional form can be an element of a collection.
+public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue {
+    static var _optionalElementShape: _PropertyShape { get }
+    /// Makes an element from its stored form; nil for null.
+    static func _optionalElement(_ stored: _Stored, in backing: _CollectionBacking) -> Self?
+    /// Converts a dynamically typed element; nil when it does not fit.
+    static func _unboxedInOptional(_ value: Any) -> Self?
+}
+
+extension _RealmCollectionValueInsideOptional where Self: _Scalar {
+    /// What an optional element looks like in the schema.
+    public static var _optionalElementShape: _PropertyShape { _shapeInsideOptional }
+    /// Makes an element from its stored form; nil for null.
+    public static func _optionalElement(_ stored: _Stored, in backing: _CollectionBacking) -> Self? {
+        _fromStored(stored)
+    }
+    /// Converts a dynamically typed element; nil when it does not fit.
+    public static func _unboxedInOptional(_ value: Any) -> Self? { _unboxed(value) }
+}
 
 extension Int: _RealmCollectionValueInsideOptional {}
 extension Int8: _RealmCollectionValueInsideOptional {}
@@ -73,23 +96,51 @@ extension ObjectId: _RealmCollectionValueInsideOptional {}
 
 extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
     /// What an element looks like in the schema.
-    public static var _elementShape: _PropertyShape { Wrapped._shapeInsideOptional }
+    public static var _elementShape: _PropertyShape { Wrapped._optionalElementShape }
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
-        Wrapped._fromStored(stored)
+        Wrapped._optionalElement(stored, in: backing)
     }
     /// The stored form of an element; an unmanaged object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
-        if let value { Wrapped._stored(value) } else { _Stored(.null) }
+        if let value { Wrapped._encodeElement(value, writer) } else { _Stored(.null) }
     }
+    /// The element as a dynamically typed value.
+    public static func _boxedElement(_ value: Self) -> Any? { value.flatMap { Wrapped._boxedElement($0) } }
     /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> Self? {
         guard let value, !ValueReader.isNull(value) else { return .some(nil) }
-        return Wrapped._unboxed(value).map { .some($0) }
+        return Wrapped._unboxedInOptional(value).map { .some($0) }
+    }
+    /// The stored form of a dynamically typed element; nil when it does not fit.
+    public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
+        guard let value, !ValueReader.isNull(value) else { return _Stored(.null) }
+        return Wrapped._encodeBoxedElement(value, writer)
+    }
+    /// The element of a recording instance's collection.
+    public static func _recordingElement() -> Self? { Wrapped._recordingElement().map { .some($0) } }
+    /// The object and its row key; nil for values and for none.
+    public static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)? {
+        value.flatMap { Wrapped._elementKey($0) }
     }
 }
 
-extension ObjectBase: RealmCollectionValue {}
+extension ObjectBase: _RealmCollectionValueInsideOptional {}
+
+extension _RealmCollectionValueInsideOptional where Self: ObjectBase {
+    /// What an optional element looks like in the schema.
+    public static var _optionalElementShape: _PropertyShape {
+        _PropertyShape(.object, isOptional: true, target: Self.self)
+    }
+
+    /// Makes an element from its stored form; nil for null.
+    public static func _optionalElement(_ stored: _Stored, in backing: _CollectionBacking) -> Self? {
+        stored.value.isNull ? nil : _element(stored, in: backing)
+    }
+
+    /// Converts a dynamically typed element; nil when it does not fit.
+    public static func _unboxedInOptional(_ value: Any) -> Self? { _unboxedOptional(value) }
+}
 
 extension RealmCollectionValue where Self: ObjectBase {
     /// The object at a position of a managed collection.

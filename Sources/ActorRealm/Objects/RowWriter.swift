@@ -97,6 +97,17 @@ public struct _RowWriter {
         attemptWrite { try table.setUUID(property, key: rowKey, to: value) }
     }
 
+    func setDecimal(_ value: DecimalBytes) {
+        if isStored(.decimal(value)) { return }
+        attemptWrite { try table.setDecimal(property, key: rowKey, to: value) }
+    }
+
+    /// Sets a value of any kind.
+    func setStored(_ value: StoredValue) {
+        if isStored(value) { return }
+        attemptWrite { try table.set(property, key: rowKey, to: value) }
+    }
+
     func setNull() {
         if isStored(.null) { return }
         attemptWrite { try table.setNull(property, key: rowKey) }
@@ -117,6 +128,18 @@ public struct _RowWriter {
     func setList(_ elements: [StoredValue]) {
         if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements { return }
         attemptWrite { try table.listAssign(property, key: rowKey, elements) }
+    }
+
+    /// Makes a set hold these elements.
+    func setSet(_ elements: [StoredValue]) {
+        if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements.sortedAndUnique() { return }
+        attemptWrite { try table.setAssign(property, key: rowKey, elements) }
+    }
+
+    /// Makes a dictionary hold these entries.
+    func setMap(_ entries: [StoredEntry]) {
+        if skipsEqual, attempt({ try table.map(property, key: rowKey).entries() }) == entries.sortedAndUnique() { return }
+        attemptWrite { try table.mapAssign(property, key: rowKey, entries) }
     }
 
     /// Ends the assignment of one property: collections see that something changed.

@@ -24,17 +24,37 @@ struct CollectionSubject: ChangeSubject {
 
     func state(at view: FixedView) throws -> State {
         guard let className = descriptor.className else {
-            guard case .list(let ownerClass, let ownerKey, let property) = descriptor.source else {
-                throw QueryError("A collection of values is a list of an object.")
+            let read: ObservedValues.Reading
+            let place: (ownerClass: String, ownerKey: Int64, property: String)
+            switch descriptor.source {
+            case .list(let ownerClass, let ownerKey, let property):
+                place = (ownerClass, ownerKey, property)
+                read = { table, property, key in
+                    guard try table.contains(key: key) else { return nil }
+                    return table.collection(of: property) == .map
+                        ? try table.map(property, key: key).entries().map(\.value)
+                        : try table.list(property, key: key).values()
+                }
+            case .nested(let ownerClass, let ownerKey, let property, let path):
+                place = (ownerClass, ownerKey, property)
+                read = { table, property, key in
+                    switch try table.nested(property, key: key, path) {
+                    case .list(let values): values
+                    case .dictionary(let entries): entries.map(\.value)
+                    default: nil
+                    }
+                }
+            case .table, .backlinks: throw QueryError("A collection of values belongs to an object.")
             }
             var transform: (@Sendable ([StoredValue]) -> [StoredValue])?
             if !descriptor.steps.isEmpty { transform = { [descriptor] in descriptor.transformed($0) } }
             return .values(
                 try ObservedValues(
-                    ownerClass: ownerClass,
-                    ownerKey: ownerKey,
-                    property: property,
+                    ownerClass: place.ownerClass,
+                    ownerKey: place.ownerKey,
+                    property: place.property,
                     transform: transform,
+                    read: read,
                     in: view.model
                 )
             )
@@ -72,7 +92,7 @@ struct CollectionSubject: ChangeSubject {
     private func query(_ className: String) -> ObservedQuery {
         let source: ObservedQuery.Source =
             switch descriptor.source {
-            case .table: .table
+            case .table, .nested: .table
             case .list(let ownerClass, let ownerKey, let property):
                 .list(ownerClass: ownerClass, ownerKey: ownerKey, property: property)
             case .backlinks(let targetClass, let targetKey, let property):

@@ -86,7 +86,10 @@ extension PredicateValue {
     /// The constant of a stored value other than a link.
     init(_ value: StoredValue) {
         switch value {
-        case .null, .link: self = .null
+        case .null, .link, .anyLink: self = .null
+        case .list(let values): self = .list(values.map { PredicateValue($0) })
+        case .dictionary: self = .null
+        case .decimal(let value): self = .decimal(value)
         case .int(let value): self = .int(value)
         case .bool(let value): self = .bool(value)
         case .float(let value): self = .float(value)

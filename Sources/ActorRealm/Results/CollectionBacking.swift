@@ -27,6 +27,8 @@ public final class _CollectionBacking {
         case table
         case list(TableAccessor, key: Int64, property: Int)
         case backlinks(TableAccessor, key: Int64, originTable: UInt32, originProperty: Int)
+        /// A list or dictionary in a value of any kind.
+        case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep])
     }
 
     private enum Step {
@@ -110,6 +112,25 @@ public final class _CollectionBacking {
         )
     }
 
+    /// The elements of a list or dictionary in a value of any kind.
+    convenience init(nested accessor: TableAccessor, key: Int64, declared: Int, path: [NestedStep]) throws {
+        try self.init(
+            core: accessor.core,
+            descriptor: CollectionDescriptor(
+                source: .nested(
+                    ownerClass: accessor.info.name,
+                    ownerKey: key,
+                    property: accessor.info.properties[declared].name,
+                    path: path
+                ),
+                className: nil
+            ),
+            elements: nil,
+            shape: _PropertyShape(.any, isOptional: true),
+            source: .nested(accessor, key: key, property: accessor.ordinals[declared], path: path)
+        )
+    }
+
     /// The objects of a class that link to a row.
     convenience init(backlinksTo accessor: TableAccessor, key: Int64, origin: TableAccessor, property: String) throws {
         guard let declared = origin.info.property(property), declared.shape.target == accessor.type else {
@@ -147,6 +168,11 @@ public final class _CollectionBacking {
                 let declared = accessor.info.property(property)
             else { return nil }
             base = try _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
+        case .nested(let ownerClass, let key, let property, let path):
+            guard let accessor = core.accessor(className: ownerClass), try accessor.table.contains(key: key),
+                let declared = accessor.info.property(property)
+            else { return nil }
+            base = try _CollectionBacking(nested: accessor, key: key, declared: declared.ordinal, path: path)
         case .backlinks(let targetClass, let key, let property):
             guard let accessor = core.accessor(className: targetClass), let name = descriptor.className,
                 let origin = core.accessor(className: name), try accessor.table.contains(key: key)
@@ -216,6 +242,8 @@ public final class _CollectionBacking {
         case .table: false
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _, _):
             !attempt { try accessor.table.contains(key: key) }
+        case .nested(let accessor, let key, let property, let path):
+            attempt { try accessor.table.nested(property, key: key, path) } == nil
         }
     }
 
@@ -268,8 +296,9 @@ public final class _CollectionBacking {
             }
         case .list(let accessor, let key, let property):
             guard let location = try accessor.table.locate(key) else { return [] }
-            keys = try accessor.table.list(property, at: location, key: key).links()
+            keys = try accessor.table.linkedKeys(property, at: location, key: key)
             if let query { keys = try query.filter(keys) }
+        case .nested: return []
         case .backlinks(let accessor, let key, let originTable, let originProperty):
             keys = try accessor.table.backlinkKeys(of: key, from: originTable, property: originProperty)
             if let query { keys = try query.filter(keys) }
@@ -301,10 +330,22 @@ public final class _CollectionBacking {
     }
 
     private func computeValues() throws -> [StoredValue] {
-        guard case .list(let accessor, let key, let property) = source,
-            let location = try accessor.table.locate(key)
-        else { return [] }
-        var values = try accessor.table.list(property, at: location, key: key).values()
+        var values: [StoredValue] = []
+        switch source {
+        case .list(let accessor, let key, let property):
+            guard let location = try accessor.table.locate(key) else { return [] }
+            values =
+                accessor.table.collection(of: property) == .map
+                ? try accessor.table.map(property, at: location, key: key).entries().map(\.value)
+                : try accessor.table.list(property, at: location, key: key).values()
+        case .nested(let accessor, let key, let property, let path):
+            switch try accessor.table.nested(property, key: key, path) {
+            case .list(let elements): values = elements
+            case .dictionary(let entries): values = entries.map(\.value)
+            default: return []
+            }
+        case .table, .backlinks: return []
+        }
         for step in steps {
             switch step {
             case .sortValues(let ascending):
@@ -343,10 +384,12 @@ public final class _CollectionBacking {
             case .table:
                 if let query { return try query.count() }
             case .list(let accessor, let key, let property):
-                if descriptor.predicate == nil {
+                // A dictionary of objects also counts entries without one.
+                if descriptor.predicate == nil, elements == nil || accessor.table.collection(of: property) != .map {
                     guard let location = try accessor.table.locate(key) else { return 0 }
                     return try accessor.table.list(property, at: location, key: key).count
                 }
+            case .nested: break
             case .backlinks(let accessor, let key, let originTable, let originProperty):
                 if descriptor.predicate == nil {
                     return try accessor.table.backlinkCount(of: key, from: originTable, property: originProperty)
@@ -399,7 +442,9 @@ public final class _CollectionBacking {
     /// The stored form of the element at a position that must exist.
     func stored(at index: Int) -> _Stored {
         if elements != nil { return _Stored(.link(key(at: index))) }
-        if steps.isEmpty, case .list(let accessor, let key, let property) = source {
+        if steps.isEmpty, case .list(let accessor, let key, let property) = source,
+            accessor.table.collection(of: property) != .map
+        {
             core.checkAccess()
             let list = attempt { try accessor.table.list(property, key: key) }
             guard index >= 0, index < list.count else { indexOutOfBounds(index, count: list.count) }

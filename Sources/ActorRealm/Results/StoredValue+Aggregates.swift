@@ -2,28 +2,8 @@ import RealmModel
 import RealmQuery
 
 extension StoredValue {
-    /// Orders values of one kind, null first.
-    static func compare(_ left: StoredValue, _ right: StoredValue) -> Int {
-        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
-            left < right ? -1 : left == right ? 0 : 1
-        }
-        switch (left, right) {
-        case (.null, .null): return 0
-        case (.null, _): return -1
-        case (_, .null): return 1
-        case (.int(let left), .int(let right)), (.link(let left), .link(let right)): return order(left, right)
-        case (.bool(let left), .bool(let right)): return order(left ? 1 : 0, right ? 1 : 0)
-        case (.float(let left), .float(let right)): return order(left, right)
-        case (.double(let left), .double(let right)), (.date(let left), .date(let right)): return order(left, right)
-        case (.string(let left), .string(let right)):
-            return left == right ? 0 : left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
-        case (.data(let left), .data(let right)):
-            return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
-        case (.objectId(let left), .objectId(let right)): return order(left, right)
-        case (.uuid(let left), .uuid(let right)): return order(left, right)
-        default: return 0
-        }
-    }
+    /// Orders values, null first.
+    static func compare(_ left: StoredValue, _ right: StoredValue) -> Int { order(left, right) }
 
     /// The value as a number; nil for other kinds.
     var number: Double? {
@@ -31,6 +11,7 @@ extension StoredValue {
         case .int(let value): Double(value)
         case .float(let value): Double(value)
         case .double(let value): value
+        case .decimal(let value): value.number.double
         default: nil
         }
     }
@@ -42,6 +23,17 @@ extension StoredValue {
         kind: PropertyKind
     ) throws -> StoredValue {
         let present = values.filter { !$0.isNull }
+        if kind == .decimal128 || kind == .any {
+            let numbers = present.filter { $0.decimal != nil }
+            let sum = numbers.reduce(DecimalNumber.zero) { $0 + ($1.decimal ?? .zero) }
+            switch operation {
+            case .minimum: return numbers.min { compare($0, $1) < 0 } ?? .null
+            case .maximum: return numbers.max { compare($0, $1) < 0 } ?? .null
+            case .sum: return .decimal(DecimalBytes(sum))
+            case .average:
+                return numbers.isEmpty ? .null : .decimal(DecimalBytes(sum / DecimalNumber(Int64(numbers.count))))
+            }
+        }
         switch operation {
         case .minimum, .maximum:
             guard [.int, .float, .double, .date].contains(kind) else { throw unsupported(operation, kind) }

@@ -1,6 +1,9 @@
 package import RealmStorage
 
 extension TableView {
+    /// What collection a property is.
+    package func collection(of property: Int) -> CollectionKind { slots[property].collection }
+
     /// A list of a row.
     ///
     /// - Throws: `ModelError.noSuchRow`, or the storage's error.

@@ -13,6 +13,29 @@ extension TableView {
         return MapView(try list(property, at: location, key: key), slots[property])
     }
 
+    /// Calls a function with each element of a collection, of a dictionary with each value, until it returns false.
+    ///
+    /// - Returns: whether it went through all of them.
+    package func forEachElement(
+        _ property: Int,
+        at location: RowLocation,
+        key: Int64,
+        _ body: (BorrowedValue) throws -> Bool
+    ) throws -> Bool {
+        if slots[property].collection == .map {
+            let map = try map(property, at: location, key: key)
+            for index in 0..<map.count {
+                guard try body(map.entry(at: index).value) else { return false }
+            }
+            return true
+        }
+        let list = try list(property, at: location, key: key)
+        for index in 0..<list.count {
+            guard try body(list.borrowedValue(at: index)) else { return false }
+        }
+        return true
+    }
+
     /// Sets the value of a name.
     package func mapSet(_ property: Int, key: Int64, _ name: String, to value: StoredValue) throws {
         try requireEntry(name, value, property)

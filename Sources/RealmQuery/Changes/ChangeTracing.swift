@@ -86,7 +86,7 @@ final class ChangeTracing {
         let isCollection = table.schema.properties[property].collection != .none
         for origin in origins where try table.contains(key: origin) {
             if isCollection {
-                result.append(contentsOf: try table.list(property, key: origin).links())
+                result.append(contentsOf: try table.linkedKeys(property, key: origin))
             } else if let target = try table.link(property, key: origin) {
                 result.append(target)
             }

@@ -43,7 +43,7 @@ package struct ObservedQuery: Sendable {
             guard let owner = try model.table(named: ownerClass), try owner.contains(key: ownerKey),
                 let ordinal = owner.schema.ordinal(of: property)
             else { return nil }
-            keys = try matching(try owner.list(ordinal, key: ownerKey).links(), in: table)
+            keys = try matching(try owner.linkedKeys(ordinal, key: ownerKey), in: table)
         case .backlinks(let targetClass, let targetKey, let property):
             guard let target = try model.table(named: targetClass), try target.contains(key: targetKey),
                 let ordinal = table.schema.ordinal(of: property)

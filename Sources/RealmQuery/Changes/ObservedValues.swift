@@ -8,6 +8,9 @@ package struct ObservedValues: Sendable {
     package let property: String
     /// Orders the values, or leaves some out; nil to take them as they are.
     private let transform: (@Sendable ([StoredValue]) -> [StoredValue])?
+    /// Reads the values of a row's property; nil when the row, or what holds them, does not exist.
+    package typealias Reading = @Sendable (TableView, Int, Int64) throws -> [StoredValue]?
+    private let read: Reading
     private var current: [StoredValue]
     /// Whether the owner has been deleted: nothing will change any more.
     package private(set) var isSourceGone: Bool
@@ -18,13 +21,17 @@ package struct ObservedValues: Sendable {
         ownerKey: Int64,
         property: String,
         transform: (@Sendable ([StoredValue]) -> [StoredValue])? = nil,
+        read: @escaping Reading = { table, property, key in
+            try table.contains(key: key) ? try table.list(property, key: key).values() : nil
+        },
         in model: ModelView
     ) throws {
         self.transform = transform
         self.ownerClass = ownerClass
         self.ownerKey = ownerKey
         self.property = property
-        let values = try ObservedValues.read(ownerClass, ownerKey, property, in: model)
+        self.read = read
+        let values = try ObservedValues.read(ownerClass, ownerKey, property, in: model, read)
         current = transform?(values ?? []) ?? values ?? []
         isSourceGone = values == nil
     }
@@ -38,7 +45,7 @@ package struct ObservedValues: Sendable {
         guard !isSourceGone, let owner = new.schema[ownerClass], let ordinal = owner.ordinal(of: property),
             ObservedKeys.wasWritten(ownerKey, ordinal, in: changes.tables[owner.tableID])
         else { return CollectionDelta() }
-        let next = try ObservedValues.read(ownerClass, ownerKey, property, in: new)
+        let next = try ObservedValues.read(ownerClass, ownerKey, property, in: new, read)
         let values = transform?(next ?? []) ?? next ?? []
         let isPlainList = transform == nil && next != nil
         let delta = SequenceDiff.delta(from: current, to: values, pairsReplacements: isPlainList)
@@ -51,11 +58,11 @@ package struct ObservedValues: Sendable {
         _ ownerClass: String,
         _ ownerKey: Int64,
         _ property: String,
-        in model: ModelView
+        in model: ModelView,
+        _ read: Reading
     ) throws -> [StoredValue]? {
-        guard let owner = try model.table(named: ownerClass), try owner.contains(key: ownerKey),
-            let ordinal = owner.schema.ordinal(of: property)
+        guard let owner = try model.table(named: ownerClass), let ordinal = owner.schema.ordinal(of: property)
         else { return nil }
-        return try owner.list(ordinal, key: ownerKey).values()
+        return try read(owner, ordinal, ownerKey)
     }
 }

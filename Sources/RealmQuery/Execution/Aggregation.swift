@@ -24,7 +24,8 @@ package enum AggregateOperation: Sendable, Hashable {
 /// Nulls are left out.
 ///
 /// `sum` gives `.int` (wrapping around) for ints and `.double` for floats and doubles, 0 without rows; `average` gives
-/// `.double`, `minimum` and `maximum` the property's own type, and all three `.null` without values.
+/// `.double`; both give `.decimal` for decimals and for the numbers among values of any kind. `minimum` and `maximum`
+/// give the property's own type, and all three `.null` without values.
 package final class Aggregation {
     /// The class whose rows are summed up.
     package let table: TableView
@@ -43,7 +44,7 @@ package final class Aggregation {
         let resolved = try resolver.resolve(path, from: table)
         let isSupported =
             switch resolved.kind {
-            case .int, .float, .double: true
+            case .int, .float, .double, .decimal128, .any: true
             case .date: operation == .minimum || operation == .maximum
             default: false
             }
@@ -69,7 +70,7 @@ package final class Aggregation {
             rows.fill()
             try add(leaf, rows, context, to: &accumulator)
         }
-        return StoredValue(accumulator.result(of: operation), kind: resultKind)
+        return accumulator.stored(of: operation)
     }
 
     /// The aggregate over the rows that match a query.
@@ -80,7 +81,7 @@ package final class Aggregation {
             try add(leaf, rows, context, to: &accumulator)
             return true
         }
-        return StoredValue(accumulator.result(of: operation), kind: resultKind)
+        return accumulator.stored(of: operation)
     }
 
     /// The aggregate over given rows, as often as they are given; rows that do not exist are left out.
@@ -101,19 +102,11 @@ package final class Aggregation {
                 return true
             }
         }
-        return StoredValue(accumulator.result(of: operation), kind: resultKind)
+        return accumulator.stored(of: operation)
     }
 
     private func makeContext() -> QueryContext {
         QueryContext(linkSlotCount: linkSlotCount, subqueryCount: 0)
-    }
-
-    private var resultKind: PropertyKind {
-        switch operation {
-        case .average: .double
-        case .sum: kind == .int ? .int : .double
-        case .minimum, .maximum: kind
-        }
     }
 
     private func add(

@@ -172,6 +172,8 @@ extension PredicateParser {
                 try advance()
                 switch token.kind {
                 case .string(let key): steps.append(.key(key))
+                case .int(let index) where index >= 0 && index <= Int.max: steps.append(.index(Int(index)))
+                case .escapedWord(let word) where word.lowercased() == "any": steps.append(.anyElement)
                 case .placeholder(.any):
                     guard case .string(let key) = try argument() else {
                         throw failure("the key of a dictionary is a string")

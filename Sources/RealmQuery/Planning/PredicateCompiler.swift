@@ -105,7 +105,7 @@ struct PredicateCompiler {
                     + "'\(path)'"
             )
         }
-        let factory = ValueTestFactory(path: resolved, options: comparison.options)
+        let factory = ValueTestFactory(path: resolved, options: comparison.options, model: table.model)
         let test = try factory.test(operation, value)
         let source = quantifier == nil || quantifier == .any ? factory.source(operation, value, in: table) : nil
         if resolved.isOwnRow {
@@ -165,24 +165,24 @@ struct PredicateCompiler {
                     + "'\(left.reader.isMany ? first : second)'"
             )
         }
-        let numbers: Set<PropertyKind> = [.int, .float, .double]
+        let numbers: Set<PropertyKind> = [.int, .float, .double, .decimal128]
         let isComparable =
             left.kind == right.kind && left.targetClass == right.targetClass
-            || numbers.contains(left.kind) && numbers.contains(right.kind)
+            || numbers.contains(left.kind) && numbers.contains(right.kind) || left.kind == .any || right.kind == .any
         guard isComparable else {
             throw QueryError(
                 "Property type mismatch between '\(first)' of type '\(left.typeName)' and '\(second)' of type "
                     + "'\(right.typeName)'"
             )
         }
-        try ValueTestFactory(path: left, options: comparison.options).checkOperator(operation)
+        try ValueTestFactory(path: left, options: comparison.options, model: table.model).checkOperator(operation)
         guard operation != .between else {
             throw QueryError("BETWEEN requires an array of two constants")
         }
         let condition = PairCondition(
             left.reader,
             right.reader,
-            comparison: ValueComparison(operation, options: comparison.options),
+            comparison: ValueComparison(operation, options: comparison.options, left: left.kind, right: right.kind),
             requiresAll: quantifier == .all,
             label: Predicate.comparison(comparison).description
         )
@@ -214,7 +214,7 @@ struct PredicateCompiler {
         case .int, .double, .float, .list: break
         default: throw QueryError("The count of a SUBQUERY can only be compared with a number")
         }
-        let test = try ValueTestFactory(path: path, options: comparison.options).test(comparison.operation, value)
+        let test = try ValueTestFactory(path: path, options: comparison.options, model: table.model).test(comparison.operation, value)
         return PathCondition(path.reader, test: test, requiresAll: false, label: path.text)
     }
 }

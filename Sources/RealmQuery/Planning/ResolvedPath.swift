@@ -66,9 +66,35 @@ struct PathResolver {
         var index = 0
         while index < path.steps.count {
             let (ordinal, property) = try self.property(path.steps[index], in: table, text)
-            let rest = path.steps[(index + 1)...]
+            var rest = path.steps[(index + 1)...]
+            if property.collection == .map {
+                switch rest.first {
+                case .allKeys:
+                    guard rest.count == 1 else { throw Self.notALink(property, in: table, text) }
+                    return finish(.keys(table, ordinal), .string, in: table)
+                case .allValues:
+                    index += 1
+                    rest = rest.dropFirst()
+                case .key(let name):
+                    index += 1
+                    rest = rest.dropFirst()
+                    guard property.isLink else {
+                        let entry = PathTerminal.entry(table, ordinal, name)
+                        if let inside = try Self.inside(entry, rest, property, in: table, text) {
+                            return finish(inside, .any, in: table)
+                        }
+                        return finish(entry, property.kind, in: table)
+                    }
+                    let hop = try makeHop(ordinal, property, in: table, entry: name)
+                    hops.append(hop)
+                    table = hop.target
+                    index += 1
+                    continue
+                default: break
+                }
+            }
             let isMany = property.collection != .none || property.kind == .linkingObjects
-            if isMany, let next = rest.first, next.isOperator {
+            if isMany, let next = rest.first, next.isOperator, !next.isSubscript {
                 return try resolveOperator(next, rest.dropFirst(), ordinal, property, in: table, text) {
                     self_,
                     terminal,
@@ -91,9 +117,12 @@ struct PathResolver {
                 index += 1
                 continue
             }
-            guard rest.isEmpty else { throw Self.notALink(property, in: table, text) }
-            if isMany { return finish(.elements(table, ordinal), property.kind, in: table) }
-            return finish(.value(table, ordinal, property.kind.columnKind), property.kind, in: table)
+            let terminal: PathTerminal =
+                isMany ? .elements(table, ordinal) : .value(table, ordinal, property.kind.columnKind)
+            if let inside = try Self.inside(terminal, rest, property, in: table, text) {
+                return finish(inside, .any, in: table)
+            }
+            return finish(terminal, property.kind, in: table)
         }
         return finish(.row, .object, target: table.schema.name, in: table)
     }
@@ -127,21 +156,10 @@ struct PathResolver {
             guard let ordinal = table.schema.ordinal(of: name) else {
                 throw QueryError("Property '\(name)' not found in object of type '\(table.schema.name)'")
             }
-            let property = table.schema.properties[ordinal]
-            switch property.kind {
-            case .any, .decimal128:
-                throw QueryError(
-                    "Property '\(table.schema.name).\(name)' of type '\(property.kind.name)' cannot be queried"
-                )
-            default: break
-            }
-            if property.collection == .map {
-                throw QueryError("Dictionary property '\(table.schema.name).\(name)' cannot be queried")
-            }
-            return (ordinal, property)
+            return (ordinal, table.schema.properties[ordinal])
         case .unknownOperator(let name):
             throw QueryError("Invalid keypath '\(text)': Unsupported collection operation '\(name)'")
-        case .key:
+        case .key, .index, .anyElement:
             throw QueryError(
                 "Invalid keypath '\(text)': only dictionaries and realm `Any` support subscript predicates"
             )
@@ -155,7 +173,8 @@ struct PathResolver {
     private mutating func makeHop(
         _ ordinal: Int,
         _ property: PropertySchema,
-        in table: TableView
+        in table: TableView,
+        entry: String? = nil
     ) throws -> PathHop {
         guard let targetClass = property.targetClass, let target = try model.table(named: targetClass) else {
             throw QueryError(
@@ -172,7 +191,7 @@ struct PathResolver {
             return PathHop(kind: .backlinks, source: table, target: target, property: origin, slot: slotCount)
         }
         return PathHop(
-            kind: property.collection == .none ? .link : .list,
+            kind: entry.map { .entry($0) } ?? (property.collection == .none ? .link : .list),
             source: table,
             target: target,
             property: ordinal,
@@ -230,7 +249,7 @@ struct PathResolver {
             throw Self.notALink(property, in: table, text)
         }
         switch kind {
-        case .int, .float, .double: break
+        case .int, .float, .double, .decimal128, .any: break
         case .date:
             if operation == .sum || operation == .average { throw QueryError("Cannot sum or average date properties") }
         default:
@@ -238,8 +257,8 @@ struct PathResolver {
         }
         let result: PropertyKind =
             switch operation {
-            case .average: .double
-            case .sum: kind == .int ? .int : .double
+            case .average: ValueTestFactory.isStored(kind) ? .decimal128 : .double
+            case .sum: ValueTestFactory.isStored(kind) ? .decimal128 : kind == .int ? .int : .double
             case .minimum, .maximum: kind
             }
         return finish(
@@ -247,6 +266,27 @@ struct PathResolver {
             .aggregate(PathAggregate(operation, of: collection, tail: tail, kind: kind)),
             result
         )
+    }
+
+    /// Steps into a value of any kind; nil when there are none.
+    private static func inside(
+        _ terminal: PathTerminal,
+        _ rest: ArraySlice<PropertyPath.Step>,
+        _ property: PropertySchema,
+        in table: TableView,
+        _ text: String
+    ) throws -> PathTerminal? {
+        if rest.isEmpty { return nil }
+        guard property.kind == .any else {
+            if rest.first?.isSubscript == true {
+                throw QueryError(
+                    "Invalid keypath '\(text)': only dictionaries and realm `Any` support subscript predicates"
+                )
+            }
+            throw notALink(property, in: table, text)
+        }
+        guard rest.allSatisfy(\.isSubscript) else { throw notALink(property, in: table, text) }
+        return .inside(InnerPath(terminal, steps: Array(rest)))
     }
 
     private static func notALink(_ property: PropertySchema, in table: TableView, _ text: String) -> QueryError {
@@ -262,6 +302,14 @@ extension PropertyPath.Step {
     var isOperator: Bool {
         if case .property = self { return false }
         return true
+    }
+
+    /// Whether the step goes into a dictionary or a value of any kind.
+    var isSubscript: Bool {
+        switch self {
+        case .key, .index, .anyElement: true
+        default: false
+        }
     }
 
     /// The computation of `@min`, `@max`, `@sum` and `@avg`.

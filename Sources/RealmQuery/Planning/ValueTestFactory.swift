@@ -5,6 +5,7 @@ import RealmStorage
 struct ValueTestFactory {
     let path: ResolvedPath
     let options: StringComparisonOptions
+    let model: ModelView
 
     /// Refuses an operator that the type does not have.
     func checkOperator(_ operation: ComparisonOperator) throws {
@@ -13,14 +14,14 @@ struct ValueTestFactory {
             case .equal, .notEqual, .in: true
             case .less, .lessOrEqual, .greater, .greaterOrEqual, .between:
                 path.kind != .bool && path.kind != .object
-            case .beginsWith, .endsWith, .contains: path.kind == .string || path.kind == .data
-            case .like: path.kind == .string
+            case .beginsWith, .endsWith, .contains: [.string, .data, .any].contains(path.kind)
+            case .like: path.kind == .string || path.kind == .any
             }
         guard isSupported else {
             throw QueryError("Operator '\(operation.spelling)' not supported for type '\(path.kind.name)'")
         }
         guard !options.isEmpty else { return }
-        guard path.kind == .string else {
+        guard path.kind == .string || path.kind == .any else {
             throw QueryError(
                 "Operator '\(operation.spelling)\(options.spelling)' not supported for type '\(path.kind.name)'"
             )
@@ -83,8 +84,8 @@ struct ValueTestFactory {
             return BytesTest(operation, try bytes(value), options: options)
         case .objectId, .uuid:
             return FixedTest(operation, try words(value), byteCount: path.kind == .uuid ? 16 : 12)
-        case .linkingObjects, .any, .decimal128:
-            throw mismatch(value)
+        case .any, .decimal128: return try storedTest(operation, value)
+        case .linkingObjects: throw mismatch(value)
         }
     }
 
@@ -131,7 +132,8 @@ struct ValueTestFactory {
                 byteCount: path.kind == .uuid ? 16 : 12,
                 nullPasses: hasNull
             )
-        case .linkingObjects, .any, .decimal128:
+        case .any, .decimal128: return try storedMembership(constants, nullPasses: hasNull)
+        case .linkingObjects:
             throw QueryError("Operator 'IN' not supported for type '\(path.kind.name)'")
         }
     }
@@ -189,7 +191,7 @@ struct ValueTestFactory {
         }
     }
 
-    private func mismatch(_ value: PredicateValue) -> QueryError {
+    func mismatch(_ value: PredicateValue) -> QueryError {
         let text = value.description
         let shown = text.count <= 100 ? text : text.prefix(100) + "…"
         return QueryError(

@@ -13,6 +13,7 @@ package enum PredicateValue: Sendable, Hashable {
     case date(Double)
     case objectId(ObjectIDBytes)
     case uuid(UUIDBytes)
+    case decimal(DecimalBytes)
     /// An object: its class and its row key.
     case object(className: String, key: Int64)
     /// The right side of `IN` and `BETWEEN`.
@@ -35,6 +36,7 @@ extension PredicateValue: CustomStringConvertible {
             "oid(\(PredicateValue.hexadecimal(value.high, digits: 16))\(PredicateValue.hexadecimal(UInt64(value.low), digits: 8)))"
         case .uuid(let value):
             "uuid(\(PredicateValue.hexadecimal(value.high, digits: 16))\(PredicateValue.hexadecimal(value.low, digits: 16)))"
+        case .decimal(let value): "decimal(\(value.number.text))"
         case .object(let className, let key): "\(className)#\(key)"
         case .list(let values): "{\(values.map(\.description).joined(separator: ", "))}"
         }
@@ -53,6 +55,7 @@ extension PredicateValue: CustomStringConvertible {
         case .date: "date"
         case .objectId: "object id"
         case .uuid: "uuid"
+        case .decimal: "decimal128"
         case .object(let className, _): "object of type '\(className)'"
         case .list: "array"
         }

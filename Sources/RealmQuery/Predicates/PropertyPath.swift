@@ -6,6 +6,10 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
         case property(String)
         /// The value of a dictionary under a key: `map['key']`.
         case key(String)
+        /// The element at a position of the list in a value of any kind: `mixed[0]`.
+    case index(Int)
+        /// Each element of the list or dictionary in a value of any kind: `mixed[#any]`.
+        case anyElement
         /// `@count` of the collection before it.
         case count
         /// `@min`, `@max`, `@sum` and `@avg` of the values after it, or of the collection itself.
@@ -50,9 +54,10 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
         if steps.isEmpty { return "SELF" }
         var text = ""
         for step in steps {
-            if case .key(let key) = step {
-                text += "[\(PredicateValue.string(key))]"
-            } else {
+            switch step {
+            case .key(let key): text += "[\(PredicateValue.string(key))]"
+            case .index, .anyElement: text += step.name
+            default:
                 if !text.isEmpty { text += "." }
                 if text.isEmpty, case .property(let name) = step, PredicateParser.isReserved(name) { text += "#" }
                 text += step.name
@@ -86,6 +91,8 @@ extension PropertyPath.Step {
         switch self {
         case .property(let name): name
         case .key(let key): key
+        case .index(let index): "[\(index)]"
+        case .anyElement: "[#any]"
         case .count: "@count"
         case .minimum: "@min"
         case .maximum: "@max"

@@ -23,7 +23,7 @@ struct SortKeyPath {
         guard !resolved.reader.isMany else {
             throw QueryError("Cannot \(purpose) key path '\(path)': property is a collection or lies behind one")
         }
-        guard case .value(_, _, _) = resolved.reader.terminal, allowsLinks || resolved.kind != .object else {
+        guard resolved.reader.isSingleValue, allowsLinks || resolved.kind != .object else {
             throw QueryError(
                 "Cannot \(purpose) key path '\(path)': property of type '\(resolved.typeName)' is not supported"
             )
@@ -34,7 +34,9 @@ struct SortKeyPath {
 
     /// The table, the ordinal and the column kind when the path is a property of the row itself.
     var ownColumn: (table: TableView, property: Int, kind: ColumnKind)? {
-        guard reader.hops.isEmpty, case .value(let table, let property, let kind) = reader.terminal else { return nil }
+        guard reader.hops.isEmpty, case .value(let table, let property, let kind) = reader.terminal,
+            !ValueTestFactory.isStored(self.kind)
+        else { return nil }
         return (table, property, kind)
     }
 
@@ -47,10 +49,28 @@ struct SortKeyPath {
     ) throws -> R {
         var result: R?
         try reader.forEach(location, key: key, context) { value in
-            result = body(value)
+            result = comparable(value, body)
             return false
         }
         return result ?? body(.null)
+    }
+
+    /// Hands on a value in a form that compares as the value does.
+    private func comparable<R>(_ value: BorrowedValue, _ body: (BorrowedValue) -> R) -> R {
+        guard ValueTestFactory.isStored(kind), !value.isNull else { return body(value) }
+        let stored = StoredValue(value, kind: kind)
+        return stored.isNull ? body(.null) : stored.sortKey.withUnsafeBytes { body(.bytes($0)) }
+    }
+}
+
+extension PathReader {
+    /// Whether a path ends in one plain value.
+    var isSingleValue: Bool {
+        switch terminal {
+        case .value: true
+        case .entry, .inside: !isMany
+        default: false
+        }
     }
 }
 

@@ -10,8 +10,11 @@ struct SortValues {
     private var bytes: [UnsafeRawBufferPointer] = []
     private var nulls: [Bool] = []
     private var hasNulls = false
+    /// Holds the bytes of keys that were made for sorting.
+    private let arena: SortArena?
 
     init(kind: PropertyKind, capacity: Int) {
+        arena = ValueTestFactory.isStored(kind) ? SortArena() : nil
         switch kind.columnKind {
         case .bytes, .fixed12, .fixed16: isBytes = true
         case .int, .float, .double: isBytes = false
@@ -23,7 +26,7 @@ struct SortValues {
     mutating func append(_ value: BorrowedValue) {
         if case .null = value { return appendNull() }
         words.append(value.orderWord)
-        if isBytes, case .bytes(let buffer) = value { bytes.append(buffer) }
+        if isBytes, case .bytes(let buffer) = value { bytes.append(arena?.copy(buffer) ?? buffer) }
         if hasNulls { nulls.append(false) }
     }
 

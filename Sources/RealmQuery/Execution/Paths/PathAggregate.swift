@@ -16,12 +16,14 @@ final class PathAggregate {
         self.tail = tail
     }
 
-    func value(of location: RowLocation, key: Int64, _ context: QueryContext) throws -> BorrowedValue {
+    func value(of location: RowLocation, key: Int64, _ context: QueryContext) throws -> StoredValue {
         var accumulator = AggregateAccumulator(kind: kind)
         switch collection {
         case .values(let table, let property):
-            let list = try table.list(property, at: location, key: key)
-            try list.forEach(in: nil, { _, value in accumulator.add(value) })
+            _ = try table.forEachElement(property, at: location, key: key) { value in
+                accumulator.add(value)
+                return true
+            }
         case .objects(let hop):
             guard let tail else { return .null }
             for key in try hop.targets(of: location, key: key) {
@@ -32,8 +34,11 @@ final class PathAggregate {
                 }
             }
         }
-        return accumulator.result(of: operation)
+        return accumulator.stored(of: operation)
     }
+
+    /// The type of the result.
+    var resultKind: PropertyKind { AggregateAccumulator.resultKind(of: operation, kind) }
 }
 
 /// The running sum, bounds and count of numbers.
@@ -45,6 +50,9 @@ struct AggregateAccumulator {
     private var doubleSum = 0.0
     private let isInt: Bool
     private let isFloat: Bool
+    private let kind: PropertyKind
+    /// Of decimals, and of the numbers among values of any kind.
+    private var decimals: DecimalTotals?
     private var intMinimum = Int64.max
     private var intMaximum = Int64.min
     private var doubleMinimum = Double.infinity
@@ -55,6 +63,8 @@ struct AggregateAccumulator {
     init(kind: PropertyKind) {
         isInt = kind.columnKind == .int
         isFloat = kind == .float
+        self.kind = kind
+        decimals = ValueTestFactory.isStored(kind) ? DecimalTotals() : nil
     }
 
     mutating func add(_ value: BorrowedValue) {
@@ -62,7 +72,8 @@ struct AggregateAccumulator {
         case .int(let value): add(value)
         case .double(let value): add(value)
         case .float(let value): add(Double(value))
-        case .null, .bytes: break
+        case .bytes: decimals?.add(StoredValue(value, kind: kind))
+        case .null: break
         }
     }
 
@@ -102,6 +113,21 @@ struct AggregateAccumulator {
             if value < doubleMinimum { doubleMinimum = value }
             if value > doubleMaximum { doubleMaximum = value }
         }
+    }
+
+    /// The type of a result over values of a type.
+    static func resultKind(of operation: AggregateOperation, _ kind: PropertyKind) -> PropertyKind {
+        switch operation {
+        case .average: ValueTestFactory.isStored(kind) ? .decimal128 : .double
+        case .sum: ValueTestFactory.isStored(kind) ? .decimal128 : kind == .int ? .int : .double
+        case .minimum, .maximum: kind
+        }
+    }
+
+    /// The result, owned.
+    func stored(of operation: AggregateOperation) -> StoredValue {
+        if let decimals { return decimals.result(of: operation) }
+        return StoredValue(result(of: operation), kind: Self.resultKind(of: operation, kind))
     }
 
     /// The result; a sum over nothing is 0, everything else over nothing is null.

@@ -6,8 +6,10 @@ struct PathHop {
     enum Kind {
         /// A to-one link.
         case link
-        /// A list or set of objects.
+        /// A list, set or dictionary of objects.
         case list
+        /// The object under a name of a dictionary.
+        case entry(String)
         /// The rows of another class that link here through one of its properties.
         case backlinks
     }
@@ -25,19 +27,28 @@ struct PathHop {
     /// Whether the step may lead to several rows.
     var isMany: Bool {
         switch kind {
-        case .link: false
+        case .link, .entry: false
         case .list, .backlinks: true
         }
+    }
+
+    /// The row that a step to at most one row leads to.
+    func target(of location: RowLocation, key: Int64) throws -> Int64? {
+        if case .entry(let name) = kind {
+            let value = try source.map(property, at: location, key: key).value(for: name)
+            if case .link(let target) = value { return target }
+            return nil
+        }
+        let column = try source.column(property, in: location.leaf)
+        return column.isNull(location.row) ? nil : column.int(location.row)
     }
 
     /// The rows that a row leads to, in order and as often as they occur.
     func targets(of location: RowLocation, key: Int64) throws -> [Int64] {
         switch kind {
-        case .link:
-            let column = try source.column(property, in: location.leaf)
-            return column.isNull(location.row) ? [] : [column.int(location.row)]
+        case .link, .entry: return try target(of: location, key: key).map { [$0] } ?? []
         case .list:
-            return try source.list(property, at: location, key: key).links()
+            return try source.linkedKeys(property, at: location, key: key)
         case .backlinks:
             return try source.backlinkKeys(of: key, from: target.id, property: property)
         }
@@ -46,7 +57,7 @@ struct PathHop {
     /// The number of rows that a row leads to.
     func targetCount(of location: RowLocation, key: Int64) throws -> Int {
         switch kind {
-        case .link: try targets(of: location, key: key).count
+        case .link, .entry: try targets(of: location, key: key).count
         case .list: try source.list(property, at: location, key: key).count
         case .backlinks: try source.backlinkCount(of: key, from: target.id, property: property)
         }
@@ -56,7 +67,7 @@ struct PathHop {
 /// A collection of one row: of objects, or of plain values.
 enum PathCollection {
     case objects(PathHop)
-    /// A list or set of values: the table and the ordinal.
+    /// A list, set or dictionary of values: the table and the ordinal.
     case values(TableView, Int)
 
     func count(of location: RowLocation, key: Int64) throws -> Int {
@@ -71,8 +82,14 @@ enum PathCollection {
 enum PathTerminal {
     /// One value of the row: its table and the ordinal.
     case value(TableView, Int, ColumnKind)
-    /// Each element of a collection of values.
+    /// Each element of a collection of values, of a dictionary its values.
     case elements(TableView, Int)
+    /// Each name of a dictionary.
+    case keys(TableView, Int)
+    /// The value under a name of a dictionary.
+    case entry(TableView, Int, String)
+    /// What is found inside values of any kind.
+    case inside(InnerPath)
     /// The row itself, as its key.
     case row
     /// `@count`

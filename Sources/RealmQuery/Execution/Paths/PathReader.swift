@@ -15,7 +15,11 @@ final class PathReader {
         self.hops = hops
         self.terminal = terminal
         var isMany = hops.contains(where: \.isMany)
-        if case .elements = terminal { isMany = true }
+        switch terminal {
+        case .elements, .keys: isMany = true
+        case .inside(let inner): isMany = isMany || inner.isMany
+        default: break
+        }
         self.isMany = isMany
     }
 
@@ -24,7 +28,8 @@ final class PathReader {
         var cost = hops.reduce(5.0) { $0 + ($1.isMany ? 400 : 40) }
         switch terminal {
         case .value, .row: break
-        case .elements, .count: cost += 50
+        case .elements, .keys, .entry, .count: cost += 50
+        case .inside: cost += 300
         case .aggregate: cost += 500
         case .subquery(let counter): cost += 300 + 10 * counter.condition.cost
         }
@@ -46,12 +51,11 @@ final class PathReader {
             var location = location
             var key = key
             for (index, hop) in hops.enumerated() {
-                let column = try hop.source.column(hop.property, in: location.leaf)
-                guard !column.isNull(location.row) else {
+                guard let next = try hop.target(of: location, key: key) else {
                     if !isMany { _ = try body(.null) }
                     return
                 }
-                key = column.int(location.row)
+                key = next
                 if index == hops.count - 1, case .row = terminal {
                     _ = try body(.int(key))
                     return
@@ -111,17 +115,26 @@ final class PathReader {
         case .value(let table, let property, let kind):
             return try body(table.column(property, in: location.leaf).borrowed(location.row, as: kind))
         case .elements(let table, let property):
-            let list = try table.list(property, at: location, key: key)
-            for index in 0..<list.count {
-                guard try body(list.borrowedValue(at: index)) else { return false }
+            return try table.forEachElement(property, at: location, key: key, body)
+        case .keys(let table, let property):
+            let map = try table.map(property, at: location, key: key)
+            for index in 0..<map.count {
+                guard try body(.bytes(map.entry(at: index).key)) else { return false }
             }
             return true
+        case .entry(let table, let property, let name):
+            let map = try table.map(property, at: location, key: key)
+            let place = try map.position(of: name)
+            return try body(place.isThere ? map.entry(at: place.index).value : .null)
+        case .inside(let inner):
+            return try inner.forEach(location, key: key, body)
         case .row:
             return try body(.int(key))
         case .count(let collection):
             return try body(.int(Int64(collection.count(of: location, key: key))))
         case .aggregate(let aggregate):
-            return try body(aggregate.value(of: location, key: key, context))
+            let value = try aggregate.value(of: location, key: key, context)
+            return try value.withBorrowed(for: aggregate.resultKind) { try body($0) }
         case .subquery(let counter):
             return try body(.int(Int64(counter.count(of: location, key: key, context))))
         }

@@ -6,9 +6,17 @@ import RealmModel
 struct ValueComparison {
     let operation: ComparisonOperator
     let folding: TextFolding?
+    /// The types when the values must be looked at as a whole.
+    private let kinds: (left: PropertyKind, right: PropertyKind)?
 
-    init(_ operation: ComparisonOperator, options: StringComparisonOptions) {
+    init(
+        _ operation: ComparisonOperator,
+        options: StringComparisonOptions,
+        left: PropertyKind = .int,
+        right: PropertyKind = .int
+    ) {
         self.operation = operation
+        kinds = ValueTestFactory.isStored(left) || ValueTestFactory.isStored(right) ? (left, right) : nil
         folding = options.isEmpty ? nil : TextFolding(options: options)
     }
 
@@ -16,6 +24,21 @@ struct ValueComparison {
         switch (left, right) {
         case (.null, .null): return operation == .equal
         case (.null, _), (_, .null): return operation == .notEqual
+        default: break
+        }
+        if let kinds {
+            let left = StoredValue(left, kind: kinds.left)
+            let right = StoredValue(right, kind: kinds.right)
+            if case .string = left, case .string = right {
+                return left.withBorrowed { left in right.withBorrowed { holdsPlainly(left, $0) } }
+            }
+            return StoredComparisonTest.holds(operation, left, right)
+        }
+        return holdsPlainly(left, right)
+    }
+
+    private func holdsPlainly(_ left: BorrowedValue, _ right: BorrowedValue) -> Bool {
+        switch (left, right) {
         case (.int(let first), .int(let second)): return holds(first < second, first == second, first > second)
         case (.bytes(let first), .bytes(let second)):
             guard let folding else { return holds(first, second) }

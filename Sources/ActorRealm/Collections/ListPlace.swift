@@ -1,0 +1,188 @@
+import RealmModel
+import RealmStorage
+
+/// The collection property of a row, where a managed list, set or dictionary reads and writes.
+class ListPlace {
+    /// Keeps the accessor alive.
+    final let core: RealmCore
+    final unowned(unsafe) let accessor: TableAccessor
+    final let key: Int64
+    final let declared: Int
+    /// The stored ordinal.
+    final let property: Int
+    /// What it is called in messages.
+    final let name: String
+    final private(set) lazy var backing = attempt { try makeBacking() }
+
+    init(accessor: TableAccessor, key: Int64, declared: Int, named name: String = "List") {
+        core = accessor.core
+        self.accessor = accessor
+        self.key = key
+        self.declared = declared
+        self.name = name
+        property = accessor.ordinals[declared]
+        if core.isFrozen { _ = backing }
+    }
+
+    /// The place that a description names; nil when its owner, or what it lies in, does not exist.
+    static func find(_ source: CollectionDescriptor.Source, in core: RealmCore, named name: String) -> ListPlace? {
+        switch source {
+        case .list(let ownerClass, let key, let property):
+            guard let accessor = core.accessor(className: ownerClass), let declared = accessor.info.property(property),
+                attempt({ try accessor.table.contains(key: key) })
+            else { return nil }
+            return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
+        case .nested(let ownerClass, let key, let property, let path):
+            guard let accessor = core.accessor(className: ownerClass), let declared = accessor.info.property(property),
+                attempt({ try accessor.table.contains(key: key) })
+            else { return nil }
+            let place = NestedPlace(
+                accessor: accessor,
+                key: key,
+                declared: declared.ordinal,
+                path: path,
+                named: name
+            )
+            return place.isThere ? place : nil
+        case .table, .backlinks: return nil
+        }
+    }
+
+    /// The contents, for queries and iteration.
+    func makeBacking() throws -> _CollectionBacking {
+        try _CollectionBacking(list: accessor, key: key, declared: declared)
+    }
+
+    /// The steps into a value of any kind; none for a collection property.
+    var path: [NestedStep] { [] }
+
+    /// Whether the owner exists, and what the collection lies in.
+    var isThere: Bool { attempt { try accessor.table.contains(key: key) } }
+
+    final func isSame(as other: ListPlace) -> Bool {
+        core === other.core && accessor === other.accessor && key == other.key && declared == other.declared
+            && path == other.path
+    }
+
+    /// Traps when the owner is gone.
+    final func checkOwner() {
+        core.checkAccess()
+        if !isThere { invalidated() }
+    }
+
+    final func invalidated() -> Never {
+        misuse("\(name) is no longer valid: its object has been deleted or invalidated.")
+    }
+
+    /// The elements, to be read before the next write.
+    final func list() -> ListView {
+        core.checkAccess()
+        guard let location = attempt({ try accessor.table.locate(key) }) else { invalidated() }
+        return attempt { try accessor.table.list(property, at: location, key: key) }
+    }
+
+    /// The entries of a dictionary property, to be read before the next write.
+    final func map() -> MapView {
+        core.checkAccess()
+        guard let location = attempt({ try accessor.table.locate(key) }) else { invalidated() }
+        return attempt { try accessor.table.map(property, at: location, key: key) }
+    }
+
+    /// Where a write goes, after the checks that every write makes.
+    final func writer(context: AddContext? = nil) -> _RowWriter {
+        core.checkAccess()
+        if core.isFrozen {
+            misuse("Attempting to modify a frozen \(name) - call thaw on it first.")
+        }
+        if !core.isInWriteTransaction {
+            misuse(
+                "Cannot modify managed \(name) outside of a write transaction: make the change inside "
+                    + "realm.write { }."
+            )
+        }
+        checkOwner()
+        return _RowWriter(accessor: accessor, rowKey: key, declared: declared, context: context)
+    }
+
+    // MARK: Lists
+
+    /// The number of elements.
+    var count: Int { list().count }
+
+    /// The element at a position; traps out of bounds.
+    func stored(at position: Int) -> _Stored {
+        let list = list()
+        guard position >= 0, position < list.count else { indexOutOfBounds(position, count: list.count) }
+        return _Stored(attempt { try list.value(at: position) })
+    }
+
+    func append(_ value: StoredValue) {
+        core.attemptWrite { try accessor.table.listAppend(property, key: key, value) }
+    }
+
+    func insert(_ value: StoredValue, at index: Int) {
+        core.attemptWrite { try accessor.table.listInsert(property, key: key, at: index, value) }
+    }
+
+    func remove(in range: Range<Int>) {
+        core.attemptWrite { try accessor.table.listRemove(property, key: key, in: range) }
+    }
+
+    func removeAll() {
+        core.attemptWrite { try accessor.table.listRemoveAll(property, key: key) }
+    }
+
+    func replace(at index: Int, with value: StoredValue) {
+        core.attemptWrite { try accessor.table.listReplace(property, key: key, at: index, with: value) }
+    }
+
+    func move(from source: Int, to destination: Int) {
+        core.attemptWrite { try accessor.table.listMove(property, key: key, from: source, to: destination) }
+    }
+
+    func swap(_ first: Int, _ second: Int) {
+        core.attemptWrite { try accessor.table.listSwap(property, key: key, first, second) }
+    }
+
+    func assign(_ values: [StoredValue]) {
+        core.attemptWrite { try accessor.table.listAssign(property, key: key, values) }
+    }
+
+    // MARK: Dictionaries
+
+    var mapCount: Int { map().count }
+
+    func value(forName name: String) -> StoredValue? {
+        let map = map()
+        return attempt { try map.value(for: name) }
+    }
+
+    func entries() -> [StoredEntry] {
+        let map = map()
+        return attempt { try map.entries() }
+    }
+
+    func set(_ value: StoredValue, forName name: String) {
+        core.attemptWrite { try accessor.table.mapSet(property, key: key, name, to: value) }
+    }
+
+    func remove(name: String) {
+        core.attemptWrite { try accessor.table.mapRemove(property, key: key, name) }
+    }
+
+    func assign(_ entries: [StoredEntry]) {
+        core.attemptWrite { try accessor.table.mapAssign(property, key: key, entries) }
+    }
+}
+
+/// One step into a list or dictionary in a value of any kind.
+enum NestedStep: Sendable, Hashable {
+    case index(Int)
+    case name(String)
+}
+
+/// A step into a collection, on its way through the element types.
+public struct _NestedStep {
+    let step: NestedStep
+    init(_ step: NestedStep) { self.step = step }
+}

@@ -89,6 +89,7 @@ let package = Package(
         .testTarget(
             name: "RealmModelTests",
             dependencies: ["RealmModel", "RealmStorage", "RealmTestSupport"],
+            exclude: ["Decimal/DecimalVectors.txt", "Decimal/generate-vectors.py"],
             swiftSettings: testSettings
         ),
         .testTarget(

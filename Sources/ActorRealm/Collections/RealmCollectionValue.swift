@@ -11,6 +11,8 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static func _element(_ stored: _Stored, in backing: _CollectionBacking, step: _NestedStep) -> Self
     /// The stored form of an element; an unmanaged object is added. Nil after a failure of the writer's operation.
     static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored?
+    /// The stored form of an element that is there already; nil for an object of another realm or of none.
+    static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored?
     static func _unboxedElement(_ value: Any?) -> Self?
     static func _boxedElement(_ value: Self) -> Any?
     /// The stored form of a dynamically typed element; nil when it does not fit.
@@ -51,6 +53,8 @@ extension RealmCollectionValue {
 }
 
 extension _Scalar {
+    /// The stored form of an element.
+    public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? { _stored(value) }
     /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _shape }
     /// Makes an element from its stored form.
@@ -105,6 +109,10 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
         if let value { Wrapped._encodeElement(value, writer) } else { _Stored(.null) }
     }
+    /// The stored form of an element that is there already; nil for an object of another realm or of none.
+    public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
+        if let value { Wrapped._storedElement(value, in: backing) } else { _Stored(.null) }
+    }
     /// The element as a dynamically typed value.
     public static func _boxedElement(_ value: Self) -> Any? { value.flatMap { Wrapped._boxedElement($0) } }
     /// Converts a dynamically typed element; nil when it does not fit.
@@ -146,6 +154,12 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// The object at a position of a managed collection.
     public static func _element(at index: Int, in backing: _CollectionBacking) -> Self {
         unsafeDowncast(backing.object(at: index), to: Self.self)
+    }
+
+    /// The stored form of an element that is there already; nil for an object of another realm or of none.
+    public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
+        guard value.core === backing.core, value.tableAccessor === backing.elements else { return nil }
+        return _Stored(.link(value.rowKey))
     }
 
     /// What an element looks like in the schema.

@@ -17,6 +17,13 @@ nonisolated extension ObjectBase {
         return view.width == 0 ? ObjectId() : ObjectId(bytes: ObjectIDBytes(load: view.fixed(row)))
     }
 
+    final func readDecimal(_ key: UInt32) -> DecimalBytes? {
+        let view = view(key)
+        let row = rowIndex
+        if view.isNull(row) { return nil }
+        return view.width == 0 ? DecimalBytes(high: 0, low: 0) : DecimalBytes(load: view.fixed(row))
+    }
+
     final func readUUID(_ key: UInt32) -> UUID? {
         let view = view(key)
         let row = rowIndex

@@ -29,6 +29,18 @@ enum ObjectDescription {
         return text + ")"
     }
 
+    static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
+        if depth >= maximumDepth { return "<Maximum depth exceeded>" }
+        var text = "\(String(describing: type(of: map))) (\n"
+        for key in map.keys.prefix(maximumElements) {
+            let value = describe(value: map[key].flatMap { Entries.Value._boxedElement($0) }, depth: depth + 1)
+            text += "\t[\(Entries.Key._name(key))]: \(indented(value)),\n"
+        }
+        let count = map.count
+        if count > maximumElements { text += "\t... \(count - maximumElements) objects skipped.\n" }
+        return text + ")"
+    }
+
     private static func describe(value: Any?, depth: Int) -> String {
         guard let value = ValueReader.unwrap(value) else { return "(null)" }
         switch value {
@@ -37,6 +49,8 @@ enum ObjectDescription {
             let shown = data.prefix(24).map { format(byte: $0) }.joined()
             return data.count > 24 ? "<\(shown)... — \(data.count) total bytes>" : "<\(shown)>"
         case let collection as any RealmCollection: return describe(collection: collection, depth: depth)
+        case let map as any RealmKeyedCollection: return describe(map: map, depth: depth)
+        case let value as AnyRealmValue: return describe(value: value.content, depth: depth)
         default: return "\(value)"
         }
     }

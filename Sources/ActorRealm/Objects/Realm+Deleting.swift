@@ -29,6 +29,11 @@ extension Realm {
         delete(managed: objects)
     }
 
+    /// Deletes the objects that a map holds.
+    public func delete<Key: _MapKey, Element: ObjectBase>(_ map: Map<Key, Element?>) {
+        delete(map.values.compactMap { $0 })
+    }
+
     /// Deletes the objects that results hold.
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
         delete(managed: objects)

@@ -112,6 +112,7 @@ enum ValueReader {
     /// The elements of a list or an array.
     static func elements(of value: Any) -> [Any?]? {
         if let array = value as? [Any?] { return array.map { unwrap($0) } }
+        if let set = value as? Set<AnyHashable> { return set.map { $0.base } }
         guard let collection = value as? any RealmCollection else { return nil }
         func boxed<Elements: RealmCollection>(_ elements: Elements) -> [Any?] {
             var result: [Any?] = []
@@ -119,6 +120,18 @@ enum ValueReader {
             return result
         }
         return boxed(collection)
+    }
+
+    /// The entries of a map or a dictionary.
+    static func entries(of value: Any) -> [(name: String, value: Any?)]? {
+        if let dictionary = value as? [String: Any?] {
+            return dictionary.map { (name: $0.key, value: unwrap($0.value)) }
+        }
+        guard let map = value as? any RealmKeyedCollection else { return nil }
+        func boxed<Entries: RealmKeyedCollection>(_ map: Entries) -> [(name: String, value: Any?)] {
+            map.keys.map { key in (Entries.Key._name(key), map[key].flatMap { Entries.Value._boxedElement($0) }) }
+        }
+        return boxed(map)
     }
 
     /// Sets the properties of an object from a dictionary, an array or another object.

@@ -65,6 +65,7 @@ enum PredicateFormat {
                 throw QueryError("Only managed objects can be compared in a query: add the object to a Realm first.")
             }
             return .object(className: accessor.info.name, key: object.rowKey)
+        case let any as AnyRealmValue: return try value(any.content)
         case let scalar as any _Scalar:
             func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }
             return stored(scalar)

@@ -23,6 +23,15 @@ struct QueryPath {
         return path
     }
 
+    /// The path into the value of a name, or a part of a value of any kind, which is one value again.
+    func stepping(_ step: PropertyPath.Step) -> QueryPath {
+        var path = self
+        if path.collections.last == path.steps.count, step != .anyElement { path.collections.removeLast() }
+        path.steps.append(step)
+        if step == .anyElement { path.collections.append(path.steps.count) }
+        return path
+    }
+
     func operand(stripping count: Int) -> PredicateOperand {
         .path(PropertyPath(steps: count == 0 ? steps : Array(steps.dropFirst(count))))
     }

@@ -13,7 +13,7 @@ public final class _CollectionBacking {
     unowned(unsafe) let elements: TableAccessor?
     /// The shape of the elements.
     let shape: _PropertyShape
-    private let source: Source
+    let source: Source
     /// The filter when an index alone answers the usual question; then it is compiled when another one is asked.
     private let equality: IndexedEquality?
     private var compiledQuery: CompiledQuery?

@@ -70,6 +70,9 @@ public final class _CollectionCursor {
         return _Stored(values[position])
     }
 
+    /// The position of the value handed out last.
+    var valuePosition: Int { position - 1 }
+
     /// The next object.
     public func nextObject() -> ObjectBase? {
         #if DEBUG

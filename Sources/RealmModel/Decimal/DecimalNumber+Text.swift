@@ -93,7 +93,8 @@ extension DecimalNumber {
     }
 }
 
-/// The sixteen bytes of a decimal number in a file: the format's binary integer encoding, most significant byte first.
+/// The sixteen bytes of a decimal number in a file: the format's binary integer encoding, most significant byte first;
+/// all bytes 0 for the number 0.
 @frozen
 package struct DecimalBytes: Hashable, Sendable, BitwiseCopyable {
     package var high: UInt64
@@ -121,6 +122,9 @@ package struct DecimalBytes: Hashable, Sendable, BitwiseCopyable {
         case .infinity: self.init(high: sign | 0b11110 << 58, low: 0)
         case .quietNaN: self.init(high: sign | 0b111110 << 57, low: 0)
         case .signalingNaN: self.init(high: sign | 0b111111 << 57, low: 0)
+        case .finite where number.coefficient == 0 && number.exponent == 0 && !number.isNegative:
+            // What a new row's column holds.
+            self.init(high: 0, low: 0)
         case .finite:
             // A coefficient below 10^34 has at most 113 bits, so the long form of the exponent always serves.
             let exponent = UInt64(number.exponent - DecimalNumber.minimumExponent)
@@ -133,6 +137,7 @@ package struct DecimalBytes: Hashable, Sendable, BitwiseCopyable {
 
     /// The number; a coefficient that is too large stands for 0, as the standard says.
     package var number: DecimalNumber {
+        if high == 0 && low == 0 { return .zero }
         let isNegative = high >> 63 == 1
         if high >> 58 & 0b11111 == 0b11110 { return DecimalNumber(form: .infinity, isNegative: isNegative) }
         if high >> 58 & 0b11111 == 0b11111 {

@@ -166,6 +166,7 @@ struct PlainEvaluator {
         case .date(let value): .date(value)
         case .objectId(let value): .objectId(value)
         case .uuid(let value): .uuid(value)
+        case .decimal(let value): .decimal(value)
         case .object(_, let key): .link(key)
         }
     }

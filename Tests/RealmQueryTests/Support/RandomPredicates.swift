@@ -109,7 +109,9 @@ extension QueryWorld {
         case .date(let value): return .date(value)
         case .objectId(let value): return .objectId(value)
         case .uuid(let value): return .uuid(value)
+        case .decimal(let value): return .decimal(value)
         case .link(let key): return .object(className: target ?? "", key: key)
+        case .anyLink, .list, .dictionary: return .null
         }
     }
 }

@@ -1,0 +1,100 @@
+import RealmModel
+import RealmQuery
+
+/// Queries over the values of a managed map.
+extension Map {
+    /// The values for which a predicate in the string language holds; see ``RealmCollection/filter(_:_:)``.
+    public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
+        let backing = managed("filter")
+        let predicate = PredicateFormat.predicate(predicateFormat, arguments)
+        return Results(attempt { try backing.filtered(predicate) })
+    }
+
+    /// The objects for which a condition holds.
+    public func `where`<Target: ObjectBase>(_ isIncluded: (Query<Target>) -> Query<Bool>) -> Results<Value>
+    where Value == Target? {
+        let backing = managed("where")
+        return Results(attempt { try backing.filtered(Query<Target>.predicate(isIncluded)) })
+    }
+
+    /// The objects in the order of a property.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    /// The objects in the order of several properties, the first one deciding.
+    public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Value>
+    where Descriptors.Element == SortDescriptor {
+        let backing = managed("sorted")
+        return Results(attempt { try backing.sorted(Array(sortDescriptors)) })
+    }
+
+    /// The values in order.
+    public func sorted(ascending: Bool = true) -> Results<Value> {
+        sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)])
+    }
+
+    /// The values, each once.
+    public func distinct() -> Results<Value> {
+        let backing = managed("distinct")
+        return Results(attempt { try backing.distinct(["self"]) })
+    }
+
+    fileprivate func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
+        if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
+        guard property == nil else {
+            misuse("Aggregates over a property are only supported on managed collections.")
+        }
+        let plain = values.map { StoredValue(plain: ValueReader.unwrap(Value._boxedElement($0))) }
+        return attempt {
+            _Stored(try StoredValue.aggregate(operation, plain, kind: Value._elementShape.kind))
+        }
+    }
+
+    /// The smallest value of a property of the objects; nil when there is none.
+    public func min<Result: MinMaxType>(ofProperty property: String) -> Result? {
+        Result._fromAggregate(aggregate(.minimum, property))
+    }
+    /// The largest value of a property of the objects; nil when there is none.
+    public func max<Result: MinMaxType>(ofProperty property: String) -> Result? {
+        Result._fromAggregate(aggregate(.maximum, property))
+    }
+    /// The sum of a property of the objects; 0 when there are no values.
+    public func sum<Result: AddableType>(ofProperty property: String) -> Result {
+        Result._fromAggregate(aggregate(.sum, property)) ?? Result._zero()
+    }
+    /// The mean of a property of the objects; nil when there are no values.
+    public func average<Result: AddableType>(ofProperty property: String) -> Result? {
+        Result._fromAggregate(aggregate(.average, property))
+    }
+}
+
+extension Map where Value: MinMaxType {
+    /// The smallest value; nil when there is none.
+    public func min() -> Value? { Value._fromAggregate(aggregate(.minimum, nil)) }
+    /// The largest value; nil when there is none.
+    public func max() -> Value? { Value._fromAggregate(aggregate(.maximum, nil)) }
+}
+
+extension Map where Value: AddableType {
+    /// The sum of the values.
+    public func sum() -> Value { Value._fromAggregate(aggregate(.sum, nil)) ?? Value._zero() }
+    /// The mean of the values; nil when there are none.
+    public func average<Result: AddableType>() -> Result? { Result._fromAggregate(aggregate(.average, nil)) }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: MinMaxType {
+    /// The smallest value; nil when there is none.
+    public func min() -> Value.Wrapped? { Value.Wrapped._fromAggregate(aggregate(.minimum, nil)) }
+    /// The largest value; nil when there is none.
+    public func max() -> Value.Wrapped? { Value.Wrapped._fromAggregate(aggregate(.maximum, nil)) }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: AddableType {
+    /// The sum of the values.
+    public func sum() -> Value.Wrapped {
+        Value.Wrapped._fromAggregate(aggregate(.sum, nil)) ?? Value.Wrapped._zero()
+    }
+    /// The mean of the values; nil when there are none.
+    public func average<Result: AddableType>() -> Result? { Result._fromAggregate(aggregate(.average, nil)) }
+}

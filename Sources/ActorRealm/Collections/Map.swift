@@ -1,0 +1,270 @@
+import RealmModel
+
+/// A collection of named objects or values that a property holds.
+///
+/// A map belongs to the object whose property it is. While that is unmanaged, the map is like a dictionary; once it is
+/// managed, the map reads from and writes to the realm, and writing needs a write transaction. The entries of a managed
+/// map ascend by the bytes of their names. Objects are optional values: the deletion of one leaves its name with nil.
+///
+/// ```swift
+/// class Person: Object {
+///     @Persisted var scores: Map<String, Int>
+///     @Persisted var pets: Map<String, Dog?>
+/// }
+/// person.scores["chess"] = 1_600
+/// ```
+/// Looking for a name costs O(log n). Names may not be empty, contain a dot or begin with `$`.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
+    /// One entry.
+    public typealias Element = (key: Key, value: Value)
+
+    /// The entries of an unmanaged map.
+    private(set) var unmanaged: [Key: Value] = [:]
+    /// Where a managed map is.
+    private(set) var place: ListPlace?
+    /// Set on maps of recording instances.
+    let isRecording: Bool
+
+    /// Creates an unmanaged, empty map.
+    public init() { isRecording = false }
+
+    init(recording: Bool) { isRecording = recording }
+
+    init(_ place: ListPlace) {
+        self.place = place
+        isRecording = false
+    }
+
+    /// Makes the map read from a row that now has its entries.
+    func manage(_ place: ListPlace) {
+        self.place = place
+        unmanaged = [:]
+    }
+
+    /// What stands behind a managed collection, its values; nil for an unmanaged one.
+    public var _backing: _CollectionBacking? { place?.backing }
+
+    func managed(_ operation: String) -> _CollectionBacking {
+        guard let place else {
+            misuse("\(operation) is only supported on managed collections. Add the object to a Realm first.")
+        }
+        return place.backing
+    }
+
+    // MARK: Entries
+
+    /// The number of entries.
+    public var count: Int { place?.mapCount ?? unmanaged.count }
+
+    /// Whether there are no entries.
+    public var isEmpty: Bool { count == 0 }
+
+    /// The names, ascending as bytes in a managed map.
+    public var keys: [Key] {
+        guard let place else { return Array(unmanaged.keys) }
+        return place.entries().map { Key._key(named: $0.key) }
+    }
+
+    /// The values, in the order of the names.
+    public var values: [Value] {
+        guard place != nil else { return Array(unmanaged.values) }
+        return entries().map(\.value)
+    }
+
+    private func entries() -> [Element] {
+        guard let place else { return unmanaged.map { ($0.key, $0.value) } }
+        let backing = place.backing
+        return place.entries()
+            .map { entry in
+                let step = _NestedStep(.name(entry.key))
+                return (Key._key(named: entry.key), Value._element(_Stored(entry.value), in: backing, step: step))
+            }
+    }
+
+    /// The value of a name; nil when there is none, and set to nil to remove it.
+    public subscript(_ key: Key) -> Value? {
+        get {
+            guard let place else {
+                if isRecording { return Value._recordingElement() }
+                return unmanaged[key]
+            }
+            let name = Key._name(key)
+            return place.value(forName: name)
+                .map { Value._element(_Stored($0), in: place.backing, step: _NestedStep(.name(name))) }
+        }
+        set {
+            if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
+        }
+    }
+
+    /// The value of a name as a dynamically typed one.
+    public func object(forKey key: Key) -> Any? { self[key].flatMap { Value._boxedElement($0) } }
+
+    /// Sets the value of a name.
+    public func updateValue(_ value: Value, forKey key: Key) {
+        let name = Self.checked(key)
+        guard let place else {
+            unmanaged[key] = value
+            return
+        }
+        let writer = place.writer()
+        guard let stored = Value._encodeElement(value, writer) else {
+            trap(writer.context?.failure ?? AddFailure())
+        }
+        place.set(stored.value, forName: name)
+        writer.finish()
+    }
+
+    /// Traps for a name that no path can spell.
+    static func checked(_ key: Key) -> String {
+        let name = Key._name(key)
+        if name.contains(".") || name.hasPrefix("$") {
+            misuse(
+                "Invalid key '\(name)' for Map: a key may not contain '.' nor begin with '$', because key paths could not "
+                    + "name it. Use another spelling."
+            )
+        }
+        if name.utf8.count > MapFormat.keyByteLimit {
+            misuse("A key of a Map has at most \(MapFormat.keyByteLimit) bytes.")
+        }
+        return name
+    }
+
+    /// Removes an entry, if it is there.
+    ///
+    /// The object itself stays in the realm, unless it is embedded.
+    public func removeObject(for key: Key) {
+        guard let place else {
+            unmanaged[key] = nil
+            return
+        }
+        let writer = place.writer()
+        place.remove(name: Key._name(key))
+        writer.finish()
+    }
+
+    /// Removes all entries.
+    public func removeAll() {
+        guard let place else {
+            unmanaged.removeAll()
+            return
+        }
+        let writer = place.writer()
+        place.removeAll()
+        writer.finish()
+    }
+
+    /// Puts entries in, asking what to keep for names that are there already.
+    public func merge<Entries: Sequence>(
+        _ entries: Entries,
+        uniquingKeysWith combine: (Value, Value) throws -> Value
+    ) rethrows where Entries.Element == (key: Key, value: Value) {
+        for (key, value) in Array(entries) {
+            if let old = self[key] { self[key] = try combine(old, value) } else { self[key] = value }
+        }
+    }
+
+    /// Puts the entries of a dictionary in, asking what to keep for names that are there already.
+    public func merge(_ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows {
+        try merge(other.map { (key: $0.key, value: $0.value) }, uniquingKeysWith: combine)
+    }
+
+    /// Whether a condition holds for an entry.
+    public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
+        for (key, value) in entries() where try predicate(key, value) { return true }
+        return false
+    }
+
+    /// The entries, for a loop that takes name and value apart.
+    public func asKeyValueSequence() -> [Element] { entries() }
+
+    /// Iterates over the entries as they are now, in spite of writes made in the loop.
+    public func makeIterator() -> IndexingIterator<[Element]> { entries().makeIterator() }
+
+    /// Makes the map hold exactly the entries of another, which may be itself.
+    func assign(_ other: Map) {
+        if other === self || other == self { return }
+        let entries = other.entries()
+        guard let place else {
+            unmanaged = Dictionary(entries.map { ($0.key, $0.value) }) { $1 }
+            return
+        }
+        let writer = place.writer()
+        guard let stored = Self.encoded(entries, writer) else { return }
+        if place.path.isEmpty { writer.setMap(stored) } else { place.assign(stored) }
+        writer.finish()
+    }
+
+    // MARK: Belonging
+
+    /// The realm that the map belongs to; nil while it is unmanaged.
+    public var realm: Realm? { place?.core.realm() }
+    /// Whether the object that holds the map was deleted.
+    public var isInvalidated: Bool { place.map { $0.core.isInvalidated || $0.backing.isOwnerDeleted } ?? false }
+    /// Whether the map stands on one version for good.
+    public var isFrozen: Bool { place?.core.isFrozen ?? false }
+    /// The map as of the version that the realm stands on.
+    public func freeze() -> Map { frozenThroughReference("Map") }
+    /// The live map of a frozen one.
+    public func thaw() -> Map? { thawedThroughReference("Map") }
+
+    /// The value as a description that does not belong to an isolation.
+    public var _reference: _ConfinedReference {
+        _ConfinedReference(place.map { .collection($0.backing.descriptor) } ?? .unmanaged)
+    }
+    /// The value that a description stands for in a realm.
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Map? {
+        guard case .collection(let descriptor) = reference.content else { return nil }
+        return ListPlace.find(descriptor.source, in: realm.core, named: "Map").map { Map($0) }
+    }
+
+    /// A listing of the first hundred entries.
+    public var description: String { ObjectDescription.describe(map: self) }
+}
+
+@available(
+    *,
+    unavailable,
+    message: "A map belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+)
+extension Map: Sendable {}
+
+extension Map: Equatable {
+    /// Whether both are the map of the same object, or, when unmanaged, the same map.
+    public static func == (left: Map, right: Map) -> Bool {
+        guard let one = left.place, let two = right.place else { return left === right }
+        return one.isSame(as: two)
+    }
+}
+
+extension Map {
+    /// The stored forms of entries; nil after a failure of the writer's operation.
+    static func encoded(_ entries: [Element], _ writer: _RowWriter) -> [StoredEntry]? {
+        var stored: [StoredEntry] = []
+        stored.reserveCapacity(entries.count)
+        for (key, value) in entries {
+            guard let value = Value._encodeElement(value, writer) else { return nil }
+            stored.append(StoredEntry(key: checked(key), value: value.value))
+        }
+        return stored
+    }
+}
+
+extension Map: Decodable where Key: Decodable, Value: Decodable {
+    /// Decodes an unmanaged map from a dictionary.
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        let entries = try decoder.singleValueContainer().decode([String: Value].self)
+        for (name, value) in entries { updateValue(value, forKey: Key._key(named: name)) }
+    }
+}
+
+extension Map: Encodable where Key: Encodable, Value: Encodable {
+    /// Encodes the entries as a dictionary.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        var entries: [String: Value] = [:]
+        for (key, value) in self { entries[Key._name(key)] = value }
+        try container.encode(entries)
+    }
+}

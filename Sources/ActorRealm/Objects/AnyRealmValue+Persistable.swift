@@ -1,0 +1,242 @@
+import FoundationEssentials
+import RealmModel
+
+/// Where a value of any kind lies, for the lists and dictionaries in it.
+struct AnyValuePlace {
+    unowned(unsafe) let accessor: TableAccessor
+    let key: Int64
+    let declared: Int
+    var path: [NestedStep]
+
+    func stepping(_ step: NestedStep) -> AnyValuePlace {
+        var place = self
+        place.path.append(step)
+        return place
+    }
+
+    func nested(named name: String) -> NestedPlace {
+        NestedPlace(accessor: accessor, key: key, declared: declared, path: path, named: name)
+    }
+}
+
+extension AnyRealmValue {
+    /// Makes a value from its stored form; lists and dictionaries are live where a place is known, else unmanaged copies.
+    init(_ stored: StoredValue, in core: RealmCore, at place: AnyValuePlace?) {
+        switch stored {
+        case .null, .link: self = .none
+        case .int(let value): self = .int(Int(value))
+        case .bool(let value): self = .bool(value)
+        case .float(let value): self = .float(value)
+        case .double(let value): self = .double(value)
+        case .string(let value): self = .string(value)
+        case .data(let value): self = .data(Data(value))
+        case .date(let value): self = .date(Date(timeIntervalSinceReferenceDate: value))
+        case .objectId(let value): self = .objectId(ObjectId(bytes: value))
+        case .uuid(let value): self = .uuid(UUID(value))
+        case .decimal(let value): self = .decimal128(Decimal128(value.number))
+        case .anyLink(let table, let key):
+            guard let name = core.model.schema.schema(of: table)?.name, let accessor = core.accessor(className: name),
+                let object = accessor.makeObject(key: key) as? Object
+            else {
+                misuse(
+                    "A value links to an object of a class that the configuration's objectTypes do not contain: add "
+                        + "'\(core.model.schema.schema(of: table)?.name ?? "")' to them."
+                )
+            }
+            self = .object(object)
+        case .list(let values):
+            if let place {
+                self = .list(List(place.nested(named: "List")))
+            } else {
+                self = .fromArray(values.map { AnyRealmValue($0, in: core, at: nil) })
+            }
+        case .dictionary(let entries):
+            if let place {
+                self = .dictionary(Map(place.nested(named: "Map")))
+            } else {
+                let map = Map<String, AnyRealmValue>()
+                for entry in entries { map.updateValue(AnyRealmValue(entry.value, in: core, at: nil), forKey: entry.key) }
+                self = .dictionary(map)
+            }
+        }
+    }
+
+    /// The stored form.
+    ///
+    /// - Parameters:
+    ///   - depth: How deep the value lies in others.
+    ///   - link: Gives the stored form of an object; nil after a failure.
+    /// - Returns: nil after a failure.
+    func stored(depth: Int = 0, _ link: (Object) -> StoredValue?) -> StoredValue? {
+        if depth > MixedFormat.depthLimit {
+            misuse("Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep.")
+        }
+        switch self {
+        case .none: return .null
+        case .int(let value): return .int(Int64(value))
+        case .bool(let value): return .bool(value)
+        case .float(let value): return .float(value)
+        case .double(let value): return .double(value)
+        case .string(let value): return .string(value)
+        case .data(let value): return .data([UInt8](value))
+        case .date(let value): return .date(value.timeIntervalSinceReferenceDate)
+        case .object(let value): return link(value)
+        case .objectId(let value): return .objectId(value.bytes)
+        case .decimal128(let value): return .decimal(DecimalBytes(value.number))
+        case .uuid(let value): return .uuid(UUIDBytes(value))
+        case .list(let list):
+            var values: [StoredValue] = []
+            for element in list {
+                guard let value = element.stored(depth: depth + 1, link) else { return nil }
+                values.append(value)
+            }
+            return .list(values)
+        case .dictionary(let map):
+            var entries: [StoredEntry] = []
+            for (name, element) in map {
+                guard let value = element.stored(depth: depth + 1, link) else { return nil }
+                entries.append(StoredEntry(key: Map<String, AnyRealmValue>.checked(name), value: value))
+            }
+            return .dictionary(entries.sortedAndUnique())
+        }
+    }
+
+    /// The stored form, for a row that is being written: unmanaged objects are added.
+    fileprivate func stored(for writer: _RowWriter) -> StoredValue? {
+        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
+        let core = writer.accessor.core
+        let value = stored { object in
+            guard let key = context.linkKey(to: object, writer: writer) else { return nil }
+            return .anyLink(table: core.requiredAccessor(for: type(of: object)).table.id, key: key)
+        }
+        if value != nil, writer.context == nil { attempt { try context.drain() } }
+        return value
+    }
+
+    /// The stored form of what is there already; nil for objects of another realm or of none.
+    func stored(in core: RealmCore) -> StoredValue? {
+        stored { object in
+            guard object.core === core, let accessor = object.tableAccessor else { return nil }
+            return .anyLink(table: accessor.table.id, key: object.rowKey)
+        }
+    }
+}
+
+extension AnyRealmValue: _Persistable {
+    /// What the type looks like in the schema.
+    public static var _shape: _PropertyShape { _PropertyShape(.any, isOptional: true) }
+    /// The value that a property without a default of its own starts with.
+    public static func _defaultValue() -> AnyRealmValue { .none }
+
+    /// Reads the property of a managed object.
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> AnyRealmValue {
+        let accessor = object.checkedAccessor()
+        let declared = Int(key) - 1
+        let stored = attempt { try accessor.table.value(accessor.ordinals[declared], key: object.rowKey) }
+        let place = AnyValuePlace(accessor: accessor, key: object.rowKey, declared: declared, path: [])
+        return AnyRealmValue(stored, in: accessor.core, at: place)
+    }
+
+    /// Writes a value into a row.
+    public static func _store(_ value: AnyRealmValue, _ writer: _RowWriter) {
+        if let stored = value.stored(for: writer) { writer.setStored(stored) }
+    }
+
+    /// The value of a dynamically typed read.
+    public static func _boxed(_ value: AnyRealmValue) -> Any? { value }
+
+    /// Converts a dynamically typed value; nil when it does not fit.
+    public static func _unboxed(_ value: Any?) -> AnyRealmValue? {
+        guard let value = ValueReader.unwrap(value) else { return AnyRealmValue.none }
+        switch value {
+        case let value as AnyRealmValue: return value
+        case let value as Bool: return .bool(value)
+        case let value as Int: return .int(value)
+        case let value as Float: return .float(value)
+        case let value as Double: return .double(value)
+        case let value as String: return .string(value)
+        case let value as Data: return .data(value)
+        case let value as Date: return .date(value)
+        case let value as Object: return .object(value)
+        case let value as ObjectId: return .objectId(value)
+        case let value as Decimal128: return .decimal128(value)
+        case let value as UUID: return .uuid(value)
+        default: break
+        }
+        if let integer = ValueReader.integer(value) { return Int(exactly: integer).map { .int($0) } }
+        if let entries = ValueReader.entries(of: value) {
+            var dictionary: [String: AnyRealmValue] = [:]
+            for entry in entries {
+                guard let element = _unboxed(entry.value) else { return nil }
+                dictionary[entry.name] = element
+            }
+            return .fromDictionary(dictionary)
+        }
+        guard let elements = ValueReader.elements(of: value) else { return nil }
+        var array: [AnyRealmValue] = []
+        for element in elements {
+            guard let element = _unboxed(element) else { return nil }
+            array.append(element)
+        }
+        return .fromArray(array)
+    }
+}
+
+extension AnyRealmValue: RealmCollectionValue {
+    /// What an element looks like in the schema.
+    public static var _elementShape: _PropertyShape { _shape }
+
+    /// Makes an element from its stored form.
+    public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> AnyRealmValue {
+        AnyRealmValue(stored.value, in: backing.core, at: nil)
+    }
+
+    /// Makes an element from its stored form, where a list or dictionary in it lies at the given step.
+    public static func _element(
+        _ stored: _Stored,
+        in backing: _CollectionBacking,
+        step: _NestedStep
+    ) -> AnyRealmValue {
+        AnyRealmValue(stored.value, in: backing.core, at: backing.anyValuePlace?.stepping(step.step))
+    }
+
+    /// The element at a position of a managed collection.
+    public static func _element(at index: Int, in backing: _CollectionBacking) -> AnyRealmValue {
+        _element(backing.stored(at: index), in: backing, step: _NestedStep(.index(index)))
+    }
+
+    /// The next element of an iteration.
+    public static func _next(_ cursor: _CollectionCursor) -> AnyRealmValue? {
+        guard let stored = cursor.nextValue() else { return nil }
+        return _element(stored, in: cursor.backing, step: _NestedStep(.index(cursor.valuePosition)))
+    }
+
+    /// The stored form of an element; an unmanaged object is added.
+    public static func _encodeElement(_ value: AnyRealmValue, _ writer: _RowWriter) -> _Stored? {
+        value.stored(for: writer).map { _Stored($0) }
+    }
+
+    /// The stored form of an element that is there already; nil for an object of another realm or of none.
+    public static func _storedElement(_ value: AnyRealmValue, in backing: _CollectionBacking) -> _Stored? {
+        value.stored(in: backing.core).map { _Stored($0) }
+    }
+
+    /// Converts a dynamically typed element; nil when it does not fit.
+    public static func _unboxedElement(_ value: Any?) -> AnyRealmValue? { _unboxed(value) }
+}
+
+extension _CollectionBacking {
+    /// Where the elements of a collection of values of any kind lie, while they are not sorted or thinned out.
+    var anyValuePlace: AnyValuePlace? {
+        guard shape.kind == .any, descriptor.steps.isEmpty else { return nil }
+        switch source {
+        case .list(let accessor, let key, let property):
+            guard let declared = accessor.ordinals.firstIndex(of: property) else { return nil }
+            return AnyValuePlace(accessor: accessor, key: key, declared: declared, path: [])
+        case .nested(let accessor, let key, let property, let path):
+            guard let declared = accessor.ordinals.firstIndex(of: property) else { return nil }
+            return AnyValuePlace(accessor: accessor, key: key, declared: declared, path: path)
+        case .table, .backlinks: return nil
+        }
+    }
+}

@@ -1,0 +1,79 @@
+public import Dispatch
+
+extension Map {
+    /// Calls a block with the map as it is, and then after each commit that changes it.
+    ///
+    /// See ``RealmCollection/observe(keyPaths:on:_:)-([String]?,_,_)``.
+    public func observe(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
+        let source = observationSource(keyPaths: keyPaths)
+        var delivered: Map?
+        return source.observe(from: _backing?.core, on: queue.map { RealmIsolation($0) }) { result, core in
+            switch result {
+            case .failure(let error): block(.error(error))
+            case .success(let pending):
+                guard let change = source.change(pending, in: core, after: delivered) as RealmMapChange<Map>? else {
+                    return
+                }
+                delivered = change.collection
+                block(change)
+            }
+        }
+    }
+
+    /// Calls a block with the map as it is, and then after each commit that changes it or the given properties of its
+    /// objects.
+    public func observe<Target: ObjectBase>(
+        keyPaths: [PartialKeyPath<Target>],
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken where Value == Target? {
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+    }
+
+    /// Calls a block on an actor with the map as it is, and then after each commit that changes it.
+    ///
+    /// The block gets the actor, to be used synchronously, and the map of the actor's own realm. A task that was
+    /// cancelled gets an inert token.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil,
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken {
+        guard !Task.isCancelled else { return NotificationToken() }
+        let source = observationSource(keyPaths: keyPaths)
+        var delivered: Map?
+        return source.observe(from: _backing?.core, on: RealmIsolation(actor)) { [weak actor] result, core in
+            guard let actor else { return }
+            switch result {
+            case .failure(let error): actor.receive(.error(error), with: block)
+            case .success(let pending):
+                guard let change = source.change(pending, in: core, after: delivered) as RealmMapChange<Map>? else {
+                    return
+                }
+                delivered = change.collection
+                actor.receive(change, with: block)
+            }
+        }
+    }
+
+    /// Calls a block on an actor with the map as it is, and then after each commit that changes it or the given
+    /// properties of its objects.
+    public func observe<A: Actor, Target: ObjectBase>(
+        keyPaths: [PartialKeyPath<Target>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken where Value == Target? {
+        await observe(
+            keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
+            on: actor,
+            _isolation: _isolation,
+            block
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+
+/// A map that is observed.
+struct MapSubject: ChangeSubject {
+    /// Where the map is.
+    let source: CollectionDescriptor.Source
+    /// The class of its objects; nil for values.
+    let className: String?
+    /// The properties of the objects whose writes are modifications; nil for all of them.
+    let keyPaths: [String]?
+
+    var tellsInitialState: Bool { true }
+
+    /// Throws when a key path does not fit the schema.
+    func validate(in model: ModelView) throws {
+        guard let className, let keyPaths else { return }
+        _ = try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
+    }
+
+    func state(at view: FixedView) throws -> ObservedEntries {
+        func observed(
+            _ owner: (className: String, key: Int64, property: String),
+            _ read: @escaping ObservedEntries.Reading
+        ) throws -> ObservedEntries {
+            try ObservedEntries(
+                ownerClass: owner.className,
+                ownerKey: owner.key,
+                property: owner.property,
+                className: className,
+                keyPaths: keyPaths,
+                read: read,
+                in: view.model
+            )
+        }
+        switch source {
+        case .list(let ownerClass, let ownerKey, let property):
+            return try observed((ownerClass, ownerKey, property)) { table, property, key in
+                try table.contains(key: key) ? try table.map(property, key: key).entries() : nil
+            }
+        case .nested(let ownerClass, let ownerKey, let property, let path):
+            return try observed((ownerClass, ownerKey, property)) { table, property, key in
+                guard case .dictionary(let entries)? = try table.nested(property, key: key, path) else { return nil }
+                return entries
+            }
+        case .table, .backlinks: throw QueryError("A map belongs to an object.")
+        }
+    }
+
+    func advance(
+        _ state: inout ObservedEntries,
+        by changes: ChangeSet,
+        from old: FixedView,
+        to new: FixedView
+    ) throws -> EntriesDelta? {
+        let wasFinal = state.isSourceGone
+        let delta = try state.advance(by: changes, from: old.model, to: new.model)
+        // The end of a map's owner is told even when the map was empty.
+        return delta.isEmpty && state.isSourceGone == wasFinal ? nil : delta
+    }
+
+    func isFinal(_ state: ObservedEntries) -> Bool { state.isSourceGone }
+}

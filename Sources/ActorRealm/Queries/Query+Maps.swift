@@ -1,0 +1,112 @@
+import RealmQuery
+
+extension Query where T: RealmKeyedCollection {
+    private func path(_ step: PropertyPath.Step, isCollection: Bool) -> QueryNode {
+        .path(node.path.appending([step], isCollection: isCollection))
+    }
+
+    /// The names: a condition on them holds when it holds for one.
+    public var keys: Query<T.Key> { Query<T.Key>(path(.allKeys, isCollection: false)) }
+    /// The values: a condition on them holds when it holds for one.
+    public var values: Query<T.Value> { Query<T.Value>(path(.allValues, isCollection: false)) }
+    /// The value of a name.
+    public subscript(_ key: T.Key) -> Query<T.Value> {
+        Query<T.Value>(.path(node.path.stepping(.key(T.Key._name(key)))))
+    }
+    /// The number of entries.
+    public var count: Query<Int> { Query<Int>(.path(node.path.aggregated(.count))) }
+
+    /// Whether the map holds a value.
+    public func contains(_ value: T.Value) -> Query<Bool> { compared(.equal, Query<T.Value>.constant(value)) }
+    /// Whether the map holds one of some values.
+    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == T.Value {
+        compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+    }
+    /// Whether one value is equal to a value.
+    public static func == (left: Query, right: T.Value) -> Query<Bool> {
+        left.compared(.equal, Query<T.Value>.constant(right))
+    }
+    /// Whether one value differs from a value.
+    public static func != (left: Query, right: T.Value) -> Query<Bool> {
+        left.compared(.notEqual, Query<T.Value>.constant(right))
+    }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: _QueryNumeric {
+    /// Whether one value is greater than a value.
+    public static func > (left: Query, right: T.Value) -> Query<Bool> {
+        left.compared(.greater, Query<T.Value>.constant(right))
+    }
+    /// Whether one value is at least a value.
+    public static func >= (left: Query, right: T.Value) -> Query<Bool> {
+        left.compared(.greaterOrEqual, Query<T.Value>.constant(right))
+    }
+    /// Whether one value is less than a value.
+    public static func < (left: Query, right: T.Value) -> Query<Bool> {
+        left.compared(.less, Query<T.Value>.constant(right))
+    }
+    /// Whether one value is at most a value.
+    public static func <= (left: Query, right: T.Value) -> Query<Bool> {
+        left.compared(.lessOrEqual, Query<T.Value>.constant(right))
+    }
+
+    /// The smallest value.
+    public var min: Query<T.Value> { Query<T.Value>(.path(node.path.aggregated(.minimum))) }
+    /// The largest value.
+    public var max: Query<T.Value> { Query<T.Value>(.path(node.path.aggregated(.maximum))) }
+    /// The mean of the values.
+    public var avg: Query<T.Value> { Query<T.Value>(.path(node.path.aggregated(.average))) }
+    /// The sum of the values.
+    public var sum: Query<T.Value> { Query<T.Value>(.path(node.path.aggregated(.sum))) }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: Comparable & _QueryNumeric {
+    /// Whether all values are in a range without its upper bound.
+    public func contains(_ range: Range<T.Value>) -> Query<Bool> {
+        min >= range.lowerBound && max < range.upperBound
+    }
+    /// Whether all values are in a range with both bounds.
+    public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
+        min >= range.lowerBound && max <= range.upperBound
+    }
+}
+
+extension Query where T: ObjectBase {
+    /// A map of the objects.
+    public subscript<Value: RealmKeyedCollection>(dynamicMember member: KeyPath<T, Value>) -> Query<Value> {
+        Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: true)))
+    }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
+    /// A map of the linked object.
+    public subscript<Value: RealmKeyedCollection>(dynamicMember member: KeyPath<T.Wrapped, Value>) -> Query<Value> {
+        Query<Value>(
+            .path(node.path.appending(PathRecorder.steps(of: member, in: T.Wrapped.self), isCollection: true))
+        )
+    }
+}
+
+extension Query where T: RealmCollection, T.Element: ObjectBase {
+    /// A map of the elements.
+    public subscript<Value: RealmKeyedCollection>(dynamicMember member: KeyPath<T.Element, Value>) -> Query<Value> {
+        Query<Value>(
+            .path(node.path.appending(PathRecorder.steps(of: member, in: T.Element.self), isCollection: true))
+        )
+    }
+}
+
+extension AnyRealmValue: _QueryNumeric, _QueryString {}
+
+extension Query where T == AnyRealmValue {
+    /// The element at a position of a list.
+    public subscript(_ index: Int) -> Query<AnyRealmValue> {
+        Query<AnyRealmValue>(.path(node.path.stepping(.index(index))))
+    }
+    /// The value of a name of a dictionary.
+    public subscript(_ key: String) -> Query<AnyRealmValue> {
+        Query<AnyRealmValue>(.path(node.path.stepping(.key(key))))
+    }
+    /// The elements of a list, or the values of a dictionary: a condition holds when it holds for one.
+    public var any: Query<AnyRealmValue> { Query<AnyRealmValue>(.path(node.path.stepping(.anyElement))) }
+}

@@ -1,0 +1,111 @@
+package import RealmModel
+package import RealmStorage
+
+/// How a dictionary differs from what it was: names, ascending.
+package struct EntriesDelta: Sendable, Equatable {
+    package var deletions: [String] = []
+    package var insertions: [String] = []
+    package var modifications: [String] = []
+
+    package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+}
+
+/// The entries of an observed dictionary at one version, and how to get to a later one.
+package struct ObservedEntries: Sendable {
+    /// Reads the entries of a row's property; nil when the row, or what holds them, does not exist.
+    package typealias Reading = @Sendable (TableView, Int, Int64) throws -> [StoredEntry]?
+
+    private let ownerClass: String
+    private let ownerKey: Int64
+    private let property: String
+    private let read: Reading
+    /// The writes to linked objects that count; nil for a dictionary of values.
+    private let paths: ChangePaths?
+    private var current: [StoredEntry]
+    /// Whether the owner has been deleted: nothing will change any more.
+    package private(set) var isSourceGone: Bool
+
+    /// Reads the dictionary.
+    ///
+    /// - Throws: a `QueryError` when a key path does not fit the class of the values.
+    package init(
+        ownerClass: String,
+        ownerKey: Int64,
+        property: String,
+        className: String?,
+        keyPaths: [String]?,
+        read: @escaping Reading,
+        in model: ModelView
+    ) throws {
+        self.ownerClass = ownerClass
+        self.ownerKey = ownerKey
+        self.property = property
+        self.read = read
+        if let className, let table = model.schema[className]?.tableID {
+            paths =
+                try keyPaths.map {
+                    try ChangePaths($0.map { PropertyPath($0) }, in: className, schema: model.schema)
+                } ?? ChangePaths(everythingIn: table, schema: model.schema)
+        } else {
+            paths = nil
+        }
+        let entries = try Self.entries(ownerClass, ownerKey, property, in: model, read)
+        current = entries ?? []
+        isSourceGone = entries == nil
+    }
+
+    private static func entries(
+        _ ownerClass: String,
+        _ ownerKey: Int64,
+        _ property: String,
+        in model: ModelView,
+        _ read: Reading
+    ) throws -> [StoredEntry]? {
+        guard let owner = try model.table(named: ownerClass), let ordinal = owner.schema.ordinal(of: property)
+        else { return nil }
+        return try read(owner, ordinal, ownerKey)
+    }
+
+    /// Moves to a later version.
+    package mutating func advance(by changes: ChangeSet, from old: ModelView, to new: ModelView) throws -> EntriesDelta {
+        guard !isSourceGone, let owner = new.schema[ownerClass], let ordinal = owner.ordinal(of: property) else {
+            return EntriesDelta()
+        }
+        let modified = Set(try paths?.changedKeys(in: changes, from: old, to: new) ?? [])
+        let isWritten = ObservedKeys.wasWritten(ownerKey, ordinal, in: changes.tables[owner.tableID])
+        guard isWritten || !modified.isEmpty else { return EntriesDelta() }
+        let next = isWritten ? try Self.entries(ownerClass, ownerKey, property, in: new, read) : current
+        let delta = Self.delta(from: current, to: next ?? [], modified: modified)
+        current = next ?? []
+        isSourceGone = next == nil
+        return delta
+    }
+
+    private static func delta(
+        from old: [StoredEntry],
+        to new: [StoredEntry],
+        modified: Set<Int64>
+    ) -> EntriesDelta {
+        var delta = EntriesDelta()
+        var before = old[...]
+        var after = new[...]
+        while let one = before.first, let other = after.first {
+            if one.key.utf8.elementsEqual(other.key.utf8) {
+                var isModified = one.value != other.value
+                if case .link(let key) = other.value, modified.contains(key) { isModified = true }
+                if isModified { delta.modifications.append(one.key) }
+                before = before.dropFirst()
+                after = after.dropFirst()
+            } else if one.key.utf8.lexicographicallyPrecedes(other.key.utf8) {
+                delta.deletions.append(one.key)
+                before = before.dropFirst()
+            } else {
+                delta.insertions.append(other.key)
+                after = after.dropFirst()
+            }
+        }
+        delta.deletions += before.map(\.key)
+        delta.insertions += after.map(\.key)
+        return delta
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+@Suite struct AnyRealmValueTests {
+    @Test func `every type comes back as it was`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        #expect(crate.value == .none)
+        let date = Date(timeIntervalSinceReferenceDate: 1_234.5)
+        let values: [AnyRealmValue] = [
+            .none, .int(-7), .bool(true), .float(1.5), .double(-2.25), .string("text"), .data(Data([1, 2])),
+            .date(date), .object(crate), .objectId(ObjectId.generate()), .decimal128("1.50"), .uuid(UUID()),
+        ]
+        for value in values {
+            try realm.write { crate.value = value }
+            #expect(crate.value == value)
+        }
+        try realm.write { crate.values.append(objectsIn: values) }
+        #expect(Array(crate.values) == values)
+        #expect(crate.values[8].object(Crate.self)?.id == 1)
+        #expect(crate.values[1].intValue == -7)
+        #expect(crate.values[1].stringValue == nil)
+        try realm.verify()
+    }
+
+    @Test func `links are kept, and end with what they lead to`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let (one, two) = try realm.write {
+            let one = Crate(id: 1)
+            let two = Crate(id: 2)
+            one.value = .object(two)
+            one.values.append(objectsIn: [.object(two), .int(3), .object(one)])
+            one.mixed["a"] = .object(two)
+            one.anything.insert(objectsIn: [.object(two), .int(4)])
+            realm.add(one)
+            return (one, two)
+        }
+        #expect(two.realm != nil)
+        #expect(realm.objects(Crate.self).where { $0.value == .object(two) }.map(\.id) == [1])
+        try realm.verify()
+        try realm.write { realm.delete(two) }
+        #expect(one.value == .none)
+        #expect(Array(one.values) == [.none, .int(3), .object(one)])
+        #expect(one.mixed["a"] == AnyRealmValue.none)
+        #expect(Set(one.anything) == [.none, .int(4)])
+        try realm.verify()
+        try realm.write { realm.delete(one) }
+        try realm.verify()
+    }
+
+    @Test func `lists and dictionaries inside are live`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write {
+            let crate = Crate(id: 1)
+            crate.value = .fromDictionary([
+                "numbers": .fromArray([.int(1), .string("two"), .fromDictionary(["deep": .bool(true)])]),
+                "name": "inner",
+            ])
+            realm.add(crate)
+            return crate
+        }
+        let dictionary = try #require(crate.value.dictionaryValue)
+        #expect(dictionary.keys == ["name", "numbers"])
+        #expect(dictionary["name"]?.stringValue == "inner")
+        let numbers = try #require(dictionary["numbers"]?.listValue)
+        #expect(numbers.count == 3)
+        #expect(numbers[2].dictionaryValue?["deep"] == .bool(true))
+        try realm.write {
+            numbers[0] = .int(100)
+            numbers.append(.object(crate))
+            numbers[2].dictionaryValue?["more"] = .fromArray([.int(1)])
+            numbers[2].dictionaryValue?["more"]?.listValue?.append(.int(2))
+        }
+        #expect(crate.value.dictionaryValue?["numbers"]?.listValue?[0].intValue == 100)
+        #expect(numbers[3].object(Crate.self)?.id == 1)
+        #expect(numbers[2].dictionaryValue?["more"]?.listValue.map { Array($0) } == [.int(1), .int(2)])
+        #expect(numbers.map { $0 }.count == 4)
+        let frozen = numbers.freeze()
+        try realm.write { numbers.remove(at: 1) }
+        #expect(numbers.count == 3)
+        #expect(frozen.count == 4)
+        try realm.verify()
+        try realm.write { crate.value = .int(1) }
+        #expect(numbers.isInvalidated)
+        #expect(dictionary.isInvalidated)
+    }
+
+    @Test func `collections of values hold lists and dictionaries, too`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        try realm.write {
+            crate.values.append(.fromArray([.int(1)]))
+            crate.mixed["d"] = .fromDictionary(["x": .int(1)])
+        }
+        try realm.write {
+            crate.values[0].listValue?.append(.int(2))
+            crate.mixed["d"]?.dictionaryValue?["y"] = .int(2)
+        }
+        #expect(crate.values[0].listValue.map { Array($0) } == [.int(1), .int(2)])
+        #expect(crate.mixed["d"]?.dictionaryValue?.keys == ["x", "y"])
+        for value in crate.values { #expect(value.listValue?.count == 2) }
+    }
+
+    @Test func `queries compare numbers of all types, and nothing else with them`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let values: [AnyRealmValue] = [
+            .int(3), .double(3), .decimal128("3.0"), .float(2.5), .string("3"), .bool(true), .none, .string("Abc"),
+            .data(Data([3])), .fromArray([.int(9), .string("nine")]), .fromDictionary(["k": .int(8)]),
+        ]
+        try realm.write {
+            for (id, value) in values.enumerated() {
+                realm.create(Crate.self, value: ["id": id, "value": value])
+            }
+        }
+        let crates = realm.objects(Crate.self)
+        func ids(_ isIncluded: (Query<Crate>) -> Query<Bool>) -> [Int] { crates.where(isIncluded).map(\.id) }
+        #expect(ids { $0.value == .int(3) } == [0, 1, 2])
+        #expect(ids { $0.value > .double(2.6) } == [0, 1, 2])
+        #expect(ids { $0.value < .int(3) } == [3])
+        #expect(ids { $0.value == .string("3") } == [4])
+        #expect(ids { $0.value == .none } == [6])
+        #expect(ids { $0.value.in([.bool(true), .string("3")]) } == [4, 5])
+        #expect(ids { $0.value[0] == .int(9) } == [9])
+        #expect(ids { $0.value["k"] == .int(8) } == [10])
+        #expect(ids { $0.value.any == .string("nine") } == [9])
+        #expect(crates.filter("value BEGINSWITH[c] 'ab'").map(\.id) == [7])
+        #expect(crates.filter("value == 3").map(\.id) == [0, 1, 2])
+        #expect(crates.filter("value[0] == 9").map(\.id) == [9])
+        #expect(crates.filter("value['k'] > 7").map(\.id) == [10])
+        #expect(crates.filter("ANY value[#any] == 8").map(\.id) == [10])
+        let sorted = crates.sorted(byKeyPath: "value").map(\.id)
+        #expect(sorted.first == 6)
+        #expect(Array(sorted.prefix(3)) == [6, 5, 3])
+        let sum: AnyRealmValue? = crates.sum(ofProperty: "value")
+        #expect(sum?.decimal128Value == "11.5")
+    }
+
+    @Test func `values are made from what is at hand`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write {
+            realm.create(
+                Crate.self,
+                value: ["id": 1, "value": ["list": [1, "two", nil]] as [String: Any], "values": [1, "x", 2.5, true]]
+            )
+        }
+        #expect(crate.value.dictionaryValue?["list"]?.listValue.map { Array($0) } == [.int(1), .string("two"), .none])
+        #expect(Array(crate.values) == [.int(1), .string("x"), .double(2.5), .bool(true)])
+        let literal: AnyRealmValue = "text"
+        #expect(literal.stringValue == "text")
+    }
+
+    @Test func `a set refuses lists`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        #expect(crate.anything.isEmpty)
+        let unmanaged = Crate(id: 2)
+        unmanaged.anything.insert(.fromArray([]))
+        #expect(unmanaged.anything.count == 1)
+    }
+}

@@ -1,0 +1,134 @@
+import ActorRealm
+import Foundation
+import RealmTestSupport
+import Testing
+
+@Suite("Changes of maps and sets", .timeLimit(.minutes(1)))
+struct MapChangesTests {
+    let directory = TemporaryDirectory()
+
+    private var configuration: Realm.Configuration {
+        var configuration = Realm.Configuration(fileURL: directory.url.appendingPathComponent("maps.realm"))
+        configuration.objectTypes = crateTypes
+        return configuration
+    }
+
+    private enum ToldNames: Equatable {
+        case initial([String])
+        case update([String], deletions: [String], insertions: [String], modifications: [String])
+
+        init?<Value>(_ change: RealmMapChange<Map<String, Value>>) {
+            switch change {
+            case .initial(let map): self = .initial(map.keys)
+            case .update(let map, let deletions, let insertions, let modifications):
+                self = .update(map.keys, deletions: deletions, insertions: insertions, modifications: modifications)
+            case .error: return nil
+            }
+        }
+    }
+
+    @Test("a map tells which names came, went and changed, and its end")
+    func names() async throws {
+        let worker = try await Worker(configuration)
+        try await worker.with { worker, realm in
+            let crate = try await realm.asyncWrite { realm.create(Crate.self, value: ["id": 1, "scores": ["a": 1]]) }
+            var told: [ToldNames] = []
+            for await change in crate.scores.changes() {
+                told.append(try #require(ToldNames(change)))
+                switch told.count {
+                case 1:
+                    try await realm.asyncWrite {
+                        crate.scores["b"] = 2
+                        crate.scores["a"] = 9
+                    }
+                case 2: try await realm.asyncWrite { crate.scores["a"] = nil }
+                case 3: try await realm.asyncWrite { crate.name = "not the map" }
+                    try await realm.asyncWrite { realm.delete(crate) }
+                default: break
+                }
+            }
+            #expect(
+                told == [
+                    .initial(["a"]),
+                    .update(["a", "b"], deletions: [], insertions: ["b"], modifications: ["a"]),
+                    .update(["b"], deletions: ["a"], insertions: [], modifications: []),
+                    told.last,
+                ]
+            )
+        }
+    }
+
+    @Test("a map of objects tells of writes to them")
+    func objects() async throws {
+        let worker = try await Worker(configuration)
+        try await worker.with { worker, realm in
+            let crate = try await realm.asyncWrite {
+                realm.create(Crate.self, value: ["id": 1, "peers": ["x": ["id": 2], "y": ["id": 3]]])
+            }
+            var all: [ToldNames] = []
+            var names: [ToldNames] = []
+            var iterator = crate.peers.changes().makeAsyncIterator()
+            var byName = crate.peers.changes(keyPaths: ["name"]).makeAsyncIterator()
+            all.append(try #require((await iterator.next()).flatMap { ToldNames($0) }))
+            names.append(try #require((await byName.next()).flatMap { ToldNames($0) }))
+            try await realm.asyncWrite { realm.object(ofType: Crate.self, forPrimaryKey: 3)?.scores["s"] = 1 }
+            all.append(try #require((await iterator.next()).flatMap { ToldNames($0) }))
+            try await realm.asyncWrite { realm.object(ofType: Crate.self, forPrimaryKey: 2)?.name = "new" }
+            names.append(try #require((await byName.next()).flatMap { ToldNames($0) }))
+            #expect(all.last == .update(["x", "y"], deletions: [], insertions: [], modifications: ["y"]))
+            #expect(names.last == .update(["x", "y"], deletions: [], insertions: [], modifications: ["x"]))
+        }
+    }
+
+    @Test("a set tells positions as lists do, a list inside a value too")
+    func positions() async throws {
+        let worker = try await Worker(configuration)
+        try await worker.with { worker, realm in
+            let crate = try await realm.asyncWrite {
+                let crate = realm.create(Crate.self, value: ["id": 1, "tags": ["b", "d"]])
+                crate.value = .fromArray([.int(1)])
+                return crate
+            }
+            var tags = crate.tags.changes().makeAsyncIterator()
+            let list = try #require(crate.value.listValue)
+            var elements = list.changes().makeAsyncIterator()
+            _ = await tags.next()
+            _ = await elements.next()
+            try await realm.asyncWrite {
+                crate.tags.insert("c")
+                crate.tags.remove("b")
+                list.append(.int(2))
+            }
+            guard case .update(let set, let deletions, let insertions, _)? = await tags.next() else {
+                Issue.record("no update of the set")
+                return
+            }
+            #expect(Array(set) == ["c", "d"])
+            #expect(deletions == [0])
+            #expect(insertions == [0])
+            guard case .update(let values, _, let more, _)? = await elements.next() else {
+                Issue.record("no update of the list")
+                return
+            }
+            #expect(Array(values) == [.int(1), .int(2)])
+            #expect(more == [1])
+        }
+    }
+
+    @Test("observe gives a map to its actor")
+    func observing() async throws {
+        let worker = try await Worker(configuration)
+        let journal = Journal<Int>()
+        let token = try await worker.with { worker, realm in
+            let crate = try await realm.asyncWrite { realm.create(Crate.self, value: ["id": 1]) }
+            let token = await crate.scores.observe(on: worker) { _, change in
+                journal.add(change.collection?.count ?? -1)
+            }
+            try await realm.asyncWrite { crate.scores["a"] = 1 }
+            return token
+        }
+        let counts = await journal.wait(for: 1)
+        #expect(counts.last == 1 || (await journal.wait(for: 2)).last == 1)
+        #expect(token.invalidate())
+    }
+}

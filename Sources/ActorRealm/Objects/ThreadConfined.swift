@@ -23,6 +23,8 @@ public struct _ConfinedReference: Sendable {
         case unmanaged
         case object(className: String, key: Int64)
         case collection(CollectionDescriptor)
+        /// Sectioned results, or one section of them.
+        case sections(CollectionDescriptor, SectionKeyPath, SectionKeyValue?)
     }
 
     var content: Content

@@ -25,6 +25,8 @@ public struct _ConfinedReference: Sendable {
         case collection(CollectionDescriptor)
         /// Sectioned results, or one section of them.
         case sections(CollectionDescriptor, SectionKeyPath, SectionKeyValue?)
+        /// A property of a collection's objects.
+        case projected(ProjectedResolver)
     }
 
     var content: Content

@@ -63,14 +63,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
     public func makeIterator() -> RealmIterator<Element> {
         guard let place else { return RealmIterator(unmanaged) }
-        place.checkOwner()
+        place.core.checkAccess()
         return RealmIterator(place.backing)
     }
 
     /// The realm that the list belongs to; nil while it is unmanaged.
     public var realm: Realm? { place?.core.realm() }
     /// Whether the object that holds the list was deleted.
-    public var isInvalidated: Bool { place.map { $0.core.isInvalidated || $0.backing.isOwnerDeleted } ?? false }
+    public var isInvalidated: Bool { place.map { $0.core.isInvalidated || !$0.isThere } ?? false }
     /// Whether the list stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The list as of the version that the realm stands on.

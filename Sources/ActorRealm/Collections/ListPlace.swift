@@ -106,8 +106,14 @@ class ListPlace {
 
     // MARK: Lists
 
-    /// The number of elements.
-    var count: Int { list().count }
+    /// The number of elements; 0 when the owner is gone.
+    var count: Int {
+        core.checkAccess()
+        return attempt {
+            try accessor.table.locate(key).map { try accessor.table.list(property, at: $0, key: key).count }
+        }
+            ?? 0
+    }
 
     /// The element at a position; traps out of bounds.
     func stored(at position: Int) -> _Stored {
@@ -150,16 +156,15 @@ class ListPlace {
 
     // MARK: Dictionaries
 
-    var mapCount: Int { map().count }
+    var mapCount: Int { count }
 
     func value(forName name: String) -> StoredValue? {
-        let map = map()
-        return attempt { try map.value(for: name) }
+        isThere ? attempt { try map().value(for: name) } : nil
     }
 
     func entries() -> [StoredEntry] {
-        let map = map()
-        return attempt { try map.entries() }
+        core.checkAccess()
+        return isThere ? attempt { try map().entries() } : []
     }
 
     func set(_ value: StoredValue, forName name: String) {

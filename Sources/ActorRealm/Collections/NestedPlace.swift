@@ -49,7 +49,13 @@ final class NestedPlace: ListPlace {
         core.attemptWrite { try accessor.table.setNested(property, key: key, steps, to: value) }
     }
 
-    override var count: Int { values().count }
+    override var count: Int {
+        switch content() {
+        case .list(let values)?: isMap ? 0 : values.count
+        case .dictionary(let entries)?: isMap ? entries.count : 0
+        default: 0
+        }
+    }
 
     override func stored(at position: Int) -> _Stored {
         let values = values()
@@ -68,10 +74,8 @@ final class NestedPlace: ListPlace {
     override func swap(_ first: Int, _ second: Int) { update { $0.swapAt(first, second) } }
     override func assign(_ values: [StoredValue]) { write(.list(values)) }
 
-    override var mapCount: Int { entries().count }
-
     override func entries() -> [StoredEntry] {
-        guard case .dictionary(let entries)? = content() else { invalidated() }
+        guard case .dictionary(let entries)? = content() else { return [] }
         return entries
     }
 

@@ -26,6 +26,13 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    /// The stored form of an element that is there already; nil for an object of another realm or of none.
+    public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
+        guard let (object, key) = _elementKey(value), object.core === backing.core,
+            object.tableAccessor === backing.elements
+        else { return nil }
+        return _Stored(.link(key))
+    }
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking, step: _NestedStep) -> Self {
         _element(stored, in: backing)
@@ -154,12 +161,6 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// The object at a position of a managed collection.
     public static func _element(at index: Int, in backing: _CollectionBacking) -> Self {
         unsafeDowncast(backing.object(at: index), to: Self.self)
-    }
-
-    /// The stored form of an element that is there already; nil for an object of another realm or of none.
-    public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
-        guard value.core === backing.core, value.tableAccessor === backing.elements else { return nil }
-        return _Stored(.link(value.rowKey))
     }
 
     /// What an element looks like in the schema.

@@ -61,6 +61,10 @@ extension _CustomPersistable {
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
         converted(PersistedType._element(stored, in: backing))
     }
+    /// The stored form of an element that is there already.
+    public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
+        PersistedType._storedElement(value.persistableValue, in: backing)
+    }
     /// The stored form of an element; an embedded object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
         PersistedType._encodeElement(value.persistableValue, writer)

@@ -33,7 +33,7 @@ public protocol FailableCustomPersistable: _CustomPersistable {
 }
 
 /// What `CustomPersistable` and `FailableCustomPersistable` have in common; conform to one of them.
-public protocol _CustomPersistable: _RealmCollectionValueInsideOptional {
+public protocol _CustomPersistable: _Scalar, _RealmCollectionValueInsideOptional {
     /// What is stored: any type that is kept in one column, or an embedded object.
     associatedtype PersistedType: _CustomPersistedType
     /// What is stored for the value.

@@ -55,7 +55,9 @@ extension AnyRealmValue {
                 self = .dictionary(Map(place.nested(named: "Map")))
             } else {
                 let map = Map<String, AnyRealmValue>()
-                for entry in entries { map.updateValue(AnyRealmValue(entry.value, in: core, at: nil), forKey: entry.key) }
+                for entry in entries {
+                    map.updateValue(AnyRealmValue(entry.value, in: core, at: nil), forKey: entry.key)
+                }
                 self = .dictionary(map)
             }
         }

@@ -19,6 +19,7 @@ enum ObjectDescription {
 
     static func describe<Elements: RealmCollection>(collection: Elements, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
+        if collection.isInvalidated { return "[invalid collection]" }
         var text = "\(String(describing: type(of: collection))) (\n"
         for (index, element) in collection.prefix(maximumElements).enumerated() {
             let value = describe(value: Elements.Element._boxedElement(element), depth: depth + 1)
@@ -31,6 +32,7 @@ enum ObjectDescription {
 
     static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
+        if map.isInvalidated { return "[invalid collection]" }
         var text = "\(String(describing: type(of: map))) (\n"
         for key in map.keys.prefix(maximumElements) {
             let value = describe(value: map[key].flatMap { Entries.Value._boxedElement($0) }, depth: depth + 1)

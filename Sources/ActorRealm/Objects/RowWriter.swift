@@ -132,13 +132,17 @@ public struct _RowWriter {
 
     /// Makes a set hold these elements.
     func setSet(_ elements: [StoredValue]) {
-        if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements.sortedAndUnique() { return }
+        if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements.sortedAndUnique() {
+            return
+        }
         attemptWrite { try table.setAssign(property, key: rowKey, elements) }
     }
 
     /// Makes a dictionary hold these entries.
     func setMap(_ entries: [StoredEntry]) {
-        if skipsEqual, attempt({ try table.map(property, key: rowKey).entries() }) == entries.sortedAndUnique() { return }
+        if skipsEqual, attempt({ try table.map(property, key: rowKey).entries() }) == entries.sortedAndUnique() {
+            return
+        }
         attemptWrite { try table.mapAssign(property, key: rowKey, entries) }
     }
 

@@ -1,3 +1,4 @@
+import RealmModel
 import RealmQuery
 
 extension Query where T: RealmKeyedCollection {
@@ -96,7 +97,47 @@ extension Query where T: RealmCollection, T.Element: ObjectBase {
     }
 }
 
-extension AnyRealmValue: _QueryNumeric, _QueryString {}
+extension AnyRealmValue: _QueryNumeric, AddableType, MinMaxType {
+    /// What nothing adds up to.
+    public static func _zero() -> AnyRealmValue { .decimal128(0) }
+    /// Converts the result of an aggregate.
+    public static func _fromAggregate(_ stored: _Stored) -> AnyRealmValue? {
+        switch stored.value {
+        case .int(let value): return AnyRealmValue.int(Int(value))
+        case .float(let value): return AnyRealmValue.float(value)
+        case .double(let value): return AnyRealmValue.double(value)
+        case .decimal(let value): return AnyRealmValue.decimal128(Decimal128(value.number))
+        default: return nil
+        }
+    }
+}
+
+extension Query where T == AnyRealmValue {
+    /// Contains a text, or bytes.
+    public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
+        compared(.contains, Self.constant(value), options.comparison)
+    }
+    /// Starts with a text, or bytes.
+    public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
+        compared(.beginsWith, Self.constant(value), options.comparison)
+    }
+    /// Ends with a text, or bytes.
+    public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
+        compared(.endsWith, Self.constant(value), options.comparison)
+    }
+    /// Equal to a value.
+    public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+        compared(.equal, Self.constant(value), options.comparison)
+    }
+    /// Different from a value.
+    public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+        compared(.notEqual, Self.constant(value), options.comparison)
+    }
+    /// Matches a pattern with `*` and `?`.
+    public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
+        compared(.like, Self.constant(value), caseInsensitive ? [.caseInsensitive] : [])
+    }
+}
 
 extension Query where T == AnyRealmValue {
     /// The element at a position of a list.

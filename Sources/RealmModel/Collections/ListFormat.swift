@@ -55,7 +55,9 @@ enum ListFormat {
         }
     }
 
-    static func kindByte(_ slot: PropertySlot) -> UInt8 { slot.kind.rawValue | (slot.isOptional ? 0x80 : 0) | (slot.collection == .map ? 0x40 : 0) }
+    static func kindByte(_ slot: PropertySlot) -> UInt8 {
+        slot.kind.rawValue | (slot.isOptional ? 0x80 : 0) | (slot.collection == .map ? 0x40 : 0)
+    }
 
     /// The length of a small list's encoding.
     static func byteCount(width: Int, isOptional: Bool, count: Int, heapByteCount: Int) -> Int {

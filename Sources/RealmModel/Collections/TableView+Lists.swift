@@ -98,7 +98,9 @@ extension TableView {
         let element = try list.value(at: source)
         // The element stays in the list, so its backlinks stay too and an embedded row is not deleted.
         try rawSplice(property, key: key, source..<source + 1, with: nil)
-        try element.withBorrowed(for: slots[property].kind) { try rawSplice(property, key: key, destination..<destination, with: $0) }
+        try element.withBorrowed(for: slots[property].kind) {
+            try rawSplice(property, key: key, destination..<destination, with: $0)
+        }
     }
 
     /// Exchanges two elements.
@@ -106,8 +108,12 @@ extension TableView {
         let list = try list(property, key: key)
         let firstElement = try list.value(at: first)
         let secondElement = try list.value(at: second)
-        try secondElement.withBorrowed(for: slots[property].kind) { try rawSplice(property, key: key, first..<first + 1, with: $0) }
-        try firstElement.withBorrowed(for: slots[property].kind) { try rawSplice(property, key: key, second..<second + 1, with: $0) }
+        try secondElement.withBorrowed(for: slots[property].kind) {
+            try rawSplice(property, key: key, first..<first + 1, with: $0)
+        }
+        try firstElement.withBorrowed(for: slots[property].kind) {
+            try rawSplice(property, key: key, second..<second + 1, with: $0)
+        }
     }
 
     /// Makes the list hold exactly these elements.

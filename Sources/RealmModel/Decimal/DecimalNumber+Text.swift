@@ -53,7 +53,8 @@ extension DecimalNumber {
         if let mark = bytes.first {
             guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }
             let digits = bytes.dropFirst()
-            let unsigned = digits.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
+            let unsigned =
+                digits.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
                 ? digits.dropFirst() : digits
             guard !unsigned.isEmpty, unsigned.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
             else { return nil }

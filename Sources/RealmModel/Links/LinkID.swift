@@ -72,7 +72,7 @@ extension TableView {
         }
         let list = try list(property, at: location, key: key)
         numbers.reserveCapacity(list.count)
-        try list.forEach { _, value in try appendLinkIDs(of: value, slot, to: &numbers) }
+        try list.forEach(in: nil, { _, value in try appendLinkIDs(of: value, slot, to: &numbers) })
         return numbers
     }
 

@@ -186,7 +186,9 @@ package final class Salvager {
     ) -> (values: [StoredValue], isWhole: Bool) {
         guard let column = column(slot, leaf), let bytes = try? column.bytes(row) else { return ([], false) }
         guard let offset = ListFormat.rootOffset(in: bytes), let start = bytes.baseAddress else {
-            guard let list = try? ListView(bytes, slot: slot.elements, view: source.view), let values = try? list.values() else {
+            guard let list = try? ListView(bytes, slot: slot.elements, view: source.view),
+                let values = try? list.values()
+            else {
                 return ([], false)
             }
             return (values, true)

@@ -67,7 +67,8 @@ package struct ObservedEntries: Sendable {
     }
 
     /// Moves to a later version.
-    package mutating func advance(by changes: ChangeSet, from old: ModelView, to new: ModelView) throws -> EntriesDelta {
+    package mutating func advance(by changes: ChangeSet, from old: ModelView, to new: ModelView) throws -> EntriesDelta
+    {
         guard !isSourceGone, let owner = new.schema[ownerClass], let ordinal = owner.ordinal(of: property) else {
             return EntriesDelta()
         }

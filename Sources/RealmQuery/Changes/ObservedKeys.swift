@@ -235,8 +235,14 @@ extension ObservedKeys {
         }
         let next = try query.keys(in: new)
         isSourceGone = next == nil
-        let isPlainList = query.predicate == nil && query.steps.isEmpty && next != nil
+        let isPlainList = query.predicate == nil && query.steps.isEmpty && next != nil && !isSet(in: new)
         return replace(with: next ?? [], modified: modified, pairsReplacements: isPlainList)
+    }
+
+    /// Whether the collection is a set, whose elements have no places to be replaced in.
+    private func isSet(in model: ModelView) -> Bool {
+        guard case .list(let ownerClass, _, let property) = query.source else { return false }
+        return model.schema[ownerClass]?[property]?.collection == .set
     }
 
     /// Whether the rows that the collection is made of may have changed, filter and order apart.

@@ -47,7 +47,8 @@ package struct ObservedValues: Sendable {
         else { return CollectionDelta() }
         let next = try ObservedValues.read(ownerClass, ownerKey, property, in: new, read)
         let values = transform?(next ?? []) ?? next ?? []
-        let isPlainList = transform == nil && next != nil
+        // The elements of a set have no places to be replaced in.
+        let isPlainList = transform == nil && next != nil && owner.properties[ordinal].collection != .set
         let delta = SequenceDiff.delta(from: current, to: values, pairsReplacements: isPlainList)
         current = values
         isSourceGone = next == nil

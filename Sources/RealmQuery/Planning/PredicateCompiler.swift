@@ -214,7 +214,8 @@ struct PredicateCompiler {
         case .int, .double, .float, .list: break
         default: throw QueryError("The count of a SUBQUERY can only be compared with a number")
         }
-        let test = try ValueTestFactory(path: path, options: comparison.options, model: table.model).test(comparison.operation, value)
+        let test = try ValueTestFactory(path: path, options: comparison.options, model: table.model)
+            .test(comparison.operation, value)
         return PathCondition(path.reader, test: test, requiresAll: false, label: path.text)
     }
 }

@@ -7,7 +7,7 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
         /// The value of a dictionary under a key: `map['key']`.
         case key(String)
         /// The element at a position of the list in a value of any kind: `mixed[0]`.
-    case index(Int)
+        case index(Int)
         /// Each element of the list or dictionary in a value of any kind: `mixed[#any]`.
         case anyElement
         /// `@count` of the collection before it.

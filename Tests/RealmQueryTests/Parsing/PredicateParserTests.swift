@@ -137,7 +137,7 @@ struct PredicateParserTests {
         ("age IN {1", 9), ("age IN {1 2}", 10), ("SUBQUERY(dogs, $d, age > 3).@count > 1", 19),
         ("SUBQUERY(dogs, $d, $e.age > 3).@count > 1", 19), ("SUBQUERY(dogs, $d, $d.age > 3)", 30),
         ("SUBQUERY(dogs, d, $d.age > 3).@count > 1", 15), ("owner. == 1", 7), ("age == 3a", 8), ("and == 1", 0),
-        ("age == '\\ud800'", 8), ("NOT", 3), ("age & 3", 4), ("age == $", 8), ("map[3] == 1", 4), ("\u{1}", 0),
+        ("age == '\\ud800'", 8), ("NOT", 3), ("age & 3", 4), ("age == $", 8), ("map[-3] == 1", 4), ("\u{1}", 0),
         ("age == 0xFFFFFFFFFFFFFFFFF", 7), ("CAST(1, 'x') == 1", 0),
     ]
 

@@ -23,6 +23,7 @@ public struct _ConfinedReference: Sendable {
         case unmanaged
         case object(className: String, key: Int64)
         case collection(CollectionDescriptor)
+        case realm
     }
 
     var content: Content

@@ -11,7 +11,8 @@ extension RealmCoordinator {
     func reconcile(
         with declared: DatabaseSchema,
         configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key
+        blocking key: RealmIsolation.Key,
+        deadline: ContinuousClock.Instant? = nil
     ) throws {
         if isReconciled(with: declared) { return }
         do {
@@ -21,7 +22,7 @@ extension RealmCoordinator {
                 if configuration.readOnly {
                     try Self.checkReadable(plan, configuration)
                 } else {
-                    try apply(declared, configuration: configuration, blocking: key)
+                    try apply(declared, configuration: configuration, blocking: key, deadline: deadline)
                 }
             }
             setReconciled(with: declared)
@@ -59,9 +60,15 @@ extension RealmCoordinator {
     private func apply(
         _ declared: DatabaseSchema,
         configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key
+        blocking key: RealmIsolation.Key,
+        deadline: ContinuousClock.Instant?
     ) throws {
-        let turn = try writes.acquireBlocking(for: key)
+        let turn: WriteScheduler.Ticket
+        do {
+            turn = try writes.acquireBlocking(for: key, deadline: deadline)
+        } catch let timeout as WriteScheduler.TurnTimeout {
+            throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
+        }
         let prepared: PreparedCommit
         do {
             writes.transactionBegins()

@@ -119,7 +119,7 @@ extension RealmCollection {
     public func sorted<Value: _Persistable>(
         by keyPath: KeyPath<Element, Value>,
         ascending: Bool = true
-    ) -> Results<Element> where Element: ObjectBase {
+    ) -> Results<Element> where Element: KeypathSortable {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
@@ -143,8 +143,8 @@ extension RealmCollection {
     }
 
     /// The first object of each group of objects that are equal in some properties.
-    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> where Element: ObjectBase {
-        distinct(by: keyPaths.map { PathRecorder.name(of: $0) })
+    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> where Element: KeypathSortable {
+        distinct(by: keyPaths.map { Element._name(of: $0) })
     }
 
     /// The values, each once.

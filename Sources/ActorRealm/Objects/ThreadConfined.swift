@@ -23,6 +23,10 @@ public struct _ConfinedReference: Sendable {
         case unmanaged
         case object(className: String, key: Int64)
         case collection(CollectionDescriptor)
+        /// Sectioned results, or one section of them.
+        case sections(CollectionDescriptor, SectionKeyPath, SectionKeyValue?)
+        /// A property of a collection's objects.
+        case projected(ProjectedResolver)
     }
 
     var content: Content

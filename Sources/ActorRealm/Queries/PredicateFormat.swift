@@ -48,6 +48,17 @@ enum PredicateFormat {
         try arguments.map { try value($0) }
     }
 
+    /// The embedded object that a value is, or is stored as, unless it has a row; nil for all other values.
+    static func embedded(_ argument: Any) -> EmbeddedObject? {
+        guard let argument = ValueReader.unwrap(argument) else { return nil }
+        if let object = argument as? EmbeddedObject { return object.core == nil ? object : nil }
+        guard let custom = argument as? any _CustomPersistable else { return nil }
+        func persisted<Value: _CustomPersistable>(_ value: Value) -> EmbeddedObject? {
+            value.persistableValue as? EmbeddedObject
+        }
+        return persisted(custom)
+    }
+
     static func value(_ argument: Any?) throws -> PredicateValue {
         // The usual types first: casts to protocols and the search for nested optionals are slow.
         switch argument {

@@ -34,6 +34,8 @@ struct QueryPath {
 /// What a typed query is made of, before it becomes a predicate.
 indirect enum QueryNode {
     case value(PredicateValue)
+    /// An embedded object without a row, whose properties are compared.
+    case embedded(EmbeddedObject)
     case path(QueryPath)
     case subqueryCount(QueryNode)
     case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
@@ -63,8 +65,17 @@ indirect enum QueryNode {
             return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count)
         case .value(let value):
             return .constant(value == .bool(true))
+        case .embedded:
+            misuse("A value is no condition: compare a property with it.")
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
+        case .comparison(let left, let operation, .embedded(let object), _):
+            let equal = left.memberwiseEqual(object).predicate(stripping: count)
+            switch operation {
+            case .equal: return equal
+            case .notEqual: return equal.negated
+            default: misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
+            }
         case .comparison(let left, let operation, let right, let options):
             var isMany = false
             if case .path(let path) = left { isMany = path.isMany(stripping: count) }
@@ -85,6 +96,7 @@ indirect enum QueryNode {
     private func operand(stripping count: Int) -> PredicateOperand {
         switch self {
         case .value(let value): return .value(value)
+        case .embedded: misuse("An embedded object can only be compared with a property.")
         case .path(let path): return path.operand(stripping: count)
         case .subqueryCount(let condition):
             let collection = condition.subqueryCollection
@@ -109,7 +121,7 @@ indirect enum QueryNode {
             case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
                 pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .subqueryCount: break
+            case .value, .embedded, .subqueryCount: break
             case .path(let path):
                 guard let length = path.collections.first else {
                     misuse("Subqueries must contain a keypath starting with a collection.")

@@ -34,6 +34,8 @@ public final class _CollectionBacking {
         case distinct(CompiledDistinct)
         case sortValues(ascending: Bool)
         case distinctValues
+        case limit(Int, offset: Int)
+        case filter(CompiledQuery)
     }
 
     private struct Cache {
@@ -79,6 +81,13 @@ public final class _CollectionBacking {
             case .distinct(let paths):
                 guard let elements else { return .distinctValues }
                 return .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
+            case .limit(let count, let offset):
+                return .limit(count, offset: offset)
+            case .filter(let predicate):
+                guard let elements else {
+                    throw QueryError("Only collections of objects can be filtered by a predicate.")
+                }
+                return .filter(try CompiledQuery(predicate, table: elements.table))
             }
         }
     }
@@ -188,9 +197,27 @@ public final class _CollectionBacking {
 
     func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
         try refined { descriptor in
+            if descriptor.isLimited {
+                descriptor.steps.append(.filter(predicate))
+                return
+            }
             // A filter after a distinct step would have to run after it; it narrows the groups' candidates first, as
             // RealmSwift does.
             descriptor.predicate = descriptor.predicate.map { .conjunction($0, predicate) } ?? predicate
+        }
+    }
+
+    /// The elements that a query in the string language asks for.
+    func applying(_ query: ParsedQuery) throws -> _CollectionBacking {
+        try query.clauses.reduce(try filtered(query.predicate)) { backing, clause in
+            switch clause {
+            case .sort(let keys):
+                try backing.sorted(
+                    keys.map { SortDescriptor(keyPath: $0.path.name, ascending: $0.ascending) }
+                )
+            case .distinct(let paths): try backing.distinct(paths.map(\.name))
+            case .limit(let count): try backing.limited(count, offset: 0)
+            }
         }
     }
 
@@ -200,6 +227,13 @@ public final class _CollectionBacking {
 
     func distinct(_ keyPaths: [String]) throws -> _CollectionBacking {
         try refined { $0.steps.append(.distinct(keyPaths)) }
+    }
+
+    func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
+        if count < 0 || offset < 0 {
+            misuse("A limit and its offset cannot be negative: limit(\(count), offset: \(offset)).")
+        }
+        return try refined { $0.steps.append(.limit(count, offset: offset)) }
     }
 
     // MARK: Contents
@@ -254,6 +288,10 @@ public final class _CollectionBacking {
         }
     }
 
+    /// The keys and the values, read anew.
+    func freshKeys() throws -> [Int64] { try computeKeys() }
+    func freshValues() throws -> [StoredValue] { try computeValues() }
+
     /// Takes keys that were computed elsewhere, for the version that the realm stands on.
     func adopt(keys: [Int64]) {
         withCache { cache in
@@ -267,12 +305,18 @@ public final class _CollectionBacking {
         var keys: [Int64]
         switch source {
         case .table:
-            if let query {
-                if case .sort(let sort)? = steps.first {
-                    keys = try query.keys(sortedBy: sort)
+            if case .sort(let sort)? = steps.first {
+                let bound = steps.count > 1 ? bound(steps[1]) : .max
+                if query != nil || bound < .max {
+                    keys = try (query ?? everything(elements)).keys(sortedBy: sort, limit: bound)
                     return try apply(steps.dropFirst(), to: keys)
                 }
-                keys = try query.keys()
+            }
+            let bound = steps.first.map { self.bound($0) } ?? .max
+            if let query {
+                keys = try query.keys(limit: bound)
+            } else if bound < .max {
+                keys = try everything(elements).keys(limit: bound)
             } else {
                 keys = try elements.allKeys()
             }
@@ -287,12 +331,25 @@ public final class _CollectionBacking {
         return try apply(steps[...], to: keys)
     }
 
+    /// The number of elements that a step needs from the one before it.
+    private func bound(_ step: Step) -> Int {
+        guard case .limit(let count, let offset) = step, count <= Int.max - offset else { return .max }
+        return count + offset
+    }
+
+    /// The query that every row of a table matches.
+    private func everything(_ elements: TableAccessor) throws -> CompiledQuery {
+        try CompiledQuery(.constant(true), table: elements.table)
+    }
+
     private func apply(_ steps: ArraySlice<Step>, to keys: [Int64]) throws -> [Int64] {
         var keys = keys
         for step in steps {
             switch step {
             case .sort(let sort): keys = try sort.sorted(keys)
             case .distinct(let distinct): keys = try distinct.distinct(keys)
+            case .limit(let count, let offset): keys = Array(keys.dropFirst(offset).prefix(count))
+            case .filter(let query): keys = try query.filter(keys)
             case .sortValues, .distinctValues: break
             }
         }
@@ -328,7 +385,9 @@ public final class _CollectionBacking {
             case .distinctValues:
                 var seen: Set<StoredValue> = []
                 values = values.filter { seen.insert($0).inserted }
-            case .sort, .distinct: break
+            case .limit(let count, let offset):
+                values = Array(values.dropFirst(offset).prefix(count))
+            case .sort, .distinct, .filter: break
             }
         }
         return values
@@ -347,8 +406,7 @@ public final class _CollectionBacking {
     }
 
     private func computeCount(_ cache: inout Cache) throws -> Int {
-        let isDistinct = descriptor.steps.contains { if case .distinct = $0 { true } else { false } }
-        if !isDistinct {
+        if !descriptor.isNarrowed {
             switch source {
             case .table:
                 if let query { return try query.count() }
@@ -381,6 +439,9 @@ public final class _CollectionBacking {
         if case .table = source, steps.isEmpty, let elements {
             if let equality { return attempt { try equality.firstKey(in: elements.table) } }
             if let query { return attempt { try query.first() } }
+        }
+        if case .table = source, steps.count == 1, case .sort(let sort) = steps[0], let elements {
+            return attempt { try (query ?? everything(elements)).keys(sortedBy: sort, limit: 1).first }
         }
         return keys().first
     }
@@ -445,8 +506,7 @@ public final class _CollectionBacking {
         }
         let aggregation = try Aggregation(operation, of: PropertyPath(property), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }
-        let isDistinct = descriptor.steps.contains { if case .distinct = $0 { true } else { false } }
-        if case .table = source, let query, !isDistinct, withCache({ $0.keys }) == nil {
+        if case .table = source, let query, !descriptor.isNarrowed, withCache({ $0.keys }) == nil {
             return _Stored(try aggregation.value(where: query))
         }
         return _Stored(try aggregation.value(of: keys()))

@@ -147,5 +147,11 @@ extension RealmCollectionValue where Self: ObjectBase {
 }
 
 /// What `Realm.objects(_:)` returns results of.
-public protocol RealmFetchable: RealmCollectionValue {}
-extension ObjectBase: RealmFetchable {}
+public protocol RealmFetchable: RealmCollectionValue {
+    /// The class whose objects are looked up.
+    static var _fetchedType: ObjectBase.Type { get }
+}
+extension ObjectBase: RealmFetchable {
+    /// The class whose objects are looked up.
+    public static var _fetchedType: ObjectBase.Type { self }
+}

@@ -47,15 +47,27 @@ final class PathRecorder {
 
     /// The names that a key path goes through.
     static func names<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [String] {
+        names(in: type, describing: "\(keyPath)") { _ = $0[keyPath: keyPath] }
+    }
+
+    /// Whether the thread is evaluating a key path on recording instances.
+    static var isRecording: Bool { crealm_recorder_get() != nil }
+
+    /// The names that an evaluation on a recording instance goes through.
+    static func names<Root: ObjectBase>(
+        in type: Root.Type,
+        describing keyPath: @autoclosure () -> String,
+        _ evaluate: (Root) -> Void
+    ) -> [String] {
         let root = instance(of: type)
         let recorder = PathRecorder(root: root)
         let outer = crealm_recorder_get()
         crealm_recorder_set(Unmanaged.passUnretained(recorder).toOpaque())
         defer { crealm_recorder_set(outer) }
-        _ = unsafeDowncast(root, to: Root.self)[keyPath: keyPath]
+        evaluate(unsafeDowncast(root, to: Root.self))
         if recorder.isBroken || recorder.names.isEmpty {
             misuse(
-                "The key path \(keyPath) does not name a property marked @Persisted, or links from one to the next. "
+                "The key path \(keyPath()) does not name a property marked @Persisted, or links from one to the next. "
                     + "Only stored properties can be searched, sorted and observed."
             )
         }

@@ -201,7 +201,7 @@ extension _PersistableInsideOptional {
 }
 
 /// A value type that is stored in one column: numbers, strings, dates, identifiers and enums over them.
-public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollectionValue {
+public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollectionValue, _CustomPersistedType {
     static func _stored(_ value: Self) -> _Stored
     /// Converts from the stored form; nil when it is null or no value of the type.
     static func _fromStored(_ stored: _Stored) -> Self?

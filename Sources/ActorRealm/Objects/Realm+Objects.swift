@@ -4,10 +4,10 @@ extension Realm {
     /// The model classes of the realm.
     public var schema: Schema { Schema(core.registry.schema) }
 
-    /// All objects of a class.
-    public func objects<Element: RealmFetchable & ObjectBase>(_ type: Element.Type) -> Results<Element> {
+    /// All objects of a class, or all projections of them.
+    public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         core.checkAccess()
-        let accessor = core.requiredAccessor(for: type)
+        let accessor = core.requiredAccessor(for: type._fetchedType)
         if accessor.info.isEmbedded {
             misuse(
                 "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners."

@@ -17,16 +17,24 @@ struct ObjectSubject: ChangeSubject {
         case deleted
     }
 
+    /// Key paths told under a name of their own.
+    struct Label: Sendable {
+        let name: String
+        let keyPaths: [String]
+    }
+
     let className: String
     let key: Int64
     /// The properties to observe, across links too; nil or none for the object's own.
     let keyPaths: [String]?
+    /// What to observe under other names; nil for `keyPaths`.
+    var labels: [Label]?
 
     var tellsInitialState: Bool { false }
 
     /// Throws when a key path does not fit the schema.
     func validate(in model: ModelView) throws {
-        guard let keyPaths else { return }
+        guard let keyPaths = labels?.flatMap(\.keyPaths) ?? keyPaths else { return }
         _ = try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
     }
 
@@ -35,7 +43,12 @@ struct ObjectSubject: ChangeSubject {
             return State(observed: nil, table: 0, isDeleted: true)
         }
         var observed: [(name: String, paths: ChangePaths)]?
-        if let keyPaths, !keyPaths.isEmpty {
+        if let labels {
+            observed = try labels.map { label in
+                let paths = label.keyPaths.map { PropertyPath($0) }
+                return (label.name, try ChangePaths(paths, in: className, schema: view.model.schema))
+            }
+        } else if let keyPaths, !keyPaths.isEmpty {
             var names: [String] = []
             var paths: [String: [PropertyPath]] = [:]
             for keyPath in keyPaths {

@@ -70,14 +70,17 @@ extension RealmCollection {
 
 extension ObjectBase {
     /// The object as something to observe.
-    final func observationSource(keyPaths: [String]?) -> ObservationSource<ObjectSubject> {
+    final func observationSource(
+        keyPaths: [String]? = nil,
+        labels: [ObjectSubject.Label]? = nil
+    ) -> ObservationSource<ObjectSubject> {
         guard let core, case .object(let className, let key) = _reference.content else {
             misuse(
                 "Only objects which are managed by a Realm support change notifications. Add the object to a Realm first."
             )
         }
         core.checkObservable()
-        let subject = ObjectSubject(className: className, key: key, keyPaths: keyPaths)
+        let subject = ObjectSubject(className: className, key: key, keyPaths: keyPaths, labels: labels)
         do {
             try subject.validate(in: core.model)
         } catch {

@@ -10,7 +10,7 @@ import RealmQuery
 /// let found = try realm.objects(Person.self).filter(predicate)
 /// ```
 public struct RealmPredicate: Sendable, CustomStringConvertible {
-    let predicate: Predicate
+    let query: ParsedQuery
     /// The text that was parsed.
     public let format: String
 
@@ -20,7 +20,7 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
     public init(parsing format: String, _ arguments: Any...) throws {
         self.format = format
         do {
-            predicate = try Predicate.parse(format, arguments: PredicateFormat.values(arguments))
+            query = try ParsedQuery.parse(format, arguments: PredicateFormat.values(arguments))
         } catch let error as PredicateParseError {
             throw Realm.Error(.invalidInput, error.description)
         } catch let error as QueryError {
@@ -43,9 +43,29 @@ enum PredicateFormat {
         }
     }
 
+    /// Parses with the clauses behind the predicate, for API that cannot throw.
+    static func query(_ format: String, _ arguments: [Any]) -> ParsedQuery {
+        do {
+            return try ParsedQuery.parse(format, arguments: try values(arguments))
+        } catch {
+            trap(error)
+        }
+    }
+
     static func values(_ arguments: [Any]) throws -> [PredicateValue] {
         // An array as the only argument of several place holders is not spread: it is one list.
         try arguments.map { try value($0) }
+    }
+
+    /// The embedded object that a value is, or is stored as, unless it has a row; nil for all other values.
+    static func embedded(_ argument: Any) -> EmbeddedObject? {
+        guard let argument = ValueReader.unwrap(argument) else { return nil }
+        if let object = argument as? EmbeddedObject { return object.core == nil ? object : nil }
+        guard let custom = argument as? any _CustomPersistable else { return nil }
+        func persisted<Value: _CustomPersistable>(_ value: Value) -> EmbeddedObject? {
+            value.persistableValue as? EmbeddedObject
+        }
+        return persisted(custom)
     }
 
     static func value(_ argument: Any?) throws -> PredicateValue {

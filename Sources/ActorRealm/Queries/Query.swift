@@ -23,6 +23,7 @@ public struct Query<T> {
             return .value(.string(withUnsafePointer(to: value) { UnsafeRawPointer($0).load(as: String.self) }))
         }
         if Value.self == Int.self { return .value(.int(Int64(unsafeBitCast(value, to: Int.self)))) }
+        if let embedded = PredicateFormat.embedded(value) { return .embedded(embedded) }
         return .value(attempt { try PredicateFormat.value(value) })
     }
 

@@ -5,6 +5,8 @@ struct QueryPath {
     var steps: [PropertyPath.Step] = []
     /// For each collection on the way, the number of steps that lead to and include it.
     var collections: [Int] = []
+    /// How many of the values behind collections must meet a condition; nil for one at least.
+    var quantifier: PredicateQuantifier?
 
     /// The path with properties appended.
     func appending(_ further: [PropertyPath.Step], isCollection: Bool) -> QueryPath {
@@ -34,6 +36,8 @@ struct QueryPath {
 /// What a typed query is made of, before it becomes a predicate.
 indirect enum QueryNode {
     case value(PredicateValue)
+    /// An embedded object without a row, whose properties are compared.
+    case embedded(EmbeddedObject)
     case path(QueryPath)
     case subqueryCount(QueryNode)
     case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
@@ -63,21 +67,35 @@ indirect enum QueryNode {
             return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count)
         case .value(let value):
             return .constant(value == .bool(true))
+        case .embedded:
+            misuse("A value is no condition: compare a property with it.")
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
+        case .comparison(let left, let operation, .embedded(let object), _):
+            let equal = left.memberwiseEqual(object).predicate(stripping: count)
+            switch operation {
+            case .equal: return equal
+            case .notEqual: return equal.negated
+            default: misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
+            }
         case .comparison(let left, let operation, let right, let options):
             var isMany = false
-            if case .path(let path) = left { isMany = path.isMany(stripping: count) }
+            var quantifier: PredicateQuantifier?
+            if case .path(let path) = left {
+                isMany = path.isMany(stripping: count)
+                quantifier = path.quantifier
+            }
             if case .path(let path) = right, path.isMany(stripping: count) {
                 if isMany { misuse("Comparing two collection columns is not permitted.") }
                 isMany = true
+                quantifier = path.quantifier
             }
             return .compare(
                 left.operand(stripping: count),
                 operation,
                 right.operand(stripping: count),
                 options: options,
-                quantifier: isMany ? .any : nil
+                quantifier: isMany ? quantifier ?? .any : nil
             )
         }
     }
@@ -85,6 +103,7 @@ indirect enum QueryNode {
     private func operand(stripping count: Int) -> PredicateOperand {
         switch self {
         case .value(let value): return .value(value)
+        case .embedded: misuse("An embedded object can only be compared with a property.")
         case .path(let path): return path.operand(stripping: count)
         case .subqueryCount(let condition):
             let collection = condition.subqueryCollection
@@ -109,7 +128,7 @@ indirect enum QueryNode {
             case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
                 pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .subqueryCount: break
+            case .value, .embedded, .subqueryCount: break
             case .path(let path):
                 guard let length = path.collections.first else {
                     misuse("Subqueries must contain a keypath starting with a collection.")

@@ -183,7 +183,8 @@ extension Realm {
     static func prepare(
         _ configuration: Configuration,
         blocking key: RealmIsolation.Key,
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        cancellation: OpeningCancellation? = nil
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
         func open() throws -> RealmCoordinator {
@@ -192,7 +193,8 @@ extension Realm {
                 with: declared,
                 configuration: configuration,
                 blocking: key,
-                deadline: deadline
+                deadline: deadline,
+                cancellation: cancellation
             )
             return coordinator
         }
@@ -259,12 +261,24 @@ extension Realm {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         try Task.checkCancellation()
-        let result = await withUnsafeContinuation { continuation in
-            DedicatedThread.detach(name: "realm-open") {
-                continuation.resume(
-                    returning: Swift.Result { try prepare(configuration, blocking: .none, deadline: deadline) }
-                )
+        let cancellation = OpeningCancellation()
+        let result = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                DedicatedThread.detach(name: "realm-open") {
+                    continuation.resume(
+                        returning: Swift.Result {
+                            try prepare(
+                                configuration,
+                                blocking: .none,
+                                deadline: deadline,
+                                cancellation: cancellation
+                            )
+                        }
+                    )
+                }
             }
+        } onCancel: {
+            cancellation.cancel()
         }
         try Task.checkCancellation()
         return try result.get()

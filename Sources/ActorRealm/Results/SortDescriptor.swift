@@ -14,8 +14,8 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral, Cu
     }
 
     /// Sorts by a property named by a key path.
-    public init<Root: ObjectBase>(keyPath: PartialKeyPath<Root>, ascending: Bool = true) {
-        self.init(keyPath: PathRecorder.name(of: keyPath), ascending: ascending)
+    public init<Root: KeypathSortable>(keyPath: PartialKeyPath<Root>, ascending: Bool = true) {
+        self.init(keyPath: Root._name(of: keyPath), ascending: ascending)
     }
 
     /// Sorts ascending by a property.

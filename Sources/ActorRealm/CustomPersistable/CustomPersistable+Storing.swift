@@ -1,0 +1,117 @@
+import RealmModel
+
+extension _CustomPersistable {
+    /// What the type looks like in the schema.
+    public static var _shape: _PropertyShape { PersistedType._customShape }
+    /// What the optional form looks like in the schema.
+    public static var _shapeInsideOptional: _PropertyShape { PersistedType._shapeInsideOptional }
+    /// What an element looks like in the schema.
+    public static var _elementShape: _PropertyShape { PersistedType._elementShape }
+
+    /// The value that a property without a default of its own starts with.
+    public static func _defaultValue() -> Self { converted(PersistedType._customDefault()) }
+
+    private static func converted(_ persisted: PersistedType) -> Self {
+        guard let value = _fromPersisted(persisted) else {
+            misuse(
+                "Failed to convert persisted value '\(persisted)' to type '\(Self.self)' in a non-optional context. "
+                    + "Make the property optional to read such values as nil."
+            )
+        }
+        return value
+    }
+
+    /// Reads the property of a managed object.
+    public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
+        PersistedType._getOptional(object, key).map { converted($0) } ?? _defaultValue()
+    }
+    /// Reads an optional property of a managed object.
+    public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
+        PersistedType._getOptional(object, key).flatMap { _fromPersisted($0) }
+    }
+    /// Writes a value into a row.
+    public static func _store(_ value: Self, _ writer: _RowWriter) {
+        PersistedType._storeOptional(value.persistableValue, writer)
+    }
+    /// Writes a value or null into a row.
+    public static func _storeOptional(_ value: Self?, _ writer: _RowWriter) {
+        PersistedType._storeOptional(value?.persistableValue, writer)
+    }
+    /// The stored form of a value.
+    public static func _stored(_ value: Self) -> _Stored {
+        guard let stored = PersistedType._customStored(value.persistableValue) else {
+            misuse(
+                "A \(Self.self) is stored as an embedded object, which has no identity to search for: compare with == or !=, "
+                    + "or its properties through persistableValue."
+            )
+        }
+        return stored
+    }
+    /// Converts from the stored form; nil when it is null or no value of the type.
+    public static func _fromStored(_ stored: _Stored) -> Self? {
+        PersistedType._customFromStored(stored).flatMap { _fromPersisted($0) }
+    }
+    /// Converts a dynamically typed value, of the type itself or as it is stored; nil when it does not fit.
+    public static func _unboxed(_ value: Any?) -> Self? {
+        guard let value = ValueReader.unwrap(value) else { return nil }
+        return value as? Self ?? PersistedType._unboxedOptional(value).flatMap { _fromPersisted($0) }
+    }
+
+    /// Makes an element from its stored form.
+    public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
+        converted(PersistedType._element(stored, in: backing))
+    }
+    /// The stored form of an element; an embedded object is added.
+    public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
+        PersistedType._encodeElement(value.persistableValue, writer)
+    }
+}
+
+extension _CustomPersistable {
+    /// Whether both are stored as the same.
+    public static func == (left: Self, right: Self) -> Bool {
+        PersistedType._customEqual(left.persistableValue, right.persistableValue)
+    }
+    /// Hashes what is stored.
+    public func hash(into hasher: inout Hasher) { PersistedType._customHash(persistableValue, into: &hasher) }
+}
+
+extension Persisted where Value: _CustomPersistable, Value.PersistedType: _PrimaryKey {
+    /// Declares the primary key, which starts at its type's default.
+    public init(primaryKey: Bool) { self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: nil) }
+
+    /// Declares the primary key with a default value.
+    public init(wrappedValue: @autoclosure () -> Value, primaryKey: Bool) {
+        self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: wrappedValue())
+    }
+}
+
+extension Persisted where Value: _CustomPersistable, Value.PersistedType: _Indexable {
+    /// Declares a property with an index.
+    public init(indexed: Bool) { self.init(key: indexed ? PersistedKey.indexed : 0, value: nil) }
+
+    /// Declares a property with an index and a default value.
+    public init(wrappedValue: @autoclosure () -> Value, indexed: Bool) {
+        self.init(key: indexed ? PersistedKey.indexed : 0, value: wrappedValue())
+    }
+}
+
+extension Persisted
+where
+    Value: OptionalProtocol,
+    Value.Wrapped: _CustomPersistable,
+    Value.Wrapped.PersistedType: _PrimaryKey
+{
+    /// Declares the primary key, which starts as nil.
+    public init(primaryKey: Bool) { self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: nil) }
+}
+
+extension Persisted
+where
+    Value: OptionalProtocol,
+    Value.Wrapped: _CustomPersistable,
+    Value.Wrapped.PersistedType: _Indexable
+{
+    /// Declares a property with an index, which starts as nil.
+    public init(indexed: Bool) { self.init(key: indexed ? PersistedKey.indexed : 0, value: nil) }
+}

@@ -1,0 +1,61 @@
+import RealmModel
+
+/// What a type of the program's own can be stored as.
+public protocol _CustomPersistedType: _PersistableInsideOptional, RealmCollectionValue {
+    /// What a property that holds it through another type looks like in the schema.
+    static var _customShape: _PropertyShape { get }
+    /// What is stored before a value was set.
+    static func _customDefault() -> Self
+    /// The stored form of a value; nil for embedded objects, which have none without a row.
+    static func _customStored(_ value: Self) -> _Stored?
+    /// Converts from the stored form; nil when it is null or of another type.
+    static func _customFromStored(_ stored: _Stored) -> Self?
+    /// Whether two values are stored as the same.
+    static func _customEqual(_ left: Self, _ right: Self) -> Bool
+    /// Hashes what is stored.
+    static func _customHash(_ value: Self, into hasher: inout Hasher)
+}
+
+extension _CustomPersistedType {
+    /// Whether two values are stored as the same.
+    public static func _customEqual(_ left: Self, _ right: Self) -> Bool { left == right }
+    /// Hashes what is stored.
+    public static func _customHash(_ value: Self, into hasher: inout Hasher) { value.hash(into: &hasher) }
+}
+
+extension _Scalar {
+    /// What a property that holds it through another type looks like in the schema.
+    public static var _customShape: _PropertyShape { _shape }
+    /// What is stored before a value was set.
+    public static func _customDefault() -> Self { _defaultValue() }
+    /// The stored form of a value.
+    public static func _customStored(_ value: Self) -> _Stored? { _stored(value) }
+    /// Converts from the stored form; nil when it is null or of another type.
+    public static func _customFromStored(_ stored: _Stored) -> Self? { _fromStored(stored) }
+}
+
+extension EmbeddedObject: _CustomPersistedType {}
+
+extension _CustomPersistedType where Self: EmbeddedObject {
+    /// What a property that holds it through another type looks like in the schema.
+    public static var _customShape: _PropertyShape { _shapeInsideOptional }
+    /// What is stored before a value was set.
+    public static func _customDefault() -> Self { Self() }
+    /// The stored form of a value; nil, because an object has none without a row.
+    public static func _customStored(_ value: Self) -> _Stored? { nil }
+    /// Converts from the stored form; nil, because an object has none without a row.
+    public static func _customFromStored(_ stored: _Stored) -> Self? { nil }
+    /// Whether two objects have equal properties.
+    public static func _customEqual(_ left: Self, _ right: Self) -> Bool {
+        ModelClass.of(Self.self).properties
+            .allSatisfy { property in
+                property.value(in: left) as? AnyHashable == property.value(in: right) as? AnyHashable
+            }
+    }
+    /// Hashes the properties.
+    public static func _customHash(_ value: Self, into hasher: inout Hasher) {
+        for property in ModelClass.of(Self.self).properties where !property.isCollection {
+            hasher.combine(property.value(in: value) as? AnyHashable)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Declares a property of a projection: where in the object its value is.
+///
+/// The key path leads to a persisted property, possibly across links (`\Person.address?.city`) or, with `projectTo`,
+/// through a collection.
+@propertyWrapper
+public struct Projected<T: ObjectBase, Value> {
+    let keyPath: KeyPath<T, Value>
+
+    /// Declares a property that reads, and where the key path allows it writes, a property of the object.
+    public init(_ projectedKeyPath: KeyPath<T, Value>) { keyPath = projectedKeyPath }
+
+    /// Not available: the value of a wrapper is reached through the projection that contains it.
+    @available(*, unavailable, message: "@Projected can only be used as a property of a Projection")
+    public var wrappedValue: Value {
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
+    }
+
+    /// Reads and writes the property of a projection's object.
+    public static subscript<Enclosing: Projection<T>>(
+        _enclosingInstance projection: Enclosing,
+        wrapped wrappedKeyPath: ReferenceWritableKeyPath<Enclosing, Value>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Enclosing, Self>
+    ) -> Value {
+        get { projection.rootObject[keyPath: projection[keyPath: storageKeyPath].keyPath] }
+        set {
+            let keyPath = projection[keyPath: storageKeyPath].keyPath
+            // Assigning a collection of values back, as `projection.names[0] = …` does, has written them already.
+            if Value.self is any _ProjectedCollection.Type { return }
+            guard let writable = keyPath as? ReferenceWritableKeyPath<T, Value> else {
+                misuse(
+                    "The key path \(keyPath) of a projection cannot be written through: set the property of the object."
+                )
+            }
+            projection.rootObject[keyPath: writable] = newValue
+        }
+    }
+}
+
+/// Any `Projected`, for discovery.
+protocol AnyProjected {
+    /// The value in an object of the root class.
+    func value(of root: ObjectBase) -> Any?
+    /// The name of the stored property, dotted across links and collections.
+    func name() -> String
+    var isCollection: Bool { get }
+}
+
+extension Projected: AnyProjected {
+    func value(of root: ObjectBase) -> Any? {
+        ValueReader.unwrap(unsafeDowncast(root, to: T.self)[keyPath: keyPath])
+    }
+
+    func name() -> String { PathRecorder.name(of: keyPath) }
+
+    var isCollection: Bool { Value.self is any _ProjectedCollection.Type || Value.self is any RealmCollection.Type }
+}

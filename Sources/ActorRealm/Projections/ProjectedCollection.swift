@@ -1,0 +1,100 @@
+public import Dispatch
+
+/// The values of one property of a collection's objects, as `projectTo` makes them.
+///
+/// It is live, and written through: `projection.friendNames[0] = "Ann"` sets the property of the first friend.
+public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessCollection, ThreadConfined, Equatable,
+    CustomStringConvertible
+{
+    /// A value of the property.
+    public typealias Element = Value
+
+    let source: ProjectedSource<Value>
+
+    /// The position of the first value.
+    public var startIndex: Int { 0 }
+    /// The position after the last value.
+    public var endIndex: Int { source.count }
+    /// The number of values.
+    public var count: Int { source.count }
+
+    /// The value at a position.
+    public subscript(position: Int) -> Value {
+        get { source[position] }
+        nonmutating set { source[position] = newValue }
+    }
+
+    /// The realm that the objects belong to; nil while they are unmanaged.
+    public var realm: Realm? { source.confined.realm }
+    /// Whether the owner of the collection was deleted, or its realm invalidated.
+    public var isInvalidated: Bool { source.confined.isInvalidated }
+    /// Whether the objects stand on one version for good.
+    public var isFrozen: Bool { source.confined.isFrozen }
+    /// The values as of the version that the realm stands on.
+    public func freeze() -> ProjectedCollection { frozenThroughReference("projected collections") }
+    /// The live values of frozen ones; nil when the owner does not exist any more.
+    public func thaw() -> ProjectedCollection? { thawedThroughReference("projected collections") }
+
+    /// The value as a description that does not belong to an isolation.
+    public var _reference: _ConfinedReference { source.reference }
+    /// The value that a description stands for in a realm.
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> ProjectedCollection? {
+        guard case .projected(let resolver) = reference.content else { return nil }
+        return (resolver.resolve(realm) as? ProjectedSource<Value>).map { ProjectedCollection(source: $0) }
+    }
+
+    /// Calls a block with the values as they are, and then after each commit that changes the collection or the property.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: The properties whose writes are modifications; nil for the projected one.
+    ///   - queue: A serial queue to be called on; nil for the isolation of the realm.
+    ///   - block: Gets the changes.
+    /// - Returns: A token that keeps the observer; its deallocation ends it.
+    public func observe(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<ProjectedCollection<Value>>) -> Void
+    ) -> NotificationToken {
+        source.observe(keyPaths: keyPaths, on: queue, block)
+    }
+
+    /// Whether both are one property of the same collection.
+    public static func == (left: ProjectedCollection, right: ProjectedCollection) -> Bool {
+        left.source.isSame(as: right.source)
+    }
+
+    /// A listing of the first hundred values.
+    public var description: String {
+        "ProjectedCollection<\(Value.self)> (\n"
+            + prefix(100).enumerated().map { "\t[\($0)] \($1)" }.joined(separator: ",\n") + "\n)"
+    }
+}
+
+@available(
+    *,
+    unavailable,
+    message: "Projected collections belong to their realm's isolation. Send a frozen copy instead."
+)
+extension ProjectedCollection: Sendable {}
+
+/// Any `ProjectedCollection`.
+public protocol _ProjectedCollection: RandomAccessCollection where Element: RealmCollectionValue {}
+extension ProjectedCollection: _ProjectedCollection {}
+
+extension RealmCollection where Element: ObjectBase {
+    /// Projects the objects to one of their properties: `\Person.friends.projectTo.firstName`.
+    public var projectTo: CollectionElementMapper<Self> { CollectionElementMapper(collection: self) }
+}
+
+/// Gives the properties of a collection's objects; what `projectTo` returns.
+@dynamicMemberLookup
+public struct CollectionElementMapper<Base: RealmCollection> where Base.Element: ObjectBase {
+    let collection: Base
+
+    /// The values of a property of the objects.
+    public subscript<Value: RealmCollectionValue>(
+        dynamicMember keyPath: KeyPath<Base.Element, Value>
+    ) -> ProjectedCollection<Value> {
+        ProjectedCollection(source: CollectionProjection(collection, keyPath))
+    }
+}

@@ -1,0 +1,157 @@
+public import Dispatch
+import Foundation
+
+extension ProjectionObservable {
+    fileprivate func projectionSource(keyPaths: [String]?) -> ObservationSource<ObjectSubject> {
+        rootObject.observationSource(labels: ProjectionSchema.labels(keyPaths, in: Self.self))
+    }
+
+    private static func names(_ keyPaths: [PartialKeyPath<Self>]) -> [String] {
+        keyPaths.map { keyPath in
+            let path = _name(of: keyPath)
+            let property = ProjectionSchema.of(Self.self).first { $0.path == path }
+            guard let property else { misuse("The key path \(keyPath) is no @Projected property of \(Self.self).") }
+            return property.name
+        }
+    }
+
+    /// Calls a block after each commit that writes to what the projection shows, and when its object is deleted.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
+    ///   - queue: A serial queue to be called on; nil for the isolation of the object's own realm.
+    ///   - block: Gets the changes.
+    /// - Returns: A token that keeps the observer; its deallocation ends it.
+    public func observe(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        let source = projectionSource(keyPaths: keyPaths)
+        return source.observe(from: rootObject.core, on: queue.map { RealmIsolation($0) }) { result, core in
+            switch result {
+            case .failure(let error): block(.error(error as NSError))
+            case .success(let pending): block(source.projectedChange(pending, in: core))
+            }
+        }
+    }
+
+    /// Calls a block after each commit that writes to the given properties, and when the object is deleted.
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>],
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: Self.names(keyPaths), on: queue, block)
+    }
+
+    /// Calls a block on an actor after each commit that writes to what the projection shows, and when its object is
+    /// deleted.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil,
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
+        let source = projectionSource(keyPaths: keyPaths)
+        return source.observe(from: rootObject.core, on: RealmIsolation(actor)) { [weak actor] result, core in
+            guard let actor else { return }
+            switch result {
+            case .failure(let error): actor.receive(.error(error as NSError), with: block)
+            case .success(let pending): actor.receive(source.projectedChange(pending, in: core), with: block)
+            }
+        }
+    }
+
+    /// Calls a block on an actor after each commit that writes to the given properties, and when the object is deleted.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Self>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: Self.names(keyPaths), on: actor, _isolation: _isolation, block)
+    }
+
+    /// The changes of what the projection shows.
+    ///
+    /// - Parameter keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
+    /// - Returns: A sequence that may be sent anywhere.
+    public func changes(keyPaths: [String]? = nil) -> ProjectionChanges<Self> {
+        ProjectionChanges(source: projectionSource(keyPaths: keyPaths))
+    }
+
+    /// The changes of the given properties.
+    public func changes(keyPaths: [PartialKeyPath<Self>]) -> ProjectionChanges<Self> {
+        changes(keyPaths: Self.names(keyPaths))
+    }
+}
+
+extension ObservationSource where Subject == ObjectSubject {
+    /// The change that a delivery stands for, in the realm that it is delivered with.
+    func projectedChange<Value: ProjectionObservable>(
+        _ pending: ChangeCursor<ObjectSubject>.Pending,
+        in core: RealmCore
+    ) -> ObjectChange<Value> {
+        guard case .changed(let names, let before)? = pending.delta,
+            let projection = Value._resolve(reference, in: core.realm())
+        else { return .deleted }
+        let frozen = RealmCore.frozen(at: before, coordinator, configuration)
+        let old = Value.Root._resolve(reference, in: frozen.realm())
+        let properties = ProjectionSchema.of(Value.self)
+        return .change(
+            projection,
+            names.map { name in
+                guard let property = properties.first(where: { $0.name == name }), !property.projected.isCollection
+                else { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
+                return PropertyChange(
+                    name: name,
+                    oldValue: old.flatMap { property.projected.value(of: $0) },
+                    newValue: property.projected.value(of: projection.rootObject)
+                )
+            }
+        )
+    }
+}
+
+/// The changes of one projection, as an asynchronous sequence; see ``ObjectChanges``.
+public struct ProjectionChanges<Value: ProjectionObservable>: AsyncSequence, Sendable {
+    /// One change.
+    public typealias Element = ObjectChange<Value>
+    /// A failure is an element, the last one.
+    public typealias Failure = Never
+
+    let source: ObservationSource<ObjectSubject>
+
+    /// Registers an observer: what is committed from now on is not missed.
+    public func makeAsyncIterator() -> Iterator { Iterator(source) }
+
+    /// Goes from change to change, and unregisters when it goes away.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let iteration: ChangeIteration<ObjectSubject>
+        private let source: ObservationSource<ObjectSubject>
+
+        init(_ source: ObservationSource<ObjectSubject>) {
+            self.source = source
+            iteration = source.makeIteration()
+        }
+
+        /// Waits for the next change, on the given actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            switch await iteration.next(isolation: actor) {
+            case .change(let pending, let core): return source.projectedChange(pending, in: core)
+            case .failure(let error): return .error(error as NSError)
+            case .end: return nil
+            }
+        }
+
+        /// Waits for the next change, on the caller's actor.
+        public nonisolated(nonsending) mutating func next() async -> Element? {
+            await next(isolation: #isolation)
+        }
+    }
+}
+
+@available(*, unavailable, message: "An iterator belongs to one task: send the sequence instead.")
+extension ProjectionChanges.Iterator: Sendable {}

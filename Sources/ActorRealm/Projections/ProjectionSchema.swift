@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The properties of projection classes, found once per class.
+enum ProjectionSchema {
+    /// A projected property.
+    struct Property {
+        /// The name in the projection.
+        let name: String
+        /// The name in the object's class, dotted across links and collections.
+        let path: String
+        let projected: any AnyProjected
+    }
+
+    // What is found never changes, and key paths are immutable.
+    private struct Known: @unchecked Sendable {
+        var byType: [ObjectIdentifier: [Property]] = [:]
+    }
+
+    private static let known = Mutex(Known())
+
+    /// The properties of a projection class, those of superclasses first.
+    static func of<Value: ProjectionObservable>(_ type: Value.Type) -> [Property] {
+        let identifier = ObjectIdentifier(type)
+        if let found = known.withLock({ Shared(properties: $0.byType[identifier]) }).properties { return found }
+        let root = unsafeDowncast(PathRecorder.instance(of: Value.Root.self), to: Value.Root.self)
+        let shared = Shared(properties: read(Mirror(reflecting: type.init(projecting: root)), of: type))
+        known.withLock { $0.byType[identifier] = shared.properties }
+        return shared.properties ?? []
+    }
+
+    private struct Shared: @unchecked Sendable {
+        let properties: [Property]?
+    }
+
+    private static func read(_ mirror: Mirror, of type: Any.Type) -> [Property] {
+        var properties = mirror.superclassMirror.map { read($0, of: type) } ?? []
+        for child in mirror.children {
+            guard let label = child.label, label != "rootObject" else { continue }
+            guard let projected = child.value as? any AnyProjected else {
+                misuse(
+                    "Every property of \(type) must be a @Projected property: '\(label)' is not. Make it a computed one."
+                )
+            }
+            let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
+            properties.append(Property(name: name, path: projected.name(), projected: projected))
+        }
+        return properties
+    }
+
+    /// The names in the object's class that a key path of a projection goes through.
+    static func name<Value: ProjectionObservable>(of keyPath: AnyKeyPath, in type: Value.Type) -> String {
+        guard let keyPath = keyPath as? PartialKeyPath<Value> else {
+            misuse("The key path \(keyPath) does not begin at \(type).")
+        }
+        return
+            PathRecorder.names(in: Value.Root.self, describing: "\(keyPath)") { root in
+                _ = type.init(projecting: root)[keyPath: keyPath]
+            }
+            .joined(separator: ".")
+    }
+
+    /// The paths of the properties that have these names, or of all.
+    static func labels<Value: ProjectionObservable>(
+        _ names: [String]?,
+        in type: Value.Type
+    ) -> [ObjectSubject.Label] {
+        let properties = of(type)
+        guard let names, !names.isEmpty else {
+            return properties.map { ObjectSubject.Label(name: $0.name, keyPaths: [$0.path]) }
+        }
+        return names.map { name in
+            guard let property = properties.first(where: { $0.name == name }) else {
+                misuse("property '\(name)' not found in object of type '\(type)'")
+            }
+            return ObjectSubject.Label(name: name, keyPaths: [property.path])
+        }
+    }
+}

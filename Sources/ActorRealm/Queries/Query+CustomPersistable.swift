@@ -1,0 +1,85 @@
+import RealmQuery
+
+extension Query where T: _CustomPersistable {
+    /// What is stored for the value.
+    public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable {
+    /// What is stored for the value.
+    public var persistableValue: Query<T.Wrapped.PersistedType?> { Query<T.Wrapped.PersistedType?>(node) }
+}
+
+extension Query where T: RealmCollection, T.Element: _CustomPersistable {
+    /// What is stored for the elements.
+    public var persistableValue: Query<List<T.Element.PersistedType>> { Query<List<T.Element.PersistedType>>(node) }
+}
+
+extension Query where T: _CustomPersistable, T.PersistedType: _QueryNumeric {
+    /// Greater than a value, as they are stored.
+    public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, constant(right)) }
+    /// At least a value, as they are stored.
+    public static func >= (left: Query, right: T) -> Query<Bool> { left.compared(.greaterOrEqual, constant(right)) }
+    /// Less than a value, as they are stored.
+    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, constant(right)) }
+    /// At most a value, as they are stored.
+    public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable, T.Wrapped.PersistedType: _QueryNumeric {
+    /// Greater than a value, as they are stored.
+    public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, constant(right)) }
+    /// At least a value, as they are stored.
+    public static func >= (left: Query, right: T) -> Query<Bool> { left.compared(.greaterOrEqual, constant(right)) }
+    /// Less than a value, as they are stored.
+    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, constant(right)) }
+    /// At most a value, as they are stored.
+    public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
+}
+
+extension Query where T: PersistableEnum, T.RawValue: _QueryNumeric {
+    /// Greater than a case, by their raw values.
+    public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, constant(right)) }
+    /// At least a case, by their raw values.
+    public static func >= (left: Query, right: T) -> Query<Bool> { left.compared(.greaterOrEqual, constant(right)) }
+    /// Less than a case, by their raw values.
+    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, constant(right)) }
+    /// At most a case, by their raw values.
+    public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryNumeric {
+    /// Greater than a case, by their raw values.
+    public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, constant(right)) }
+    /// At least a case, by their raw values.
+    public static func >= (left: Query, right: T) -> Query<Bool> { left.compared(.greaterOrEqual, constant(right)) }
+    /// Less than a case, by their raw values.
+    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, constant(right)) }
+    /// At most a case, by their raw values.
+    public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
+}
+
+extension Query where T: RealmCollection, T.Element: PersistableEnum {
+    /// The raw values of the elements.
+    public var rawValue: Query<List<T.Element.RawValue>> { Query<List<T.Element.RawValue>>(node) }
+}
+
+extension QueryNode {
+    /// The condition that the object of a link has the same properties as another one.
+    func memberwiseEqual(_ object: EmbeddedObject) -> QueryNode {
+        let info = ModelClass.of(type(of: object))
+        var condition = QueryNode.not(.comparison(self, .equal, .value(.null), .none))
+        for property in info.properties {
+            if property.isCollection || property.shape.target != nil {
+                misuse(
+                    "Unsupported property '\(info.name).\(property.name)' for memberwise equality query: compare the "
+                        + "properties of the embedded object through persistableValue."
+                )
+            }
+            let member = QueryNode.path(path.appending([.property(property.columnName)], isCollection: false))
+            let value = attempt { try PredicateFormat.value(property.value(in: object)) }
+            condition = .and(condition, .comparison(member, .equal, .value(value), .none))
+        }
+        return condition
+    }
+}

@@ -1,0 +1,80 @@
+extension RealmCollection where Element: KeypathSortable {
+    /// The elements sorted by a property and divided into sections of equal values of it.
+    public func sectioned<Key: _Persistable & Hashable>(
+        by keyPath: KeyPath<Element, Key>,
+        ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        let rule = SectionRule(keyPath)
+        let name = Element._name(of: keyPath)
+        return SectionedResults(sorted(by: [SortDescriptor(keyPath: name, ascending: ascending)]), rule)
+    }
+
+    /// The elements in an order, divided into sections of equal values of a property.
+    ///
+    /// - Precondition: The first descriptor is for the same property.
+    public func sectioned<Key: _Persistable & Hashable>(
+        by keyPath: KeyPath<Element, Key>,
+        sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        let rule = SectionRule(keyPath)
+        guard let primary = sortDescriptors.first else { noSortDescriptor() }
+        if primary.keyPath != Element._name(of: keyPath) {
+            misuse(
+                "The section key path must match the primary sort descriptor: '\(Element._name(of: keyPath))' is not "
+                    + "'\(primary.keyPath)'. Section by a closure to order the sections otherwise."
+            )
+        }
+        return SectionedResults(sorted(by: sortDescriptors), rule)
+    }
+}
+
+extension RealmCollection {
+    /// The elements in an order, divided into sections by what a closure says of each.
+    ///
+    /// The closure must depend on the element alone. It is called when the sections are read, and again for elements that
+    /// changed.
+    ///
+    /// - Precondition: There is a descriptor.
+    public func sectioned<Key: _Persistable & Hashable>(
+        by block: @escaping (Element) -> Key,
+        sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        if sortDescriptors.isEmpty { noSortDescriptor() }
+        return SectionedResults(sorted(by: sortDescriptors), SectionRule(block))
+    }
+
+    /// The values in order, divided into sections by what a closure says of each.
+    ///
+    /// - Precondition: The elements are values; for objects give sort descriptors.
+    public func sectioned<Key: _Persistable & Hashable>(
+        by block: @escaping (Element) -> Key,
+        ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        if Element._elementShape.target != nil { noSortDescriptor() }
+        return SectionedResults(sorted(ascending: ascending), SectionRule(block))
+    }
+
+    private func noSortDescriptor() -> Never {
+        misuse(
+            "Can not section Results with empty sortDescriptor parameter. Give a descriptor that puts the sections in order."
+        )
+    }
+}
+
+/// Elements whose properties can be named by key paths: objects and projections.
+public protocol KeypathSortable: RealmCollectionValue {
+    /// The name of the stored property, dotted across links.
+    static func _name(of keyPath: AnyKeyPath) -> String
+}
+
+extension ObjectBase: KeypathSortable {}
+
+extension KeypathSortable where Self: ObjectBase {
+    /// The name of the stored property, dotted across links.
+    public static func _name(of keyPath: AnyKeyPath) -> String {
+        guard let keyPath = keyPath as? PartialKeyPath<Self> else {
+            misuse("The key path \(keyPath) does not begin at \(Self.self).")
+        }
+        return PathRecorder.name(of: keyPath)
+    }
+}

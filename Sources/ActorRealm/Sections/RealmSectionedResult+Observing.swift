@@ -1,0 +1,138 @@
+public import Dispatch
+import RealmQuery
+
+extension RealmSectionedResult {
+    /// Calls a block with the sections as they are, and then after each commit that changes them.
+    ///
+    /// The block is called in the realm's isolation, or on the queue, with the sections of that isolation's realm, which
+    /// stand at exactly the version of the change; never inside a write transaction, and in the order of the commits. A
+    /// closure that finds the sections' keys runs there too. When the file cannot be read any more, observing ends.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: The properties whose writes are modifications; see ``RealmCollection/changes(keyPaths:)-([String]?)``.
+    ///   - queue: A serial queue to be called on; nil for the isolation of the sections' own realm.
+    ///   - block: Gets the changes.
+    /// - Returns: A token that keeps the observer; its deallocation ends it.
+    /// - Precondition: The sections are live, their realm is not in a write transaction nor read-only, and the caller runs
+    ///   in its isolation.
+    public func observe(
+        keyPaths: [String]? = nil,
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken {
+        let observation = _observation(keyPaths: keyPaths)
+        let follow = observation.follow()
+        return observation.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
+            result,
+            core in
+            guard case .success(let pending) = result, let change = follow(pending, core) else { return }
+            block(change)
+        }
+    }
+
+    /// Calls a block on an actor with the sections as they are, and then after each commit that changes them.
+    ///
+    /// The block gets the actor, to be used synchronously, and the sections of the actor's own realm. A task that was
+    /// cancelled gets an inert token.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil,
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
+    ) async -> NotificationToken {
+        guard !Task.isCancelled else { return NotificationToken() }
+        let observation = _observation(keyPaths: keyPaths)
+        let follow = observation.follow()
+        return observation.source.observe(from: observation.core, on: RealmIsolation(actor)) {
+            [weak actor] result, core in
+            guard let actor, case .success(let pending) = result, let change = follow(pending, core) else { return }
+            actor.receive(change, with: block)
+        }
+    }
+
+    /// The changes of the sections, as an asynchronous sequence to be iterated where the sections belong.
+    ///
+    /// - Parameter keyPaths: The properties whose writes are modifications; nil for all of them.
+    /// - Returns: The changes, from `.initial` on.
+    public func changes(keyPaths: [String]? = nil) -> SectionChanges<Self> {
+        SectionChanges(observation: _observation(keyPaths: keyPaths))
+    }
+}
+
+extension RealmSectionedResult where SectionElement: ObjectBase {
+    /// Calls a block with the sections as they are, and then after each commit that changes them or the given properties
+    /// of their elements.
+    public func observe(
+        keyPaths: [PartialKeyPath<SectionElement>],
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+    }
+
+    /// Calls a block on an actor with the sections as they are, and then after each commit that changes them or the given
+    /// properties of their elements.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<SectionElement>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(
+            keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
+            on: actor,
+            _isolation: _isolation,
+            block
+        )
+    }
+
+    /// The changes of the sections, with the given properties of their elements.
+    public func changes(keyPaths: [PartialKeyPath<SectionElement>]) -> SectionChanges<Self> {
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+    }
+}
+
+/// The changes of sectioned results or of one section, as an asynchronous sequence.
+///
+/// It works like ``CollectionChanges``, but stays in its isolation, because the closure that finds the sections' keys may
+/// belong there. When the file cannot be read any more, it ends.
+public struct SectionChanges<Collection: RealmSectionedResult>: AsyncSequence {
+    /// One change.
+    public typealias Element = SectionedResultsChange<Collection>
+    /// There are no failures.
+    public typealias Failure = Never
+
+    let observation: _SectionObservation<Collection>
+
+    /// Registers an observer: what is committed from now on is not missed.
+    public func makeAsyncIterator() -> Iterator { Iterator(observation) }
+
+    /// Goes from change to change, and unregisters when it goes away.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let iteration: ChangeIteration<CollectionSubject>
+        private let follow: (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> Element?
+
+        init(_ observation: _SectionObservation<Collection>) {
+            iteration = observation.source.makeIteration()
+            follow = observation.follow()
+        }
+
+        /// Waits for the next change, on the given actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            while case .change(let pending, let core) = await iteration.next(isolation: actor) {
+                if let change = follow(pending, core) { return change }
+            }
+            return nil
+        }
+
+        /// Waits for the next change, on the caller's actor.
+        public nonisolated(nonsending) mutating func next() async -> Element? {
+            await next(isolation: #isolation)
+        }
+    }
+}
+
+@available(*, unavailable, message: "Sections made by a closure belong to their isolation: iterate there.")
+extension SectionChanges: Sendable {}
+@available(*, unavailable, message: "An iterator belongs to one task.")
+extension SectionChanges.Iterator: Sendable {}

@@ -1,0 +1,107 @@
+import RealmModel
+import RealmQuery
+
+/// One section of sectioned results: the elements with its key, in the order of the results.
+///
+/// A section is live: when no element has its key any more, it is empty.
+public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollectionValue>: RealmSectionedResult,
+    Identifiable
+{
+    /// What the section holds.
+    public typealias SectionElement = Element
+
+    let store: SectionStore<Key, Element>
+    /// What the elements have in common.
+    public let key: Key
+
+    init(_ store: SectionStore<Key, Element>, key: Key) {
+        self.store = store
+        self.key = key
+    }
+
+    /// The key, which tells the section from the others.
+    public var id: Key { key }
+
+    private var rows: ArraySlice<Int> {
+        let contents = store.contents
+        return contents.section(of: key).map { contents.layout.rows(of: $0) } ?? []
+    }
+
+    /// The number of elements.
+    public var count: Int { rows.count }
+
+    /// The element at a position.
+    public subscript(position: Int) -> Element {
+        let rows = rows
+        guard position >= 0, position < rows.count else { indexOutOfBounds(position, count: rows.count) }
+        return store.element(rows[rows.startIndex + position])
+    }
+
+    /// Iterates over the elements as they are now, in spite of writes made in the loop.
+    public func makeIterator() -> Iterator { Iterator(rows: rows, backing: store.results.backing) }
+
+    /// Goes over the elements of a section.
+    public struct Iterator: IteratorProtocol {
+        private var rows: IndexingIterator<ArraySlice<Int>>
+        private let backing: _CollectionBacking
+        private let keys: [Int64]
+        private let values: [StoredValue]
+
+        init(rows: ArraySlice<Int>, backing: _CollectionBacking) {
+            self.rows = rows.makeIterator()
+            self.backing = backing
+            keys = backing.elements == nil ? [] : backing.keys()
+            values = backing.elements == nil ? backing.values() : []
+        }
+
+        /// The next element; nil at the end.
+        public mutating func next() -> Element? {
+            guard let row = rows.next() else { return nil }
+            return Element._element(_Stored(backing.elements == nil ? values[row] : .link(keys[row])), in: backing)
+        }
+    }
+
+    /// The realm that the elements belong to.
+    public var realm: Realm? { store.results.realm }
+    /// Whether the realm was invalidated or closed.
+    public var isInvalidated: Bool { store.results.isInvalidated }
+    /// Whether the section stands on one version for good.
+    public var isFrozen: Bool { store.results.isFrozen }
+    /// The section as of the version that the realm stands on.
+    public func freeze() -> ResultsSection {
+        isFrozen ? self : ResultsSection(SectionStore(store.results.freeze(), store.rule), key: key)
+    }
+    /// The live section of a frozen one.
+    public func thaw() -> ResultsSection? {
+        guard isFrozen else { return self }
+        return store.results.thaw().map { ResultsSection(SectionStore($0, store.rule), key: key) }
+    }
+
+    /// The value as a description that does not belong to an isolation.
+    public var _reference: _ConfinedReference { store.reference(section: key) }
+    /// The value that a description stands for in a realm.
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> ResultsSection? {
+        guard case .sections(_, _, let section?) = reference.content, let key = section.key.base as? Key else {
+            return nil
+        }
+        return SectionStore(reference, in: realm).map { ResultsSection($0, key: key) }
+    }
+
+    /// Whether both are the section of one key in the same sectioned results.
+    public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
+        left.key == right.key && left.store.isSame(as: right.store)
+    }
+
+    /// A listing of the first hundred elements.
+    public var description: String {
+        "ResultsSection<\(Key.self), \(Element.self)> [\(key)] (\n"
+            + prefix(100).map { "\t\($0)" }.joined(separator: ",\n") + "\n)"
+    }
+}
+
+@available(
+    *,
+    unavailable,
+    message: "A section belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+)
+extension ResultsSection: Sendable {}

@@ -1,0 +1,74 @@
+import RealmModel
+import RealmQuery
+
+/// The sections of results at the version that their realm stands on; what its sections share.
+final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+    /// The sections of one version.
+    struct Contents {
+        /// The numbers of the keys.
+        var numbers: [Key: Int] = [:]
+        /// The keys by number.
+        var keys: [Key] = []
+        var layout = SectionLayout([])
+
+        /// The number of a key, which it keeps.
+        mutating func number(of key: Key) -> Int {
+            if let known = numbers[key] { return known }
+            numbers[key] = keys.count
+            keys.append(key)
+            return keys.count - 1
+        }
+
+        func section(of key: Key) -> Int? { numbers[key].flatMap { layout.section(of: $0) } }
+    }
+
+    let results: Results<Element>
+    let rule: SectionRule<Key, Element>
+    private var cached: Contents?
+    private var generation: UInt64 = 0
+    private var writeCount: UInt64 = 0
+
+    init(_ results: Results<Element>, _ rule: SectionRule<Key, Element>, contents: Contents? = nil) {
+        self.results = results
+        self.rule = rule
+        if let contents {
+            keep(contents)
+        } else if results.isFrozen {
+            // Several threads may ask later.
+            keep(Self.evaluate(results, rule))
+        }
+    }
+
+    private func keep(_ contents: Contents) {
+        cached = contents
+        generation = results.backing.core.model.generation.pointee
+        writeCount = results.backing.core.registry.writeCount.pointee
+    }
+
+    /// The sections as they are now.
+    var contents: Contents {
+        let core = results.backing.core
+        core.checkAccess()
+        if let cached, core.isFrozen { return cached }
+        if let cached, generation == core.model.generation.pointee,
+            writeCount == core.registry.writeCount.pointee
+        {
+            return cached
+        }
+        let contents = Self.evaluate(results, rule)
+        keep(contents)
+        return contents
+    }
+
+    static func evaluate(_ results: Results<Element>, _ rule: SectionRule<Key, Element>) -> Contents {
+        var contents = Contents()
+        var rows: [Int] = []
+        rows.reserveCapacity(results.count)
+        for element in results { rows.append(contents.number(of: rule.key(element))) }
+        contents.layout = SectionLayout(rows)
+        return contents
+    }
+
+    /// An element by its row in the results.
+    func element(_ row: Int) -> Element { results[row] }
+}

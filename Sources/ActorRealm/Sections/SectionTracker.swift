@@ -1,0 +1,96 @@
+import RealmQuery
+
+/// Follows the sections of observed results from delivery to delivery, in the isolation that they are delivered to.
+final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+    typealias Store = SectionStore<Key, Element>
+
+    /// The sections now, and how they differ from those before.
+    struct Step {
+        let store: Store
+        /// Nil for the first delivery.
+        let delta: SectionDelta?
+        let before: Store.Contents?
+    }
+
+    private let source: ObservationSource<CollectionSubject>
+    private let rule: SectionRule<Key, Element>
+    /// Whether the rows' changes do not tell which of them may have another key.
+    private let evaluatesAll: Bool
+    private var contents: Store.Contents?
+    private var delivered: Results<Element>?
+
+    init(_ source: ObservationSource<CollectionSubject>, _ rule: SectionRule<Key, Element>, evaluatesAll: Bool) {
+        self.source = source
+        self.rule = rule
+        self.evaluatesAll = evaluatesAll
+    }
+
+    /// Moves to the version of a delivery.
+    func step(_ pending: ChangeCursor<CollectionSubject>.Pending, in core: RealmCore) -> Step? {
+        let resolved = Results<Element>._resolve(source.reference, in: core.realm())
+        guard let results = resolved ?? delivered else { return nil }
+        if case .keys(let observed) = pending.state, let keys = observed.keys, resolved != nil {
+            results.backing.adopt(keys: keys)
+        }
+        delivered = results
+        guard let delta = pending.delta, let before = contents else {
+            let contents = Store.evaluate(results, rule)
+            self.contents = contents
+            return Step(store: Store(results, rule, contents: contents), delta: nil, before: nil)
+        }
+        var now = before
+        let numbers = numbers(of: results, after: delta, in: &now)
+        if numbers != before.layout.numbers { now.layout = SectionLayout(numbers) }
+        let change = SectionDelta(from: before.layout, to: now.layout, rows: delta)
+        now.forgetUnused()
+        contents = now
+        return Step(store: Store(results, rule, contents: now), delta: change, before: before)
+    }
+
+    /// The number of each row's key, where only rows that were touched are looked at.
+    private func numbers(
+        of results: Results<Element>,
+        after delta: CollectionDelta,
+        in contents: inout Store.Contents
+    ) -> [Int] {
+        let old = contents.layout.numbers
+        let count = results.count
+        guard !evaluatesAll, old.count - delta.deletions.count + delta.insertions.count == count else {
+            return results.map { contents.number(of: rule.key($0)) }
+        }
+        var numbers = old
+        if !delta.deletions.isEmpty || !delta.insertions.isEmpty {
+            numbers.removeAll(keepingCapacity: true)
+            var deleted = 0
+            var inserted = 0
+            for (row, number) in old.enumerated() {
+                if deleted < delta.deletions.count, delta.deletions[deleted] == row {
+                    deleted += 1
+                    continue
+                }
+                while inserted < delta.insertions.count, delta.insertions[inserted] == numbers.count {
+                    numbers.append(0)
+                    inserted += 1
+                }
+                numbers.append(number)
+            }
+            while numbers.count < count { numbers.append(0) }
+        }
+        for row in delta.insertions { numbers[row] = contents.number(of: rule.key(results[row])) }
+        for row in delta.modificationsInNew { numbers[row] = contents.number(of: rule.key(results[row])) }
+        return numbers
+    }
+}
+
+extension SectionStore.Contents {
+    /// Numbers the keys anew when most of them are no longer in use.
+    mutating func forgetUnused() {
+        guard keys.count > 64 + 4 * layout.sections.count else { return }
+        var renumbered = [Int](repeating: 0, count: keys.count)
+        let used = layout.sections.map { keys[$0] }
+        for (index, number) in layout.sections.enumerated() { renumbered[number] = index }
+        layout = SectionLayout(layout.numbers.map { renumbered[$0] })
+        keys = used
+        numbers = Dictionary(uniqueKeysWithValues: used.enumerated().map { ($1, $0) })
+    }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+import RealmQuery
+
+/// Results divided into sections by a key of each element.
+///
+/// Sections stand in the order in which their keys first appear in the results; the elements of a section have the order
+/// that they have there. Sectioned results are live, like the results that they divide.
+///
+/// ```swift
+/// let byInitial = people.sectioned(by: \.initial, sortDescriptors: [SortDescriptor(keyPath: \Person.name)])
+/// for section in byInitial { print(section.key, section.count) }
+/// ```
+public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>:
+    RealmSectionedResult
+{
+    /// One section.
+    public typealias Element = ResultsSection<Key, SectionElement>
+
+    let store: SectionStore<Key, SectionElement>
+
+    init(_ store: SectionStore<Key, SectionElement>) { self.store = store }
+
+    init(_ results: Results<SectionElement>, _ rule: SectionRule<Key, SectionElement>) {
+        store = SectionStore(results, rule)
+    }
+
+    /// The keys of the sections, in order.
+    public var allKeys: [Key] {
+        let contents = store.contents
+        return contents.layout.sections.map { contents.keys[$0] }
+    }
+
+    /// The number of sections.
+    public var count: Int { store.contents.layout.sections.count }
+
+    /// The section at a position.
+    public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
+        let contents = store.contents
+        guard contents.layout.sections.indices.contains(position) else {
+            indexOutOfBounds(position, count: contents.layout.sections.count)
+        }
+        return ResultsSection(store, key: contents.keys[contents.layout.sections[position]])
+    }
+
+    /// The element at a position in a section.
+    public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath.section][indexPath.item] }
+
+    /// The realm that the results belong to.
+    public var realm: Realm? { store.results.realm }
+    /// Whether the realm was invalidated or closed.
+    public var isInvalidated: Bool { store.results.isInvalidated }
+    /// Whether the sections stand on one version for good.
+    public var isFrozen: Bool { store.results.isFrozen }
+    /// The sections as of the version that the realm stands on.
+    public func freeze() -> SectionedResults {
+        isFrozen ? self : SectionedResults(store.results.freeze(), store.rule)
+    }
+    /// The live sections of frozen ones.
+    public func thaw() -> SectionedResults? {
+        isFrozen ? store.results.thaw().map { SectionedResults($0, store.rule) } : self
+    }
+
+    /// The value as a description that does not belong to an isolation.
+    public var _reference: _ConfinedReference { store.reference(section: nil) }
+    /// The value that a description stands for in a realm.
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> SectionedResults? {
+        SectionStore(reference, in: realm).map { SectionedResults($0) }
+    }
+
+    /// Whether both divide the same results of the same realm in the same way, as far as that can be told.
+    public static func == (left: SectionedResults, right: SectionedResults) -> Bool {
+        left.store.isSame(as: right.store)
+    }
+
+    /// A listing of the sections.
+    public var description: String {
+        "SectionedResults<\(Key.self), \(SectionElement.self)> (\n"
+            + prefix(100).map { "\t[\($0.key)] \($0.count) elements" }.joined(separator: ",\n") + "\n)"
+    }
+}
+
+@available(
+    *,
+    unavailable,
+    message: "Sectioned results belong to their realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+)
+extension SectionedResults: Sendable {}
+
+extension SectionStore {
+    /// The sections, or one of them, as a description that does not belong to an isolation.
+    func reference(section: Key?) -> _ConfinedReference {
+        guard let keyPath = rule.keyPath else {
+            misuse(
+                "Sections made by a closure cannot be sent to another isolation, because the closure belongs to this one: "
+                    + "send the results and section them there, or section by a key path."
+            )
+        }
+        return _ConfinedReference(
+            .sections(results.backing.descriptor, keyPath, section.map { SectionKeyValue(key: AnyHashable($0)) })
+        )
+    }
+
+    convenience init?(_ reference: _ConfinedReference, in realm: Realm) {
+        guard case .sections(let descriptor, let rule, _) = reference.content,
+            let keyPath = rule.keyPath as? KeyPath<Element, Key>,
+            let results = Results<Element>._resolve(_ConfinedReference(.collection(descriptor)), in: realm)
+        else { return nil }
+        self.init(results, SectionRule(keyPath))
+    }
+
+    func isSame(as other: SectionStore) -> Bool {
+        self === other
+            || (results == other.results && rule.keyPath != nil && rule.keyPath?.keyPath == other.rule.keyPath?.keyPath)
+    }
+}

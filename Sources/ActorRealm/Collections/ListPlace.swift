@@ -25,15 +25,18 @@ class ListPlace {
     }
 
     /// The place that a description names; nil when its owner, or what it lies in, does not exist.
-    static func find(_ source: CollectionDescriptor.Source, in core: RealmCore, named name: String) -> ListPlace? {
-        switch source {
+    static func find(_ descriptor: CollectionDescriptor, in core: RealmCore, named name: String) -> ListPlace? {
+        func owner(_ className: String) -> TableAccessor? {
+            core.accessor(className: className, isDynamic: descriptor.isDynamic)
+        }
+        switch descriptor.source {
         case .list(let ownerClass, let key, let property):
-            guard let accessor = core.accessor(className: ownerClass), let declared = accessor.info.property(property),
+            guard let accessor = owner(ownerClass), let declared = accessor.info.property(property),
                 attempt({ try accessor.table.contains(key: key) })
             else { return nil }
             return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
         case .nested(let ownerClass, let key, let property, let path):
-            guard let accessor = core.accessor(className: ownerClass), let declared = accessor.info.property(property),
+            guard let accessor = owner(ownerClass), let declared = accessor.info.property(property),
                 attempt({ try accessor.table.contains(key: key) })
             else { return nil }
             let place = NestedPlace(

@@ -184,7 +184,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> MutableSet? {
         guard case .collection(let descriptor) = reference.content else { return nil }
-        return ListPlace.find(descriptor.source, in: realm.core, named: "MutableSet").map { MutableSet($0) }
+        return ListPlace.find(descriptor, in: realm.core, named: "MutableSet").map { MutableSet($0) }
     }
 
     /// Whether both are the set of the same object, or, when unmanaged, the same set.

@@ -87,6 +87,9 @@ extension RealmCollection {
 
     /// The objects for which a predicate in the string language holds.
     ///
+    /// Behind the predicate the text may say what happens to the objects that match: `SORT(age DESC, name)`,
+    /// `DISTINCT(name)` and `LIMIT(10)`, applied in the order in which they stand.
+    ///
     /// - Parameters:
     ///   - predicateFormat: The predicate; `%@` stands for the next argument, `%K` for a property name.
     ///   - arguments: The values.
@@ -95,8 +98,7 @@ extension RealmCollection {
     ///   ``filter(_:)-(RealmPredicate)``, which throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
         let backing = managed("filter")
-        let predicate = PredicateFormat.predicate(predicateFormat, arguments)
-        return Results(attempt { try backing.filtered(predicate) })
+        return Results(attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments)) })
     }
 
     /// The objects for which a parsed predicate holds.
@@ -104,7 +106,7 @@ extension RealmCollection {
     /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class.
     public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
         do {
-            return Results(try managed("filter").filtered(predicate.predicate))
+            return Results(try managed("filter").applying(predicate.query))
         } catch let error as QueryError {
             throw Realm.Error(.invalidInput, error.message)
         }
@@ -149,6 +151,16 @@ extension RealmCollection {
 
     /// The values, each once.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
+
+    /// The first elements, at most so many; with an order, the whole collection is not sorted.
+    ///
+    /// A filter that is put on the results narrows what the limit left.
+    public func limit(_ count: Int) -> Results<Element> { limit(count, offset: 0) }
+
+    /// At most so many elements, behind as many that are left out: one page of the collection.
+    public func limit(_ count: Int, offset: Int) -> Results<Element> {
+        Results(attempt { try managed("limit").limited(count, offset: offset) })
+    }
 
     /// A listing of the first hundred elements.
     public var description: String { ObjectDescription.describe(collection: self) }

@@ -35,7 +35,8 @@ extension AnyRealmValue {
         case .uuid(let value): self = .uuid(UUID(value))
         case .decimal(let value): self = .decimal128(Decimal128(value.number))
         case .anyLink(let table, let key):
-            guard let name = core.model.schema.schema(of: table)?.name, let accessor = core.accessor(className: name),
+            guard let name = core.model.schema.schema(of: table)?.name,
+                let accessor = core.accessor(className: name) ?? core.registry.dynamicAccessor(className: name),
                 let object = accessor.makeObject(key: key) as? Object
             else {
                 misuse(

@@ -94,6 +94,16 @@ public enum AnyRealmValue {
         if case .object(let value) = self { value as? Target } else { nil }
     }
 
+    /// The object, by the names of its properties; nil for any other type.
+    ///
+    /// It is how objects are reached whose class the program does not have.
+    public var dynamicObject: DynamicObject? {
+        guard case .object(let value) = self else { return nil }
+        if let dynamic = value as? DynamicObject { return dynamic }
+        guard let core = value.core, let name = value.tableAccessor?.info.name else { return nil }
+        return core.registry.dynamicAccessor(className: name)?.makeObject(key: value.rowKey) as? DynamicObject
+    }
+
     /// What the value holds, as a dynamically typed value.
     var content: Any? {
         switch self {

@@ -102,6 +102,8 @@ struct CollectionSubject: ChangeSubject {
             switch step {
             case .sort(let descriptors): .sort(SortOrder(descriptors.map { ($0.keyPath, $0.ascending) }))
             case .distinct(let keyPaths): .distinct(keyPaths.map { PropertyPath($0) })
+            case .limit(let count, let offset): .limit(count, offset: offset)
+            case .filter(let predicate): .filter(predicate)
             }
         }
         return ObservedQuery(className: className, source: source, predicate: descriptor.predicate, steps: steps)
@@ -125,6 +127,9 @@ extension CollectionDescriptor {
             case .distinct:
                 var seen: Set<StoredValue> = []
                 values = values.filter { seen.insert($0).inserted }
+            case .limit(let count, let offset):
+                values = Array(values.dropFirst(offset).prefix(count))
+            case .filter: break
             }
         }
         return values

@@ -10,7 +10,7 @@ import RealmQuery
 /// let found = try realm.objects(Person.self).filter(predicate)
 /// ```
 public struct RealmPredicate: Sendable, CustomStringConvertible {
-    let predicate: Predicate
+    let query: ParsedQuery
     /// The text that was parsed.
     public let format: String
 
@@ -20,7 +20,7 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
     public init(parsing format: String, _ arguments: Any...) throws {
         self.format = format
         do {
-            predicate = try Predicate.parse(format, arguments: PredicateFormat.values(arguments))
+            query = try ParsedQuery.parse(format, arguments: PredicateFormat.values(arguments))
         } catch let error as PredicateParseError {
             throw Realm.Error(.invalidInput, error.description)
         } catch let error as QueryError {
@@ -38,6 +38,15 @@ enum PredicateFormat {
     static func predicate(_ format: String, _ arguments: [Any]) -> Predicate {
         do {
             return try Predicate.parse(format, arguments: try values(arguments))
+        } catch {
+            trap(error)
+        }
+    }
+
+    /// Parses with the clauses behind the predicate, for API that cannot throw.
+    static func query(_ format: String, _ arguments: [Any]) -> ParsedQuery {
+        do {
+            return try ParsedQuery.parse(format, arguments: try values(arguments))
         } catch {
             trap(error)
         }

@@ -28,6 +28,29 @@ extension Query where T: RealmCollection {
         compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
     }
 
+    /// Whether the collection holds each of some elements; it does when there are none of these.
+    public func containsAll<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == T.Element {
+        values.reduce(Query<Bool>(.value(.bool(true)))) { condition, value in
+            let next = contains(value)
+            if case .value = condition.node { return next }
+            return condition && next
+        }
+    }
+
+    /// The collection, of which every element has to meet the condition: `$0.dogs.all.age > 3`.
+    ///
+    /// An empty collection meets every condition.
+    public var all: Query<T> { quantified(.all) }
+
+    /// The collection, of which no element may meet the condition: `$0.dogs.none.age > 3`.
+    public var none: Query<T> { quantified(PredicateQuantifier.none) }
+
+    private func quantified(_ quantifier: PredicateQuantifier) -> Query<T> {
+        var path = node.path
+        path.quantifier = quantifier
+        return Query<T>(.path(path))
+    }
+
     /// Whether one element is equal to a value.
     public static func == (left: Query, right: T.Element) -> Query<Bool> { left.compared(.equal, constant(right)) }
     /// Whether one element differs from a value.
@@ -56,6 +79,26 @@ extension Query where T: RealmCollection, T.Element: _QueryNumeric {
     public var avg: Query<T.Element> { Query<T.Element>(.path(node.path.aggregated(.average))) }
     /// The sum of the elements.
     public var sum: Query<T.Element> { Query<T.Element>(.path(node.path.aggregated(.sum))) }
+}
+
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol & _QueryNumeric, T.Element.Wrapped: Comparable {
+    /// Whether all elements that are not nil are in a range without its upper bound.
+    public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
+        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.less, .maximum, range.upperBound)
+    }
+    /// Whether all elements that are not nil are in a range with both bounds.
+    public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
+        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.lessOrEqual, .maximum, range.upperBound)
+    }
+
+    private func compared(
+        _ operation: ComparisonOperator,
+        _ step: PropertyPath.Step,
+        _ bound: T.Element.Wrapped
+    ) -> Query<Bool> {
+        Query<Bool>(.comparison(.path(node.path.aggregated(step)), operation, Self.constant(bound), .none))
+    }
 }
 
 extension Query where T: RealmCollection, T.Element: Comparable & _QueryNumeric {

@@ -5,6 +5,8 @@ struct QueryPath {
     var steps: [PropertyPath.Step] = []
     /// For each collection on the way, the number of steps that lead to and include it.
     var collections: [Int] = []
+    /// How many of the values behind collections must meet a condition; nil for one at least.
+    var quantifier: PredicateQuantifier?
 
     /// The path with properties appended.
     func appending(_ further: [PropertyPath.Step], isCollection: Bool) -> QueryPath {
@@ -87,17 +89,22 @@ indirect enum QueryNode {
             }
         case .comparison(let left, let operation, let right, let options):
             var isMany = false
-            if case .path(let path) = left { isMany = path.isMany(stripping: count) }
+            var quantifier: PredicateQuantifier?
+            if case .path(let path) = left {
+                isMany = path.isMany(stripping: count)
+                quantifier = path.quantifier
+            }
             if case .path(let path) = right, path.isMany(stripping: count) {
                 if isMany { misuse("Comparing two collection columns is not permitted.") }
                 isMany = true
+                quantifier = path.quantifier
             }
             return .compare(
                 left.operand(stripping: count),
                 operation,
                 right.operand(stripping: count),
                 options: options,
-                quantifier: isMany ? .any : nil
+                quantifier: isMany ? quantifier ?? .any : nil
             )
         }
     }

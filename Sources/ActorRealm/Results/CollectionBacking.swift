@@ -36,6 +36,8 @@ public final class _CollectionBacking {
         case distinct(CompiledDistinct)
         case sortValues(ascending: Bool)
         case distinctValues
+        case limit(Int, offset: Int)
+        case filter(CompiledQuery)
     }
 
     private struct Cache {
@@ -81,6 +83,13 @@ public final class _CollectionBacking {
             case .distinct(let paths):
                 guard let elements else { return .distinctValues }
                 return .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
+            case .limit(let count, let offset):
+                return .limit(count, offset: offset)
+            case .filter(let predicate):
+                guard let elements else {
+                    throw QueryError("Only collections of objects can be filtered by a predicate.")
+                }
+                return .filter(try CompiledQuery(predicate, table: elements.table))
             }
         }
     }
@@ -89,7 +98,11 @@ public final class _CollectionBacking {
     convenience init(table accessor: TableAccessor) throws {
         try self.init(
             core: accessor.core,
-            descriptor: CollectionDescriptor(source: .table, className: accessor.info.name),
+            descriptor: CollectionDescriptor(
+                source: .table,
+                className: accessor.info.name,
+                isDynamic: accessor.info.isDynamic
+            ),
             elements: accessor,
             shape: _PropertyShape(.object, target: accessor.type),
             source: .table
@@ -104,7 +117,8 @@ public final class _CollectionBacking {
             core: accessor.core,
             descriptor: CollectionDescriptor(
                 source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.name),
-                className: target?.info.name
+                className: target?.info.name,
+                isDynamic: accessor.info.isDynamic
             ),
             elements: target,
             shape: property.shape,
@@ -123,7 +137,8 @@ public final class _CollectionBacking {
                     property: accessor.info.properties[declared].name,
                     path: path
                 ),
-                className: nil
+                className: nil,
+                isDynamic: accessor.info.isDynamic
             ),
             elements: nil,
             shape: _PropertyShape(.any, isOptional: true),
@@ -133,7 +148,8 @@ public final class _CollectionBacking {
 
     /// The objects of a class that link to a row.
     convenience init(backlinksTo accessor: TableAccessor, key: Int64, origin: TableAccessor, property: String) throws {
-        guard let declared = origin.info.property(property), declared.shape.target == accessor.type else {
+        guard let declared = origin.info.property(property), declared.targetName == accessor.info.name
+        else {
             throw QueryError(
                 "Property '\(origin.info.name).\(property)' declared as origin of linking objects property of "
                     + "'\(accessor.info.name)' does not link to it."
@@ -143,7 +159,8 @@ public final class _CollectionBacking {
             core: accessor.core,
             descriptor: CollectionDescriptor(
                 source: .backlinks(targetClass: accessor.info.name, targetKey: key, property: property),
-                className: origin.info.name
+                className: origin.info.name,
+                isDynamic: accessor.info.isDynamic
             ),
             elements: origin,
             shape: _PropertyShape(.object, target: origin.type),
@@ -158,24 +175,27 @@ public final class _CollectionBacking {
 
     /// The collection that a descriptor stands for in a realm; nil when the object it belongs to does not exist there.
     convenience init?(_ descriptor: CollectionDescriptor, in core: RealmCore) throws {
+        func find(_ name: String) -> TableAccessor? {
+            core.accessor(className: name, isDynamic: descriptor.isDynamic)
+        }
         var base: _CollectionBacking
         switch descriptor.source {
         case .table:
-            guard let name = descriptor.className, let accessor = core.accessor(className: name) else { return nil }
+            guard let name = descriptor.className, let accessor = find(name) else { return nil }
             base = try _CollectionBacking(table: accessor)
         case .list(let ownerClass, let key, let property):
-            guard let accessor = core.accessor(className: ownerClass), try accessor.table.contains(key: key),
+            guard let accessor = find(ownerClass), try accessor.table.contains(key: key),
                 let declared = accessor.info.property(property)
             else { return nil }
             base = try _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
         case .nested(let ownerClass, let key, let property, let path):
-            guard let accessor = core.accessor(className: ownerClass), try accessor.table.contains(key: key),
+            guard let accessor = find(ownerClass), try accessor.table.contains(key: key),
                 let declared = accessor.info.property(property)
             else { return nil }
             base = try _CollectionBacking(nested: accessor, key: key, declared: declared.ordinal, path: path)
         case .backlinks(let targetClass, let key, let property):
-            guard let accessor = core.accessor(className: targetClass), let name = descriptor.className,
-                let origin = core.accessor(className: name), try accessor.table.contains(key: key)
+            guard let accessor = find(targetClass), let name = descriptor.className,
+                let origin = find(name), try accessor.table.contains(key: key)
             else { return nil }
             base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: property)
         }
@@ -204,9 +224,27 @@ public final class _CollectionBacking {
 
     func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
         try refined { descriptor in
+            if descriptor.isLimited {
+                descriptor.steps.append(.filter(predicate))
+                return
+            }
             // A filter after a distinct step would have to run after it; it narrows the groups' candidates first, as
             // RealmSwift does.
             descriptor.predicate = descriptor.predicate.map { .conjunction($0, predicate) } ?? predicate
+        }
+    }
+
+    /// The elements that a query in the string language asks for.
+    func applying(_ query: ParsedQuery) throws -> _CollectionBacking {
+        try query.clauses.reduce(try filtered(query.predicate)) { backing, clause in
+            switch clause {
+            case .sort(let keys):
+                try backing.sorted(
+                    keys.map { SortDescriptor(keyPath: $0.path.name, ascending: $0.ascending) }
+                )
+            case .distinct(let paths): try backing.distinct(paths.map(\.name))
+            case .limit(let count): try backing.limited(count, offset: 0)
+            }
         }
     }
 
@@ -216,6 +254,13 @@ public final class _CollectionBacking {
 
     func distinct(_ keyPaths: [String]) throws -> _CollectionBacking {
         try refined { $0.steps.append(.distinct(keyPaths)) }
+    }
+
+    func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
+        if count < 0 || offset < 0 {
+            misuse("A limit and its offset cannot be negative: limit(\(count), offset: \(offset)).")
+        }
+        return try refined { $0.steps.append(.limit(count, offset: offset)) }
     }
 
     // MARK: Contents
@@ -261,9 +306,16 @@ public final class _CollectionBacking {
 
     private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
+    /// Checks the access; results of a realm that was invalidated may be read, and are empty.
+    @inline(__always)
+    private func checkReading() {
+        if _slowPath(core.isInvalidated), core.lifecycle == .invalidated, case .table = source { return }
+        core.checkAccess()
+    }
+
     /// The keys of the objects, in order.
     func keys() -> [Int64] {
-        core.checkAccess()
+        checkReading()
         return withCache { cache in
             if let keys = cache.keys { return keys }
             let keys = attempt { try computeKeys() }
@@ -271,6 +323,10 @@ public final class _CollectionBacking {
             return keys
         }
     }
+
+    /// The keys and the values, read anew.
+    func freshKeys() throws -> [Int64] { try computeKeys() }
+    func freshValues() throws -> [StoredValue] { try computeValues() }
 
     /// Takes keys that were computed elsewhere, for the version that the realm stands on.
     func adopt(keys: [Int64]) {
@@ -285,12 +341,18 @@ public final class _CollectionBacking {
         var keys: [Int64]
         switch source {
         case .table:
-            if let query {
-                if case .sort(let sort)? = steps.first {
-                    keys = try query.keys(sortedBy: sort)
+            if case .sort(let sort)? = steps.first {
+                let bound = steps.count > 1 ? bound(steps[1]) : .max
+                if query != nil || bound < .max {
+                    keys = try (query ?? everything(elements)).keys(sortedBy: sort, limit: bound)
                     return try apply(steps.dropFirst(), to: keys)
                 }
-                keys = try query.keys()
+            }
+            let bound = steps.first.map { self.bound($0) } ?? .max
+            if let query {
+                keys = try query.keys(limit: bound)
+            } else if bound < .max {
+                keys = try everything(elements).keys(limit: bound)
             } else {
                 keys = try elements.allKeys()
             }
@@ -306,12 +368,25 @@ public final class _CollectionBacking {
         return try apply(steps[...], to: keys)
     }
 
+    /// The number of elements that a step needs from the one before it.
+    private func bound(_ step: Step) -> Int {
+        guard case .limit(let count, let offset) = step, count <= Int.max - offset else { return .max }
+        return count + offset
+    }
+
+    /// The query that every row of a table matches.
+    private func everything(_ elements: TableAccessor) throws -> CompiledQuery {
+        try CompiledQuery(.constant(true), table: elements.table)
+    }
+
     private func apply(_ steps: ArraySlice<Step>, to keys: [Int64]) throws -> [Int64] {
         var keys = keys
         for step in steps {
             switch step {
             case .sort(let sort): keys = try sort.sorted(keys)
             case .distinct(let distinct): keys = try distinct.distinct(keys)
+            case .limit(let count, let offset): keys = Array(keys.dropFirst(offset).prefix(count))
+            case .filter(let query): keys = try query.filter(keys)
             case .sortValues, .distinctValues: break
             }
         }
@@ -359,7 +434,9 @@ public final class _CollectionBacking {
             case .distinctValues:
                 var seen: Set<StoredValue> = []
                 values = values.filter { seen.insert($0).inserted }
-            case .sort, .distinct: break
+            case .limit(let count, let offset):
+                values = Array(values.dropFirst(offset).prefix(count))
+            case .sort, .distinct, .filter: break
             }
         }
         return values
@@ -367,7 +444,7 @@ public final class _CollectionBacking {
 
     /// The number of elements.
     var count: Int {
-        core.checkAccess()
+        checkReading()
         if isWholeTable, let elements { return elements.table.count }
         return withCache { cache in
             if let count = cache.count ?? cache.keys?.count ?? cache.values?.count { return count }
@@ -378,8 +455,7 @@ public final class _CollectionBacking {
     }
 
     private func computeCount(_ cache: inout Cache) throws -> Int {
-        let isDistinct = descriptor.steps.contains { if case .distinct = $0 { true } else { false } }
-        if !isDistinct {
+        if !descriptor.isNarrowed {
             switch source {
             case .table:
                 if let query { return try query.count() }
@@ -408,12 +484,15 @@ public final class _CollectionBacking {
 
     /// The first key, without reading the others where that can be avoided.
     func firstKey() -> Int64? {
-        core.checkAccess()
+        checkReading()
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
         if let known = withCache({ $0.keys }) { return known.first }
         if case .table = source, steps.isEmpty, let elements {
             if let equality { return attempt { try equality.firstKey(in: elements.table) } }
             if let query { return attempt { try query.first() } }
+        }
+        if case .table = source, steps.count == 1, case .sort(let sort) = steps[0], let elements {
+            return attempt { try (query ?? everything(elements)).keys(sortedBy: sort, limit: 1).first }
         }
         return keys().first
     }
@@ -480,8 +559,7 @@ public final class _CollectionBacking {
         }
         let aggregation = try Aggregation(operation, of: PropertyPath(property), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }
-        let isDistinct = descriptor.steps.contains { if case .distinct = $0 { true } else { false } }
-        if case .table = source, let query, !isDistinct, withCache({ $0.keys }) == nil {
+        if case .table = source, let query, !descriptor.isNarrowed, withCache({ $0.keys }) == nil {
             return _Stored(try aggregation.value(where: query))
         }
         return _Stored(try aggregation.value(of: keys()))

@@ -56,10 +56,12 @@ package struct ObservedKeys: Sendable {
         case (.table, 1, .sort(let order)?):
             strategy = .sorted(order, membership: membership, ordering: try paths(order.keys.map(\.path)))
         default:
-            let read = query.steps.flatMap { step in
+            let read = query.steps.flatMap { step -> [PropertyPath] in
                 switch step {
                 case .sort(let order): order.keys.map(\.path)
                 case .distinct(let paths): paths
+                case .limit: []
+                case .filter(let predicate): predicate.readPaths
                 }
             }
             strategy = .sequence(membership: try paths((query.predicate?.readPaths ?? []) + read))

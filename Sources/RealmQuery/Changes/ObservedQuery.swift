@@ -16,6 +16,8 @@ package struct ObservedQuery: Sendable {
     package enum Step: Sendable, Equatable {
         case sort(SortOrder)
         case distinct([PropertyPath])
+        case limit(Int, offset: Int)
+        case filter(Predicate)
     }
 
     /// The class of the objects.
@@ -57,6 +59,10 @@ package struct ObservedQuery: Sendable {
                 keys = try CompiledSort(order, table: table).sorted(keys)
             case .distinct(let paths):
                 keys = try CompiledDistinct(paths, table: table).distinct(keys)
+            case .limit(let count, let offset):
+                keys = Array(keys.dropFirst(offset).prefix(count))
+            case .filter(let predicate):
+                keys = try CompiledQuery(predicate, table: table).filter(keys)
             }
         }
         return keys

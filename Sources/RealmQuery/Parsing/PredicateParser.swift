@@ -50,8 +50,24 @@ struct PredicateParser {
         lexer = PredicateLexer(Array(format.utf8))
     }
 
-    /// Reads the whole text.
+    /// Reads the whole text, which must not have more than a predicate.
     mutating func parse() throws(PredicateParseError) -> Predicate {
+        let predicate = try parsePredicate()
+        if token.kind != .end { throw failure("\(keyword ?? foundToken) is only possible in a query of its own") }
+        return predicate
+    }
+
+    /// Reads the whole text, with what follows the predicate: `SORT(…)`, `DISTINCT(…)` and `LIMIT(…)`.
+    mutating func parseQuery() throws(PredicateParseError) -> ParsedQuery {
+        var query = ParsedQuery(predicate: try parsePredicate())
+        while token.kind != .end { query.clauses.append(try clause()) }
+        guard nextArgument == arguments.count else {
+            throw failure("\(arguments.count) arguments were given, but \(nextArgument) are used", at: 0)
+        }
+        return query
+    }
+
+    private mutating func parsePredicate() throws(PredicateParseError) -> Predicate {
         guard format.utf8.count <= PredicateLimits.textByteCount else {
             throw failure("it is longer than \(PredicateLimits.textByteCount) bytes", at: 0)
         }
@@ -61,7 +77,7 @@ struct PredicateParser {
         while true {
             guard let node = try operand() else { continue }
             if let finished = try fold(node) {
-                guard nextArgument == arguments.count else {
+                guard token.kind != .end || nextArgument == arguments.count else {
                     throw failure("\(arguments.count) arguments were given, but \(nextArgument) are used", at: 0)
                 }
                 return finished.predicate
@@ -193,7 +209,7 @@ struct PredicateParser {
             let frame = frames.removeLast()
             let whole = try join(frame.alternatives, Predicate.or)
             if frames.isEmpty {
-                guard token.kind == .end else {
+                guard token.kind == .end || Self.clauseWords.contains(keyword ?? "") else {
                     throw failure("expected AND, OR or the end of the text but found \(foundToken)")
                 }
                 return whole
@@ -271,5 +287,32 @@ extension Predicate {
     ) throws(PredicateParseError) -> Predicate {
         var parser = PredicateParser(format: format, arguments: arguments)
         return try parser.parse()
+    }
+}
+
+/// A predicate with what is to happen to the rows that match.
+package struct ParsedQuery: Sendable, Equatable {
+    /// What follows the predicate, in order.
+    package enum Clause: Sendable, Equatable {
+        /// `SORT(age DESC, name ASC)`
+        case sort([SortOrder.Key])
+        /// `DISTINCT(name)`
+        case distinct([PropertyPath])
+        /// `LIMIT(10)`
+        case limit(Int)
+    }
+
+    package var predicate: Predicate
+    package var clauses: [Clause] = []
+
+    /// Reads a predicate and its clauses in the string language.
+    ///
+    /// - Throws: `PredicateParseError` that says what is wrong and where.
+    package static func parse(
+        _ format: String,
+        arguments: [PredicateValue] = []
+    ) throws(PredicateParseError) -> ParsedQuery {
+        var parser = PredicateParser(format: format, arguments: arguments)
+        return try parser.parseQuery()
     }
 }

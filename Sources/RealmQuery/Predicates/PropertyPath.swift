@@ -49,6 +49,9 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
         self.init(text)
     }
 
+    /// The names joined by dots, as key paths are written outside of predicates.
+    package var name: String { steps.map(\.name).joined(separator: ".") }
+
     /// The path in the string language.
     package var description: String {
         if steps.isEmpty { return "SELF" }

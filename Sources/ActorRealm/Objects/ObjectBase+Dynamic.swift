@@ -1,0 +1,47 @@
+import RealmModel
+
+nonisolated extension ObjectBase {
+    /// The list property of that name, with dynamic objects as its elements.
+    ///
+    /// - Precondition: The object is managed, and the property is a list of objects.
+    public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+        List(dynamicPlace(propertyName, .list, "list", named: "List"))
+    }
+
+    /// The set property of that name, with dynamic objects as its elements.
+    ///
+    /// - Precondition: The object is managed, and the property is a set of objects.
+    public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+        MutableSet(dynamicPlace(propertyName, .set, "set", named: "MutableSet"))
+    }
+
+    /// The map property of that name, with dynamic objects as its values.
+    ///
+    /// - Precondition: The object is managed, and the property is a map of objects.
+    public final func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
+        Map(dynamicPlace(propertyName, .map, "map", named: "Map"))
+    }
+
+    private final func dynamicPlace(
+        _ propertyName: String,
+        _ collection: CollectionKind,
+        _ word: String,
+        named name: String
+    ) -> ListPlace {
+        let (accessor, property) = dynamicProperty(propertyName, name)
+        guard property.shape.collection == collection, property.shape.kind == .object else {
+            misuse(
+                "Property '\(accessor.info.name).\(propertyName)' is not a \(word) of objects: its type is "
+                    + "'\(property.schema.typeDescription)'."
+            )
+        }
+        return ListPlace(accessor: accessor, key: rowKey, declared: property.ordinal, named: name)
+    }
+
+    /// The dynamic accessor of the object's class, and one of its properties.
+    final func dynamicProperty(_ name: String, _ what: String) -> (TableAccessor, ModelProperty) {
+        let accessor = checkedAccessor()
+        let dynamic = accessor.core.requiredDynamicAccessor(className: accessor.info.name)
+        return (dynamic, dynamic.info.requiredProperty(name))
+    }
+}

@@ -213,10 +213,26 @@ struct PlainEvaluator {
         case (.uuid(let a), .uuid(let b)): return ordered(a, b)
         case (.string(let a), .string(let b)): return text(fold(a, options), operation, fold(b, options))
         case (.data(let a), .data(let b)): return text(a, operation, b)
+        case (.int(let a), _):
+            guard let b = Self.double(right) else { return false }
+            return b.isNaN ? operation == .notEqual : ordered(Self.order(a, b), 0)
+        case (_, .int(let b)):
+            guard let a = Self.double(left) else { return false }
+            return a.isNaN ? operation == .notEqual : ordered(0, Self.order(b, a))
         default:
             guard let a = Self.double(left), let b = Self.double(right) else { return false }
             return ordered(a, b)
         }
+    }
+
+    /// How an integer compares with a number that is not NaN, exactly.
+    private static func order(_ integer: Int64, _ number: Double) -> Int {
+        if number >= 0x1p63 { return -1 }
+        if number < -0x1p63 { return 1 }
+        let whole = Int64(number.rounded(.towardZero))
+        if integer != whole { return integer < whole ? -1 : 1 }
+        let fraction = number - number.rounded(.towardZero)
+        return fraction == 0 ? 0 : fraction > 0 ? -1 : 1
     }
 
     private func fold(_ text: String, _ options: StringComparisonOptions) -> [UInt8] {

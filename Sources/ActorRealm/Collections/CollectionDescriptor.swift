@@ -26,6 +26,8 @@ struct CollectionDescriptor: Sendable, Equatable {
     var source: Source
     /// The class of the elements; nil for collections of values.
     var className: String?
+    /// Whether the objects are dynamic ones.
+    var isDynamic = false
     /// The conditions, all of which hold; nil for none.
     var predicate: Predicate?
     var steps: [Step] = []

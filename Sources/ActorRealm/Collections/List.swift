@@ -88,7 +88,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> List? {
         guard case .collection(let descriptor) = reference.content,
             case .list(let ownerClass, let key, let name) = descriptor.source,
-            let accessor = realm.core.accessor(className: ownerClass), let property = accessor.info.property(name),
+            let accessor = realm.core.accessor(className: ownerClass, isDynamic: descriptor.isDynamic),
+            let property = accessor.info.property(name),
             attempt({ try accessor.table.contains(key: key) })
         else { return nil }
         return List(ListPlace(accessor: accessor, key: key, declared: property.ordinal))

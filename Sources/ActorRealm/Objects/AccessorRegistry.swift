@@ -17,9 +17,14 @@ final class AccessorRegistry {
     /// Guards the accessors of a frozen realm, which several threads may ask for.
     private let lock = Mutex(())
 
-    init(core: RealmCore) {
+    private var dynamicByName: [String: TableAccessor] = [:]
+
+    /// - Parameters:
+    ///   - core: The realm.
+    ///   - schema: The model classes; nil for those of the realm's configuration.
+    init(core: RealmCore, schema: ModelSchema? = nil) {
         self.core = core
-        schema = attempt { try ModelSchema.cached(objectTypes: core.configuration.objectTypes) }
+        self.schema = schema ?? attempt { try ModelSchema.cached(objectTypes: core.configuration.objectTypes) }
         writeCount = .allocate(capacity: 1)
         writeCount.initialize(to: 0)
     }
@@ -35,6 +40,27 @@ final class AccessorRegistry {
 
     func accessor(className: String) -> TableAccessor? {
         schema[className].flatMap { accessor(for: $0.type) }
+    }
+
+    /// The accessor for dynamic objects of a class of the program or of the file; nil when the file has no such class.
+    func dynamicAccessor(className: String) -> TableAccessor? {
+        if core.isFrozen { return lock.withLock { _ in Unchecked(findDynamic(className)) }.value }
+        return findDynamic(className)
+    }
+
+    private func findDynamic(_ className: String) -> TableAccessor? {
+        if let known = dynamicByName[className] { return known }
+        guard let table = attempt({ try core.model.table(named: className) }) else { return nil }
+        let info = schema[className].map { ModelClass(dynamic: $0) } ?? ModelClass(dynamic: table.schema)
+        let accessor = TableAccessor(core: core, table: table, info: info)
+        dynamicByName[className] = accessor
+        return accessor
+    }
+
+    /// Follows a change of the schema inside a migration.
+    func schemaDidChange() {
+        for accessor in byType.values { accessor.readOrdinals() }
+        for accessor in dynamicByName.values { accessor.readOrdinals() }
     }
 
     private func find(_ type: ObjectBase.Type) -> TableAccessor? {
@@ -90,6 +116,11 @@ extension RealmCore {
         throw failure
     }
 
+    /// Throws the failure of a write in the open transaction.
+    func checkWriteFailure() throws {
+        if let registry = accessorStorage as? AccessorRegistry, let failure = registry.writeFailure { throw failure }
+    }
+
     /// Forgets the failures of a transaction that was rolled back.
     func forgetWriteFailure() { (accessorStorage as? AccessorRegistry)?.writeFailure = nil }
 
@@ -99,13 +130,30 @@ extension RealmCore {
     /// Where objects of a class are read and made; nil when the realm's schema does not have it.
     func accessor(className: String) -> TableAccessor? { registry.accessor(className: className) }
 
+    /// Where objects of a class are read and made, as the program's class or as dynamic objects.
+    func accessor(className: String, isDynamic: Bool) -> TableAccessor? {
+        isDynamic ? registry.dynamicAccessor(className: className) : registry.accessor(className: className)
+    }
+
+    /// The dynamic accessor of a class that must be in the schema or in the file.
+    func requiredDynamicAccessor(className: String) -> TableAccessor {
+        checkAccess()
+        guard let accessor = registry.dynamicAccessor(className: className) else { unknownClass(className) }
+        return accessor
+    }
+
+    /// Traps for a class that the realm does not have.
+    func unknownClass(_ className: String) -> Never {
+        misuse(
+            "Object type '\(className)' is not managed by the Realm. If using a custom `objectTypes` array, add "
+                + "`\(className)` to it."
+        )
+    }
+
     /// The accessor of a class that must be in the schema.
     func requiredAccessor(for type: ObjectBase.Type) -> TableAccessor {
         guard let accessor = registry.accessor(for: type) else {
-            misuse(
-                "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectTypes` array, "
-                    + "add `\(type.className())` to it."
-            )
+            unknownClass(type.className())
         }
         return accessor
     }

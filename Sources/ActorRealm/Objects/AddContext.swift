@@ -41,7 +41,17 @@ class AddContext {
                 "Object is already managed by another Realm. Use create instead to copy it into this Realm."
             )
         }
-        if object is EmbeddedObject {
+        let accessor = object.tableAccessor.unsafelyUnwrapped
+        if accessor.info.isDynamic || writer.accessor.info.isDynamic {
+            let expected = writer.accessor.target(of: writer.declared)
+            if accessor.table !== expected.table {
+                misuse(
+                    "Object of type '\(accessor.info.name)' does not match the type '\(expected.info.name)' of property "
+                        + "'\(writer.accessor.info.name).\(writer.accessor.info.properties[writer.declared].name)'."
+                )
+            }
+        }
+        if accessor.info.isEmbedded {
             if writer.isLinked(to: object.rowKey) { return object.rowKey }
             misuse(
                 "Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it."

@@ -24,13 +24,20 @@ final class CreateContext: AddContext {
 
         var rowKey: Int64?
         var isNew = false
-        if let property = info.primaryKeyProperty {
+        // A migration may have taken the primary key away until it is done.
+        let keyProperty = accessor.table.primaryKeyOrdinal == nil ? nil : info.primaryKeyProperty
+        if let property = keyProperty {
             let stored: StoredValue
             if let given = values[property.ordinal] {
                 guard let value = property.valueType._storedKey(given) else {
                     property.invalidValue(given, className: info.name)
                 }
                 stored = value.value
+            } else if info.isDynamic {
+                misuse(
+                    "Missing value for the primary key '\(info.name).\(property.name)': an object that is created by the "
+                        + "name of its class needs one."
+                )
             } else {
                 stored = property.storedValue(in: defaults()).value
             }
@@ -40,7 +47,7 @@ final class CreateContext: AddContext {
                 isNew = true
             }
         } else {
-            if policy != .error {
+            if policy != .error, info.primaryKey == nil {
                 misuse(
                     "'\(info.name)' does not have a primary key and can not be updated: create it without an update "
                         + "policy."
@@ -50,7 +57,7 @@ final class CreateContext: AddContext {
             isNew = true
         }
         guard let rowKey else { misuse("unreachable") }
-        for property in info.properties where !property.isComputed && !property.isPrimaryKey {
+        for property in info.properties where !property.isComputed && property !== keyProperty {
             let writer = _RowWriter(
                 accessor: accessor,
                 rowKey: rowKey,
@@ -61,7 +68,7 @@ final class CreateContext: AddContext {
             )
             if let given = values[property.ordinal] {
                 property.storeBoxed(given, to: writer)
-            } else if isNew {
+            } else if isNew, !info.isDynamic {
                 property.store(from: defaults(), to: writer)
             }
             if let failure { throw failure }
@@ -71,9 +78,9 @@ final class CreateContext: AddContext {
 
     /// The row that a link to a dynamically typed value must hold; nil when the value stands for no object.
     func linkKey(forValue value: Any, of type: ObjectBase.Type, writer: _RowWriter) -> Int64? {
-        let target = core.requiredAccessor(for: type)
+        let target = writer.accessor.target(of: writer.declared)
         if let object = value as? ObjectBase {
-            guard Swift.type(of: object) == type else { return nil }
+            guard object.modelClass.name == target.info.name else { return nil }
             // A live object of this realm is linked to; anything else, and every embedded object, is copied.
             if object.core === core, !target.info.isEmbedded { return linkKey(to: object, writer: writer) }
         } else if !(value is [String: Any?] || value is [Any?]) {

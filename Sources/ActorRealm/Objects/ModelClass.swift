@@ -18,6 +18,8 @@ final class ModelClass: Sendable {
     let collections: [Int]
     let instanceSize: Int
     let alignmentMask: Int
+    /// Whether instances are `DynamicObject`s.
+    let isDynamic: Bool
     private let ordinals: [String: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
@@ -34,8 +36,29 @@ final class ModelClass: Sendable {
         }
     }
 
+    /// A class whose instances are `DynamicObject`s.
+    init(dynamic name: String, properties: [ModelProperty], isEmbedded: Bool) {
+        type = DynamicObject.self
+        self.name = name
+        self.properties = properties
+        self.isEmbedded = isEmbedded
+        isDynamic = true
+        let metadata = unsafeBitCast(DynamicObject.self as ObjectBase.Type, to: UnsafeRawPointer.self)
+        instanceSize = Int(crealm_instance_size(metadata))
+        alignmentMask = Int(crealm_instance_align_mask(metadata))
+        primaryKey = properties.firstIndex { $0.isPrimaryKey }
+        isClonable = true
+        // A dynamic object keeps no collections.
+        collections = []
+        ordinals = Dictionary(
+            properties.map { ($0.name, $0.ordinal) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
     private init(_ type: ObjectBase.Type) {
         self.type = type
+        isDynamic = false
         name = type._realmObjectName() ?? Self.simpleName(of: type)
         isEmbedded = type.isEmbeddedClass
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)

@@ -6,13 +6,14 @@ final class ModelProperty: Sendable {
     /// The name in the file.
     let columnName: String
     let ordinal: Int
-    /// The wrapper's distance from the start of an instance.
+    /// The wrapper's distance from the start of an instance; negative for properties of dynamic objects, which have none.
     let offset: Int
     let valueType: any _Persistable.Type
     let shape: _PropertyShape
     let isPrimaryKey: Bool
     let isIndexed: Bool
     let originProperty: String?
+    private let dynamicTargetName: String?
 
     // A class, since the lists of properties are walked for each object that is added.
     init(
@@ -24,7 +25,8 @@ final class ModelProperty: Sendable {
         shape: _PropertyShape,
         isPrimaryKey: Bool,
         isIndexed: Bool,
-        originProperty: String?
+        originProperty: String?,
+        targetName: String? = nil
     ) {
         self.name = name
         self.columnName = columnName
@@ -35,13 +37,16 @@ final class ModelProperty: Sendable {
         self.isPrimaryKey = isPrimaryKey
         self.isIndexed = isIndexed
         self.originProperty = originProperty
+        dynamicTargetName = targetName
     }
 
     /// What a managed wrapper holds.
     var key: UInt32 { UInt32(ordinal + 1) }
     var isCollection: Bool { shape.collection != .none || shape.kind == .linkingObjects }
     var isComputed: Bool { shape.kind == .linkingObjects }
-    var targetName: String { shape.target?.className() ?? "" }
+    /// The class that the property links to, or from which it is linked to.
+    var targetName: String { dynamicTargetName ?? shape.target?.className() ?? "" }
+    private var hasWrapper: Bool { offset >= 0 }
 
     private func wrapper(in object: ObjectBase) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(object).toOpaque() + offset
@@ -62,19 +67,35 @@ final class ModelProperty: Sendable {
 
     /// Drops what the wrapper holds and gives it a key.
     func reset(in object: ObjectBase, key: UInt32) {
-        valueType._resetWrapper(at: wrapper(in: object), key: key)
+        if hasWrapper { valueType._resetWrapper(at: wrapper(in: object), key: key) }
     }
 
     /// The value, whether the object is managed or not.
     func value(in object: ObjectBase) -> Any? {
-        valueType._boxedWrapper(at: wrapper(in: object), of: object)
+        if !hasWrapper { return valueType.managedValue(of: object, key) }
+        return valueType._boxedWrapper(at: wrapper(in: object), of: object)
     }
 
     /// Assigns a dynamically typed value; traps when it does not fit.
     func assign(_ value: Any?, to object: ObjectBase) {
+        if !hasWrapper { return write(value, to: object) }
         if !valueType._assignWrapper(at: wrapper(in: object), of: object, value) {
-            invalidValue(value, className: ModelClass.of(type(of: object)).name)
+            invalidValue(value, className: object.modelClass.name)
         }
+    }
+
+    /// Assigns to a dynamic object; dictionaries and arrays make the objects that it links to.
+    private func write(_ value: Any?, to object: ObjectBase) {
+        if isComputed { misuse("Linking objects property '\(object.modelClass.name).\(name)' cannot be assigned to.") }
+        var writer = object.writer(for: key)
+        let context = CreateContext(core: writer.accessor.core, policy: .error)
+        writer.context = context
+        storeBoxed(value, to: writer)
+        attempt {
+            if let failure = context.failure { throw failure }
+            try context.drain()
+        }
+        writer.finish()
     }
 
     /// Writes a dynamically typed value into a row; traps when it does not fit.
@@ -103,8 +124,19 @@ final class ModelProperty: Sendable {
             isOptional: shape.isOptional,
             isPrimaryKey: isPrimaryKey,
             isIndexed: isIndexed,
-            targetClass: shape.target.map { $0.className() },
-            originProperty: originProperty
+            targetClass: shape.target == nil ? nil : targetName,
+            originProperty: originColumn
         )
     }
+
+    /// The name in the file of the property that linking objects reverse.
+    private var originColumn: String? {
+        guard let originProperty, hasWrapper, let target = shape.target else { return originProperty }
+        return ModelClass.of(target).property(originProperty)?.columnName ?? originProperty
+    }
+}
+
+extension _Persistable {
+    /// The value of a managed property as a dynamically typed one, without a wrapper.
+    fileprivate static func managedValue(of object: ObjectBase, _ key: UInt32) -> Any? { _boxed(_get(object, key)) }
 }

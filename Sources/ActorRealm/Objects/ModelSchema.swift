@@ -96,7 +96,7 @@ struct ModelSchema: Sendable {
             Unmanaged.passUnretained(box).toOpaque()
         )
         return box.types.filter {
-            $0 != ObjectBase.self && $0 != Object.self && $0 != EmbeddedObject.self
+            $0 != ObjectBase.self && $0 != Object.self && $0 != EmbeddedObject.self && $0 != DynamicObject.self
                 && $0.shouldIncludeInDefaultSchema()
         }
     }

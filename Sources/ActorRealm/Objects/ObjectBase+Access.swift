@@ -105,14 +105,14 @@ nonisolated extension ObjectBase {
                     + "realm.write { } or realm.asyncWrite { }."
             )
         }
-        refreshLocation(accessor)
         let ordinal = Int(key) - 1
-        if accessor.info.properties[ordinal].isPrimaryKey {
+        if accessor.info.properties[ordinal].isPrimaryKey, !accessor.core.releasePrimaryKey(of: accessor) {
             misuse(
                 "Primary key can't be changed after an object is inserted: "
                     + "'\(accessor.info.name).\(accessor.info.properties[ordinal].name)'."
             )
         }
+        refreshLocation(accessor)
         return _RowWriter(accessor: accessor, rowKey: rowKey, declared: ordinal, context: nil)
     }
 }

@@ -5,8 +5,8 @@ nonisolated extension ObjectBase: Hashable {
     /// realm; otherwise when they are one instance.
     public static func == (left: ObjectBase, right: ObjectBase) -> Bool {
         if left === right { return true }
-        guard let core = left.core, right.core === core, left.tableAccessor === right.tableAccessor,
-            left.rowKey == right.rowKey
+        guard let core = left.core, right.core === core, left.rowKey == right.rowKey,
+            left.tableAccessor.unsafelyUnwrapped.table === right.tableAccessor.unsafelyUnwrapped.table
         else { return false }
         return core.isFrozen || left.tableAccessor.unsafelyUnwrapped.info.primaryKey != nil
     }
@@ -25,8 +25,8 @@ nonisolated extension ObjectBase: Hashable {
     public final func isSameObject(as object: ObjectBase?) -> Bool {
         guard let object else { return false }
         if self === object { return true }
-        guard let core, core === object.core else { return false }
-        return tableAccessor === object.tableAccessor && rowKey == object.rowKey
+        guard let core, core === object.core, rowKey == object.rowKey else { return false }
+        return tableAccessor.unsafelyUnwrapped.table === object.tableAccessor.unsafelyUnwrapped.table
     }
 
     /// The realm that the object lives in; nil while it is unmanaged.
@@ -45,7 +45,7 @@ nonisolated extension ObjectBase: Hashable {
     public final var isFrozen: Bool { core?.isFrozen ?? false }
 
     /// The properties of the object's class.
-    public final var objectSchema: ObjectSchema { ObjectSchema(ModelClass.of(type(of: self))) }
+    public final var objectSchema: ObjectSchema { ObjectSchema(modelClass) }
 
     /// What the object is, without its realm.
     public final var _reference: _ConfinedReference {
@@ -65,7 +65,7 @@ extension ThreadConfined where Self: ObjectBase {
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Self? {
         guard case .object(let className, let key) = reference.content,
-            let accessor = realm.core.accessor(className: className),
+            let accessor = realm.core.accessor(className: className, isDynamic: Self.self == DynamicObject.self),
             attempt({ try accessor.table.contains(key: key) })
         else { return nil }
         return accessor.makeObject(key: key) as? Self

@@ -46,6 +46,9 @@ nonisolated open class ObjectBase {
     /// The name of the class in the schema.
     public final class func className() -> String { ModelClass.of(self).name }
 
+    /// The class in the schema; that of the row for a dynamic object.
+    final var modelClass: ModelClass { tableAccessor?.info ?? ModelClass.of(type(of: self)) }
+
     /// Whether instances exist only as part of an owner.
     class var isEmbeddedClass: Bool { false }
 
@@ -53,8 +56,8 @@ nonisolated open class ObjectBase {
     ///
     /// - Precondition: The class has such a property.
     open subscript(key: String) -> Any? {
-        get { ModelClass.of(type(of: self)).requiredProperty(key).value(in: self) }
-        set { ModelClass.of(type(of: self)).requiredProperty(key).assign(newValue, to: self) }
+        get { modelClass.requiredProperty(key).value(in: self) }
+        set { modelClass.requiredProperty(key).assign(newValue, to: self) }
     }
 
     /// A listing of the object's properties and their values.

@@ -6,7 +6,7 @@ enum ObjectDescription {
     private static let maximumElements = 100
 
     static func describe(_ object: ObjectBase, depth: Int = 0) -> String {
-        let info = ModelClass.of(type(of: object))
+        let info = object.modelClass
         if object.isInvalidated { return "[invalid object]" }
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         var text = "\(info.name) {\n"

@@ -30,7 +30,7 @@ public struct Property: Hashable, Sendable, CustomStringConvertible {
         isMap = property.shape.collection == .map
         isIndexed = property.isIndexed || property.isPrimaryKey
         isOptional = property.shape.isOptional
-        objectClassName = property.shape.target?.className()
+        objectClassName = property.shape.target == nil ? nil : property.targetName
     }
 
     /// A listing of the fields.
@@ -94,6 +94,11 @@ public struct Schema: Hashable, Sendable, CustomStringConvertible {
     public let objectSchema: [ObjectSchema]
 
     init(_ schema: ModelSchema) { objectSchema = schema.classes.map { ObjectSchema($0) } }
+
+    /// The schema of a file.
+    init(_ schema: DatabaseSchema) {
+        objectSchema = schema.list.map { ObjectSchema(ModelClass(dynamic: $0)) }
+    }
 
     /// The class of a name; nil when there is none.
     public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }

@@ -9,7 +9,7 @@ public struct _RowWriter {
     /// The stored ordinal of the property.
     let property: Int
     /// The operation that the write is part of; nil for the assignment of one property.
-    let context: AddContext?
+    var context: AddContext?
     /// Whether equal values are left alone, so that observers do not see them as modified.
     let skipsEqual: Bool
     /// Whether the row was just made, so that its values are defaults.

@@ -16,7 +16,7 @@ final class TableAccessor {
     let table: TableView
     let info: ModelClass
     /// The ordinals of the stored class, by declared ordinal.
-    let ordinals: [Int]
+    private(set) var ordinals: [Int]
     /// The type of the primary key; nil when there is none.
     let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
@@ -38,15 +38,7 @@ final class TableAccessor {
         alignmentMask = info.alignmentMask
         self.table = table
         self.info = info
-        ordinals = info.properties.map { property in
-            guard let ordinal = table.schema.ordinal(of: property.columnName) else {
-                misuse(
-                    "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
-                        + "configuration whose schema contains it."
-                )
-            }
-            return ordinal
-        }
+        ordinals = Self.ordinals(of: info, in: table)
         primaryKeyKind = info.primaryKeyProperty?.shape.kind
         slotCount = info.properties.count + 1
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
@@ -82,6 +74,25 @@ final class TableAccessor {
         state.deallocate()
         views.deallocate()
         targets.deallocate()
+    }
+
+    /// The ordinals of a class's properties in the table as it is now.
+    private static func ordinals(of info: ModelClass, in table: TableView) -> [Int] {
+        info.properties.map { property in
+            guard let ordinal = table.schema.ordinal(of: property.columnName) else {
+                misuse(
+                    "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
+                        + "configuration whose schema contains it."
+                )
+            }
+            return ordinal
+        }
+    }
+
+    /// Follows a change of the table's schema inside a migration.
+    func readOrdinals() {
+        // A class that the migration removed has no rows left to read.
+        if core.model.schema[info.name] != nil { ordinals = Self.ordinals(of: info, in: table) }
     }
 
     /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
@@ -135,12 +146,12 @@ final class TableAccessor {
     /// The accessor of the class that a property links to.
     func target(of property: Int) -> TableAccessor {
         if let known = targets[property] { return known.takeUnretainedValue() }
-        guard let type = info.properties[property].shape.target, let target = core.accessor(for: type) else {
-            misuse(
-                "Object type '\(info.properties[property].targetName)' is not managed by the Realm. "
-                    + "Add it to the configuration's objectTypes."
-            )
-        }
+        let declared = info.properties[property]
+        let found =
+            info.isDynamic
+            ? core.registry.dynamicAccessor(className: declared.targetName)
+            : declared.shape.target.flatMap { core.accessor(for: $0) }
+        guard let target = found else { core.unknownClass(declared.targetName) }
         if !core.isFrozen { targets[property] = Unmanaged.passUnretained(target) }
         return target
     }

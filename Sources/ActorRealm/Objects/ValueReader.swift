@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Reads dynamically typed values: the dictionaries, arrays and objects given to `init(value:)` and `create`.
 enum ValueReader {
     /// Whether a value stands for null: nil at any depth, or Foundation's NSNull, which bridging code may leave behind.
@@ -72,7 +74,7 @@ enum ValueReader {
     static func values(of value: Any, for info: ModelClass) -> [Any??]? {
         var result = [Any??](repeating: nil, count: info.properties.count)
         if let object = value as? ObjectBase {
-            let source = ModelClass.of(type(of: object))
+            let source = object.modelClass
             for property in info.properties where !property.isComputed {
                 if let other = source.property(property.name) {
                     result[property.ordinal] = .some(other.value(in: object))
@@ -112,7 +114,7 @@ enum ValueReader {
     /// The elements of a list or an array.
     static func elements(of value: Any) -> [Any?]? {
         if let array = value as? [Any?] { return array.map { unwrap($0) } }
-        guard let collection = value as? any RealmCollection else { return nil }
+        guard let collection = value as? any RealmCollection else { return plainElements(of: value) }
         func boxed<Elements: RealmCollection>(_ elements: Elements) -> [Any?] {
             var result: [Any?] = []
             for element in elements { result.append(Elements.Element._boxedElement(element)) }
@@ -121,9 +123,17 @@ enum ValueReader {
         return boxed(collection)
     }
 
+    /// The elements of a sequence of the standard library, such as a set or a lazily mapped list.
+    private static func plainElements(of value: Any) -> [Any?]? {
+        if value is String || value is Data || value is [AnyHashable: Any] { return nil }
+        guard let sequence = value as? any Sequence else { return nil }
+        func boxed<Elements: Sequence>(_ elements: Elements) -> [Any?] { elements.map { unwrap($0) } }
+        return boxed(sequence)
+    }
+
     /// Sets the properties of an object from a dictionary, an array or another object.
     static func assign(_ value: Any, to object: ObjectBase) {
-        let info = ModelClass.of(type(of: object))
+        let info = object.modelClass
         guard let values = values(of: value, for: info) else {
             misuse(
                 "Invalid value '\(value)' of type '\(type(of: value))' to initialize object of type '\(info.name)'. "

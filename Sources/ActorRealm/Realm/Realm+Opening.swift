@@ -166,12 +166,18 @@ extension Realm {
     /// Blocks.
     static func prepare(
         _ configuration: Configuration,
-        blocking key: RealmIsolation.Key
+        blocking key: RealmIsolation.Key,
+        cancellation: OpeningCancellation? = nil
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
         func open() throws -> RealmCoordinator {
             let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
-            try coordinator.reconcile(with: declared, configuration: configuration, blocking: key)
+            try coordinator.reconcile(
+                with: declared,
+                configuration: configuration,
+                blocking: key,
+                cancellation: cancellation
+            )
             return coordinator
         }
         do {
@@ -235,10 +241,19 @@ extension Realm {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         try Task.checkCancellation()
-        let result = await withUnsafeContinuation { continuation in
-            DedicatedThread.detach(name: "realm-open") {
-                continuation.resume(returning: Swift.Result { try prepare(configuration, blocking: .none) })
+        let cancellation = OpeningCancellation()
+        let result = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                DedicatedThread.detach(name: "realm-open") {
+                    continuation.resume(
+                        returning: Swift.Result {
+                            try prepare(configuration, blocking: .none, cancellation: cancellation)
+                        }
+                    )
+                }
             }
+        } onCancel: {
+            cancellation.cancel()
         }
         try Task.checkCancellation()
         return try result.get()

@@ -68,7 +68,10 @@ extension Realm {
         public var schemaVersion: UInt64
         /// Brings the content of an older file into the shape of the classes.
         public var migrationBlock: MigrationBlock?
-        /// Whether a file that would need a migration is deleted and made anew.
+        /// A migration block that can fail, to be used instead of ``migrationBlock``: what it throws, opening throws, and
+        /// the file stays as it was.
+        public var throwingMigrationBlock: ThrowingMigrationBlock?
+        /// Whether a file of another schema version, or that does not fit the classes, is deleted and made anew.
         public var deleteRealmIfMigrationNeeded: Bool
         /// Decides whether to compact the file at its first opening.
         public var shouldCompactOnLaunch: CompactionDecision?
@@ -133,6 +136,3 @@ extension Realm.Configuration: CustomStringConvertible {
         return "Realm.Configuration(\(parts.joined(separator: ", ")))"
     }
 }
-
-/// Brings the content of an older file into the shape of the classes, given the version that the file has.
-public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void

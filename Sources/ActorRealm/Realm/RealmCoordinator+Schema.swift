@@ -11,17 +11,26 @@ extension RealmCoordinator {
     func reconcile(
         with declared: DatabaseSchema,
         configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key
+        blocking key: RealmIsolation.Key,
+        cancellation: OpeningCancellation? = nil
     ) throws {
         if isReconciled(with: declared) { return }
         do {
             let stored = try SchemaReconciler.storedSchema(of: file.beginRead())
             let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
+            if let stored, stored.version != declared.version, !configuration.readOnly {
+                try checkVersionChange(from: stored.version, configuration)
+            }
             if !plan.isEmpty {
                 if configuration.readOnly {
                     try Self.checkReadable(plan, configuration)
                 } else {
-                    try apply(declared, configuration: configuration, blocking: key)
+                    try apply(
+                        declared,
+                        configuration: configuration,
+                        blocking: key,
+                        cancellation: cancellation
+                    )
                 }
             }
             setReconciled(with: declared)
@@ -32,11 +41,50 @@ extension RealmCoordinator {
         }
     }
 
+    /// Throws when the version of the file must not change under whoever uses it, or when it is to be made anew instead.
+    private func checkVersionChange(from version: UInt64, _ configuration: Realm.Configuration) throws(Realm.Error) {
+        if configuration.deleteRealmIfMigrationNeeded {
+            throw Realm.Error(
+                .schemaMismatch,
+                "The file has the schema version \(version), and the program \(configuration.schemaVersion).",
+                fileURL: configuration.fileURL
+            )
+        }
+        if hasOpenRealms {
+            throw Realm.Error(
+                .incompatibleSession,
+                "Realm at path '\(path)' already opened with different schema version: close it before it is migrated.",
+                fileURL: configuration.fileURL
+            )
+        }
+    }
+
     /// A read-only file need not have all classes and indexes, but those that it has must fit.
     private static func checkReadable(_ plan: SchemaPlan, _ configuration: Realm.Configuration) throws(Realm.Error) {
         for step in plan.steps {
             switch step {
-            case .addClass, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion: continue
+            case .addClass, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion, .removeClass,
+                .renameProperty:
+                continue
+            case .replaceProperty(let className, let property, _):
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "The read-only file has another type for '\(className).\(property.name)': open it for writing once.",
+                    fileURL: configuration.fileURL
+                )
+            case .removePrimaryKey(let className), .setPrimaryKey(let className, _):
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "The read-only file has another primary key for '\(className)': open it for writing once.",
+                    fileURL: configuration.fileURL
+                )
+            case .setEmbedded(let className, _):
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "The class '\(className)' is embedded either in the read-only file or in the program: open it for "
+                        + "writing once.",
+                    fileURL: configuration.fileURL
+                )
             case .addProperty(let className, let property):
                 if !property.isStored { continue }
                 throw Realm.Error(
@@ -59,7 +107,8 @@ extension RealmCoordinator {
     private func apply(
         _ declared: DatabaseSchema,
         configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key
+        blocking key: RealmIsolation.Key,
+        cancellation: OpeningCancellation?
     ) throws {
         let turn = try writes.acquireBlocking(for: key)
         let prepared: PreparedCommit
@@ -74,11 +123,25 @@ extension RealmCoordinator {
                     writes.finish(turn)
                     return
                 }
-                try SchemaReconciler.apply(plan, in: transaction)
-                if let stored, stored.version < declared.version {
-                    configuration.migrationBlock?(Migration(), stored.version)
+                let block = configuration.effectiveMigrationBlock
+                let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
+                if let stored, stored.version < declared.version,
+                    block != nil || !AddedDefaults(plan, in: schema).isEmpty
+                {
+                    let migration = try MigrationTransaction(
+                        transaction,
+                        from: stored,
+                        to: declared,
+                        coordinator: self,
+                        configuration: configuration,
+                        cancellation: cancellation
+                    )
+                    defer { migration.close() }
+                    prepared = try migration.run { try block?($0, stored.version) }
+                } else {
+                    try SchemaReconciler.apply(plan, in: transaction)
+                    prepared = try transaction.prepareCommit()
                 }
-                prepared = try transaction.prepareCommit()
             } catch {
                 transaction.rollback()
                 throw error
@@ -91,12 +154,18 @@ extension RealmCoordinator {
     }
 }
 
+extension Realm.Configuration {
+    /// The block that a migration runs.
+    fileprivate var effectiveMigrationBlock: ThrowingMigrationBlock? { throwingMigrationBlock ?? migrationBlock }
+}
+
 extension Realm.Error {
     /// The public form of what the model layer refuses.
     init(model error: ModelError, fileURL: URL?) {
         let code: Code =
             switch error {
-            case .schemaMismatch, .schemaVersionTooLow: .schemaMismatch
+            case .schemaMismatch, .schemaVersionTooLow, .invalidOwnerCount: .schemaMismatch
+            case .duplicatePrimaryKeys: .duplicatePrimaryKey
             case .invalidSchema, .invalidValue, .duplicatePrimaryKey, .noSuchRow, .noSuchTarget: .invalidInput
             }
         self.init(code, error.description, fileURL: fileURL, underlyingError: error)

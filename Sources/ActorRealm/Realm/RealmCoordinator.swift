@@ -153,11 +153,12 @@ final class RealmCoordinator: Sendable {
     func forget(_ core: RealmCore) {
         state.withLock { state in
             if state.cores[core.isolation.key]?.isOf(core) == true { state.cores[core.isolation.key] = nil }
+            state.passing.removeAll { $0.isOf(core) }
         }
     }
 
     /// Whether any realm of this file is open in this process.
-    var hasOpenRealms: Bool { state.withLock { Array($0.cores.values) }.contains { $0.isAlive } }
+    var hasOpenRealms: Bool { state.withLock { Array($0.cores.values) + $0.passing }.contains { $0.isAlive } }
 
     /// Throws when two openings of the file in one process exclude each other.
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {

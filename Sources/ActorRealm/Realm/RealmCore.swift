@@ -45,6 +45,8 @@ final class RealmCore {
     let signals = ChangeSignals()
     /// The frozen realm of the version that is read, until this one moves on.
     private var frozenRealm: Realm?
+    /// The migration that the realm is part of.
+    var migration: MigrationTransaction?
     /// Owned by Objects: the accessors of the tables.
     var accessorStorage: AnyObject?
 

@@ -96,7 +96,11 @@ public final class _CollectionBacking {
     convenience init(table accessor: TableAccessor) throws {
         try self.init(
             core: accessor.core,
-            descriptor: CollectionDescriptor(source: .table, className: accessor.info.name),
+            descriptor: CollectionDescriptor(
+                source: .table,
+                className: accessor.info.name,
+                isDynamic: accessor.info.isDynamic
+            ),
             elements: accessor,
             shape: _PropertyShape(.object, target: accessor.type),
             source: .table
@@ -111,7 +115,8 @@ public final class _CollectionBacking {
             core: accessor.core,
             descriptor: CollectionDescriptor(
                 source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.name),
-                className: target?.info.name
+                className: target?.info.name,
+                isDynamic: accessor.info.isDynamic
             ),
             elements: target,
             shape: property.shape,
@@ -121,7 +126,8 @@ public final class _CollectionBacking {
 
     /// The objects of a class that link to a row.
     convenience init(backlinksTo accessor: TableAccessor, key: Int64, origin: TableAccessor, property: String) throws {
-        guard let declared = origin.info.property(property), declared.shape.target == accessor.type else {
+        guard let declared = origin.info.property(property), declared.targetName == accessor.info.name
+        else {
             throw QueryError(
                 "Property '\(origin.info.name).\(property)' declared as origin of linking objects property of "
                     + "'\(accessor.info.name)' does not link to it."
@@ -131,7 +137,8 @@ public final class _CollectionBacking {
             core: accessor.core,
             descriptor: CollectionDescriptor(
                 source: .backlinks(targetClass: accessor.info.name, targetKey: key, property: property),
-                className: origin.info.name
+                className: origin.info.name,
+                isDynamic: accessor.info.isDynamic
             ),
             elements: origin,
             shape: _PropertyShape(.object, target: origin.type),
@@ -146,19 +153,22 @@ public final class _CollectionBacking {
 
     /// The collection that a descriptor stands for in a realm; nil when the object it belongs to does not exist there.
     convenience init?(_ descriptor: CollectionDescriptor, in core: RealmCore) throws {
+        func find(_ name: String) -> TableAccessor? {
+            core.accessor(className: name, isDynamic: descriptor.isDynamic)
+        }
         var base: _CollectionBacking
         switch descriptor.source {
         case .table:
-            guard let name = descriptor.className, let accessor = core.accessor(className: name) else { return nil }
+            guard let name = descriptor.className, let accessor = find(name) else { return nil }
             base = try _CollectionBacking(table: accessor)
         case .list(let ownerClass, let key, let property):
-            guard let accessor = core.accessor(className: ownerClass), try accessor.table.contains(key: key),
+            guard let accessor = find(ownerClass), try accessor.table.contains(key: key),
                 let declared = accessor.info.property(property)
             else { return nil }
             base = try _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
         case .backlinks(let targetClass, let key, let property):
-            guard let accessor = core.accessor(className: targetClass), let name = descriptor.className,
-                let origin = core.accessor(className: name), try accessor.table.contains(key: key)
+            guard let accessor = find(targetClass), let name = descriptor.className,
+                let origin = find(name), try accessor.table.contains(key: key)
             else { return nil }
             base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: property)
         }

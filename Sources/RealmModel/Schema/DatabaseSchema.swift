@@ -44,6 +44,9 @@ package struct DatabaseSchema: Sendable, Equatable {
         self.incoming = incoming
     }
 
+    /// The classes in order.
+    package var list: [ClassSchema] { Array(classes.values) }
+
     /// The class of a name.
     package subscript(className: String) -> ClassSchema? { classes[className] }
 

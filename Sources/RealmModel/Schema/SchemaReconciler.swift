@@ -3,8 +3,8 @@ package import RealmStorage
 
 /// Brings a file's schema and a declared one together.
 ///
-/// Classes may be added at any time, and indexes and computed properties come and go. Properties may be added and removed when the schema
-/// version is raised. Everything else needs a migration. Classes that only the file knows stay as they are.
+/// Classes may be added at any time, and indexes and computed properties come and go. Everything else takes a raised
+/// schema version. Classes that only the file knows stay as they are.
 package enum SchemaReconciler {
     /// Compares a declared schema with the stored one; a pure function.
     ///
@@ -31,9 +31,9 @@ package enum SchemaReconciler {
                 plan.steps.append(.addClass(object))
                 continue
             }
-            compare(old, object, isRaised: isRaised, &plan, &mismatches)
+            compare(old, object, &plan, &mismatches)
         }
-        guard mismatches.isEmpty else { throw .schemaMismatch(mismatches) }
+        guard isRaised || mismatches.isEmpty else { throw .schemaMismatch(mismatches) }
         if isRaised { plan.steps.append(.setVersion(declared.version)) }
         return plan
     }
@@ -41,7 +41,6 @@ package enum SchemaReconciler {
     private static func compare(
         _ old: ClassSchema,
         _ new: ClassSchema,
-        isRaised: Bool,
         _ plan: inout SchemaPlan,
         _ mismatches: inout [String]
     ) {
@@ -50,22 +49,17 @@ package enum SchemaReconciler {
             mismatches.append(
                 "Class '\(className)' has been changed \(new.isEmbedded ? "to" : "from") embedded."
             )
+            plan.steps.append(.setEmbedded(className: className, new.isEmbedded))
         }
-        comparePrimaryKeys(old, new, &mismatches)
+        comparePrimaryKeys(old, new, &plan, &mismatches)
         for property in old.properties where new[property.name] == nil && property.isStored {
-            if !isRaised {
-                mismatches.append("Property '\(className).\(property.name)' has been removed.")
-            } else if !property.isPrimaryKey {
-                plan.steps.append(.removeProperty(className: className, name: property.name))
-            }
+            mismatches.append("Property '\(className).\(property.name)' has been removed.")
+            plan.steps.append(.removeProperty(className: className, name: property.name))
         }
         for property in new.properties {
             guard let stored = old[property.name] else {
-                if property.isStored && !isRaised {
-                    mismatches.append("Property '\(className).\(property.name)' has been added.")
-                } else {
-                    plan.steps.append(.addProperty(className: className, property))
-                }
+                if property.isStored { mismatches.append("Property '\(className).\(property.name)' has been added.") }
+                plan.steps.append(.addProperty(className: className, property.withoutPrimaryKey))
                 continue
             }
             compare(stored, property, className, &plan, &mismatches)
@@ -73,7 +67,12 @@ package enum SchemaReconciler {
         // A computed property that the declaration does not know stays, unless the property that it reverses goes.
     }
 
-    private static func comparePrimaryKeys(_ old: ClassSchema, _ new: ClassSchema, _ mismatches: inout [String]) {
+    private static func comparePrimaryKeys(
+        _ old: ClassSchema,
+        _ new: ClassSchema,
+        _ plan: inout SchemaPlan,
+        _ mismatches: inout [String]
+    ) {
         switch (old.primaryKey?.name, new.primaryKey?.name) {
         case (nil, let added?):
             mismatches.append("Primary Key for class '\(new.name)' has been added: '\(added)'.")
@@ -83,6 +82,12 @@ package enum SchemaReconciler {
             mismatches.append("Primary Key for class '\(new.name)' has changed from '\(from)' to '\(to)'.")
         default: break
         }
+        guard
+            old.primaryKey?.name != new.primaryKey?.name
+                || old.primaryKey?.typeDescription != new.primaryKey?.typeDescription
+        else { return }
+        if old.primaryKey != nil { plan.steps.append(.removePrimaryKey(className: new.name)) }
+        if let key = new.primaryKey { plan.steps.append(.setPrimaryKey(className: new.name, property: key.name)) }
     }
 
     private static func compare(
@@ -101,17 +106,20 @@ package enum SchemaReconciler {
         }
         var required = new
         required.isOptional = old.isOptional
-        if old.typeDescription != required.typeDescription {
+        if old.typeDescription != required.typeDescription || old.isStored != new.isStored {
             mismatches.append(
                 "\(name) has been changed from '\(old.typeDescription)' to '\(new.typeDescription)'."
+            )
+            plan.steps.append(
+                .replaceProperty(className: className, new.withoutPrimaryKey, keepsValues: false)
             )
             return
         }
         if old.isOptional != new.isOptional {
             mismatches.append("\(name) has been made \(new.isOptional ? "optional" : "required").")
+            plan.steps.append(.replaceProperty(className: className, new.withoutPrimaryKey, keepsValues: true))
             return
         }
-        if old.isPrimaryKey != new.isPrimaryKey { return }
         if old.isIndexed != new.isIndexed {
             plan.steps.append(
                 new.isIndexed
@@ -130,11 +138,13 @@ package enum SchemaReconciler {
     package static func storedSchema(of transaction: WriteTransaction) throws(StorageError) -> DatabaseSchema? {
         try DatabaseSchema(in: transaction.catalog, view: transaction.view)
     }
+}
 
-    /// Carries out a plan in a transaction, which the caller commits.
-    package static func apply(_ plan: SchemaPlan, in transaction: WriteTransaction) throws {
-        if plan.isEmpty { return }
-        var change = try SchemaChange(in: transaction)
-        try change.apply(plan)
+extension PropertySchema {
+    /// The property as it is before it becomes the primary key.
+    fileprivate var withoutPrimaryKey: PropertySchema {
+        var property = self
+        property.isPrimaryKey = false
+        return property
     }
 }

@@ -49,4 +49,10 @@ enum CatalogKey {
             try transaction.catalog.insert(key, value: UnsafeRawBufferPointer(value), in: transaction)
         }
     }
+
+    static func remove(_ kind: UInt8, _ tableID: UInt32, in transaction: WriteTransaction) throws(StorageError) {
+        try with(kind, tableID) { (key) throws(StorageError) in
+            _ = try transaction.catalog.remove(key, in: transaction)
+        }
+    }
 }

@@ -309,6 +309,25 @@ package final class ModelView {
         }
     }
 
+    /// Changes the schema inside the open transaction, and the tables of this view with it.
+    ///
+    /// Roll back after an error: a part may have been done.
+    package func changeSchema(_ plan: SchemaPlan) throws {
+        guard let transaction else { preconditionFailure("The schema changes inside a transaction.") }
+        if plan.isEmpty { return }
+        try sealTables()
+        try SchemaReconciler.apply(plan, in: transaction.storage)
+        self.transaction = nil
+        // The stamp is the transaction's before and after.
+        schema = .empty
+        do {
+            try begin(transaction.storage)
+        } catch {
+            self.transaction = transaction
+            throw error
+        }
+    }
+
     /// Deletes all rows of all classes, inside a transaction.
     package func deleteAll() throws {
         for schema in schema.classes.values {

@@ -2,6 +2,10 @@
 package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A row with this primary key exists already, under `existing`.
     case duplicatePrimaryKey(className: String, property: String, existing: Int64)
+    /// Two objects have the same value of a property that is to become the primary key.
+    case duplicatePrimaryKeys(className: String, property: String)
+    /// An object of a class that is to become embedded has not exactly one owner.
+    case invalidOwnerCount(className: String, count: Int)
     /// No row with this key: the object was deleted.
     case noSuchRow(className: String, key: Int64)
     /// A link to a row that does not exist.
@@ -20,6 +24,11 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
         case .duplicatePrimaryKey(let className, let property, _):
             "Attempting to create an object of type '\(className)' with an existing primary key value of "
                 + "'\(className).\(property)'."
+        case .duplicatePrimaryKeys(let className, let property):
+            "Primary key property '\(className).\(property)' has duplicate values after migration."
+        case .invalidOwnerCount(let className, let count):
+            "Cannot convert '\(className)' to embedded: an object has \(count) incoming links, and each must have "
+                + "exactly one. Delete or copy such objects in the migration block."
         case .noSuchRow(let className, let key):
             "The '\(className)' object with key \(key) has been deleted or invalidated."
         case .noSuchTarget(let className, let property, let target):

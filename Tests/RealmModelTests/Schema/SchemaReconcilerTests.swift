@@ -56,25 +56,31 @@ import Testing
             testDescription: "another type",
             isRaised: true,
             change: { $0[2].kind = .string },
-            mismatch: ["Property 'Person.age' has been changed from 'int' to 'string'."]
+            steps: 2
         ),
-        Case(
-            testDescription: "optional now",
-            isRaised: true,
-            change: { $0[2].isOptional = true },
-            mismatch: ["Property 'Person.age' has been made optional."]
-        ),
-        Case(
-            testDescription: "a list now",
-            isRaised: true,
-            change: { $0[2].collection = .list },
-            mismatch: ["Property 'Person.age' has been changed from 'int' to 'array<int>'."]
-        ),
+        Case(testDescription: "optional now", isRaised: true, change: { $0[2].isOptional = true }, steps: 2),
+        Case(testDescription: "a list now", isRaised: true, change: { $0[2].collection = .list }, steps: 2),
         Case(
             testDescription: "no primary key any more",
             isRaised: true,
             change: { $0[0].isPrimaryKey = false },
-            mismatch: ["Primary Key for class 'Person' has been removed: 'id'."]
+            steps: 2
+        ),
+        Case(
+            testDescription: "everything at once without a raised version",
+            change: {
+                $0[0].isPrimaryKey = false
+                $0[1].isPrimaryKey = true
+                $0[2].isOptional = true
+                $0[3].collection = .none
+                $0.append(PropertySchema(name: "email", kind: .string))
+            },
+            mismatch: [
+                "Primary Key for class 'Person' has changed from 'id' to 'name'.",
+                "Property 'Person.age' has been made optional.",
+                "Property 'Person.friends' has been changed from 'array<Person>' to '<Person>'.",
+                "Property 'Person.email' has been added.",
+            ]
         ),
         Case(
             testDescription: "another primary key",
@@ -83,7 +89,7 @@ import Testing
                 $0[0].isPrimaryKey = false
                 $0[1].isPrimaryKey = true
             },
-            mismatch: ["Primary Key for class 'Person' has changed from 'id' to 'name'."]
+            steps: 3
         ),
         Case(
             testDescription: "computed properties come without a raised version",
@@ -242,5 +248,103 @@ import Testing
         try old.advance(to: database.file.beginRead())
         #expect(old.schema["Person"]?.properties.count == 3)
         #expect(try old.table(named: "Person")?.schema.properties[1].name == "age")
+    }
+
+    @Test("Types, optionality and primary keys change, and what can be kept is kept")
+    func convertsRows() throws {
+        let database = try TestDatabase([Self.person])
+        try database.write { model in
+            let table = try database.table("Person")
+            for id in 0..<10_000 {
+                let key = try table.insert(intPrimaryKey: Int64(id))
+                try table.set("name", key, .string("name \(id)"))
+                try table.set("age", key, .int(Int64(id % 90)))
+                if id % 3 == 0 { try table.listAppend(table.ordinal("friends"), key: key, .link(key)) }
+            }
+        }
+        let changed = ClassSchema(
+            name: "Person",
+            properties: [
+                PropertySchema(name: "id", kind: .int, isOptional: true),
+                PropertySchema(name: "name", kind: .string, isPrimaryKey: true),
+                PropertySchema(name: "age", kind: .int, isOptional: true, isIndexed: true),
+                PropertySchema(name: "friends", kind: .object, targetClass: "Person"),
+            ]
+        )
+        try database.reconcile([changed], version: 2)
+        var table = try database.table("Person")
+        #expect(table.count == 10_000)
+        #expect(try table.value(table.ordinal("id"), key: 77) == .int(77))
+        #expect(try table.value(table.ordinal("age"), key: 100) == .int(10))
+        #expect(try table.find(primaryKey: .string("name 500")) == 500)
+        #expect(try table.value(table.ordinal("friends"), key: 3) == .null)
+        #expect(try table.indexedKeys(property: table.ordinal("age"), equalTo: .int(7)).count == 112)
+        try ModelVerifier.verify(database.model)
+        // And back: null becomes the default.
+        try database.write { _ in try table.setNull(table.ordinal("age"), key: 100) }
+        try database.reconcile([Self.person], version: 3)
+        table = try database.table("Person")
+        #expect(try table.value(table.ordinal("age"), key: 100) == .int(0))
+        #expect(try table.value(table.ordinal("age"), key: 101) == .int(11))
+        #expect(try table.find(primaryKey: .int(9_999)) == 9_999)
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("A primary key needs values that differ", arguments: [PropertyKind.int, .string])
+    func refusesDuplicateKeys(_ kind: PropertyKind) throws {
+        let long = String(repeating: "x", count: 300)
+        let plain = ClassSchema(name: "Thing", properties: [PropertySchema(name: "key", kind: kind)])
+        let key = PropertySchema(name: "key", kind: kind, isPrimaryKey: true)
+        let keyed = ClassSchema(name: "Thing", properties: [key])
+        let database = try TestDatabase([plain])
+        func value(_ number: Int) -> StoredValue {
+            kind == .int ? .int(Int64(number)) : .string(number % 2 == 0 ? "\(long)\(number)" : "\(number)")
+        }
+        try database.write { _ in
+            let table = try database.table("Thing")
+            for number in [5, 4, 3, 8, 9, 8] { try table.set("key", table.insert(), value(number)) }
+        }
+        #expect(throws: ModelError.duplicatePrimaryKeys(className: "Thing", property: "key")) {
+            try database.reconcile([keyed], version: 2)
+        }
+        #expect(database.model.schema["Thing"]?.primaryKey == nil)
+        try database.write { _ in try database.table("Thing").set("key", 5, value(10)) }
+        try database.reconcile([keyed], version: 2)
+        #expect(try database.table("Thing").find(primaryKey: value(8)) == 3)
+        #expect(try database.table("Thing").find(primaryKey: value(10)) == 5)
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("Embedded rows need one owner each")
+    func embedsRows() throws {
+        func classes(isEmbedded: Bool) -> [ClassSchema] {
+            [
+                ClassSchema(
+                    name: "Address",
+                    properties: [PropertySchema(name: "street", kind: .string)],
+                    isEmbedded: isEmbedded
+                ),
+                ClassSchema(
+                    name: "Person",
+                    properties: [PropertySchema(name: "home", kind: .object, targetClass: "Address")]
+                ),
+            ]
+        }
+        let database = try TestDatabase(classes(isEmbedded: false))
+        try database.write { _ in
+            let address = try database.table("Address").insert()
+            for _ in 0..<2 {
+                try database.table("Person").setLink(0, key: database.table("Person").insert(), to: address)
+            }
+        }
+        #expect(throws: ModelError.invalidOwnerCount(className: "Address", count: 2)) {
+            try database.reconcile(classes(isEmbedded: true), version: 2)
+        }
+        try database.write { _ in try database.table("Person").setLink(0, key: 1, to: nil) }
+        try database.reconcile(classes(isEmbedded: true), version: 2)
+        try database.write { _ in try database.table("Person").delete(key: 0) }
+        #expect(try database.table("Address").count == 0)
+        try database.reconcile(classes(isEmbedded: false), version: 3)
+        #expect(database.model.schema["Address"]?.isEmbedded == false)
     }
 }

@@ -1,0 +1,38 @@
+/// An object of a class that is known by name only.
+///
+/// It reads and writes properties by their names, as values of type `Any`: numbers, strings, dates, lists, and dynamic
+/// objects for links. Enums appear as their raw values.
+///
+/// ```swift
+/// let person = realm.dynamicObject(ofType: "Person", forPrimaryKey: 1)
+/// let name = person?.name as? String
+/// ```
+@dynamicMemberLookup
+nonisolated public final class DynamicObject: Object {
+    /// The value of the property of that name.
+    ///
+    /// - Precondition: The object is managed, and its class has such a property.
+    public override subscript(key: String) -> Any? {
+        get { managedClass.requiredProperty(key).value(in: self) }
+        set { managedClass.requiredProperty(key).assign(newValue, to: self) }
+    }
+
+    /// The value of the property of that name.
+    public subscript(dynamicMember member: String) -> Any? {
+        get { self[member] }
+        set { self[member] = newValue }
+    }
+
+    /// Dynamic objects have the class of their row, and none of their own.
+    public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+    private var managedClass: ModelClass {
+        guard core != nil else {
+            misuse(
+                "A DynamicObject has the properties of the class it was read or created for: get one from "
+                    + "dynamicObjects(_:) or dynamicCreate(_:value:update:)."
+            )
+        }
+        return modelClass
+    }
+}

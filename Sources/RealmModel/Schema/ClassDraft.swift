@@ -1,0 +1,75 @@
+import RealmStorage
+
+/// A class while it changes.
+struct ClassDraft {
+    var tableID: UInt32
+    var isEmbedded: Bool
+    var properties: [PropertySchema]
+    var layouts: [ColumnLayout]
+    var isNew = false
+    var isChanged = false
+
+    /// A class that the file gets.
+    init(new schema: ClassSchema, tableID: UInt32) {
+        self.tableID = tableID
+        isEmbedded = schema.isEmbedded
+        properties = []
+        layouts = []
+        isNew = true
+        isChanged = true
+        for property in schema.properties { add(property) }
+    }
+
+    /// A class as the file has it.
+    init(stored schema: ClassSchema) {
+        tableID = schema.tableID
+        isEmbedded = schema.isEmbedded
+        properties = schema.properties
+        layouts = schema.columnLayouts
+    }
+
+    func schema(named name: String) -> ClassSchema {
+        var schema = ClassSchema(name: name, properties: properties, isEmbedded: isEmbedded)
+        schema.tableID = tableID
+        schema.columnLayouts = layouts
+        return schema
+    }
+
+    /// Gives a property a column: one that a removed property of the same form left behind, empty, or a new one.
+    mutating func add(_ property: PropertySchema) {
+        properties.append(placed(property))
+        isChanged = true
+    }
+
+    /// Puts a property with a column of its own into the place of another one.
+    mutating func replace(_ name: String, by property: PropertySchema) {
+        guard let index = properties.firstIndex(where: { $0.name == name }) else { return }
+        properties[index] = placed(property)
+        isChanged = true
+    }
+
+    mutating func remove(_ name: String) {
+        properties.removeAll { $0.name == name }
+        isChanged = true
+    }
+
+    mutating func edit(_ name: String, _ body: (inout PropertySchema) -> Void) {
+        guard let index = properties.firstIndex(where: { $0.name == name }) else { return }
+        body(&properties[index])
+        isChanged = true
+    }
+
+    private mutating func placed(_ property: PropertySchema) -> PropertySchema {
+        var property = property
+        property.column = -1
+        guard property.isStored else { return property }
+        let used = Set(properties.map(\.column))
+        if let free = layouts.indices.first(where: { !used.contains($0) && layouts[$0] == property.layout }) {
+            property.column = free
+        } else {
+            property.column = layouts.count
+            layouts.append(property.layout)
+        }
+        return property
+    }
+}

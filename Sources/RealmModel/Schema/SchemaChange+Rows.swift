@@ -1,0 +1,149 @@
+import RealmStorage
+
+/// What a change of the schema does to rows.
+extension SchemaChange {
+    /// Brings every row's value of a property back to the default, with all that hangs on it, before it is removed.
+    func clear(_ className: String, _ name: String) throws {
+        guard let table = try model.table(named: className), let property = table.schema.ordinal(of: name) else {
+            return
+        }
+        let slot = table.slots[property]
+        guard slot.column >= 0 else { return }
+        try table.forEachKey { key in
+            if slot.collection != .none {
+                try table.listRemoveAll(property, key: key)
+            } else if slot.isOptional {
+                try table.setNull(property, key: key)
+            } else {
+                try table.writeDefault(property, key: key)
+            }
+        }
+    }
+
+    /// Deletes every row of a class, before the class is removed.
+    func clear(_ className: String) throws {
+        guard let table = try model.table(named: className) else { return }
+        try table.deleteAll()
+        // Embedded owners and their rows may reach each other.
+        for origin in table.linkOrigins where origin.tableID != table.id {
+            guard let other = model.schema.schema(of: origin.tableID) else { continue }
+            try clear(other.name, other.properties[origin.property].name)
+        }
+    }
+
+    /// Copies the values of one property to another that differs in whether null is allowed; null becomes the default.
+    func copyValues(_ className: String, from old: String, to new: String) throws {
+        guard let table = try model.table(named: className), let source = table.schema.ordinal(of: old),
+            let target = table.schema.ordinal(of: new)
+        else { return }
+        let slot = table.slots[target]
+        let null = table.defaultValue(target)
+        try table.forEachKey { key in
+            if slot.collection != .none {
+                let values = try table.list(source, key: key).values()
+                if values.isEmpty { return }
+                try table.listAssign(target, key: key, values.map { $0.isNull && !slot.isOptional ? null : $0 })
+            } else {
+                let value = try table.value(source, key: key)
+                if value.isNull && !slot.isOptional { return }
+                try table.set(target, key: key, to: value)
+            }
+        }
+    }
+
+    /// Throws unless each row of a class has exactly one link to it.
+    func requireOwners(_ className: String) throws {
+        guard let table = try model.table(named: className) else { return }
+        try table.forEachKey { key in
+            var count = 0
+            for origin in table.linkOrigins {
+                count += try table.backlinkCount(of: key, from: origin.tableID, property: origin.property)
+            }
+            if count != 1 { throw ModelError.invalidOwnerCount(className: className, count: count) }
+        }
+    }
+
+    /// Throws when two rows have the same value of a property, given its index.
+    func requireUnique(_ tree: ByteTree, _ property: PropertySchema, in schema: ClassSchema) throws {
+        guard let table = try model.table(named: schema.name),
+            let ordinal = table.schema.properties.firstIndex(where: { $0.column == property.column })
+        else { return }
+        func duplicate() -> ModelError { .duplicatePrimaryKeys(className: schema.name, property: property.name) }
+        var cursor = tree.cursor(in: transaction.view)
+        var isOnEntry = try cursor.seekFirst()
+        var before: [UInt8] = []
+        // Long strings that are equal in the index are compared as a whole.
+        var values: Set<StoredValue> = []
+        var first: Int64 = 0
+        while isOnEntry {
+            let row = IndexKey.rowKey(at: cursor)
+            let key = cursor.key
+            let value = key.dropLast(IndexKey.rowKeyByteCount(last: key[key.count - 1]))
+            if before.elementsEqual(value) {
+                if key.count <= IndexKey.stringByteLimit { throw duplicate() }
+                if values.isEmpty { values.insert(try table.value(ordinal, key: first)) }
+                if !values.insert(try table.value(ordinal, key: row)).inserted { throw duplicate() }
+            } else {
+                before = Array(value)
+                values.removeAll()
+                first = row
+            }
+            isOnEntry = try cursor.next()
+        }
+    }
+}
+
+extension TableView {
+    /// Calls a function with every row key, ascending; it may write, and need not look at rows that it adds.
+    package func forEachKey(_ body: (Int64) throws -> Void) throws {
+        var keys: [Int64] = []
+        var next = Int64.min
+        let end = nextKey
+        repeat {
+            keys.removeAll(keepingCapacity: true)
+            // Behind the last write, which may have moved pages.
+            var cursor = leaves(from: next)
+            while keys.count < 4_096, let leaf = try cursor.next() {
+                for row in leaf.lowerBound(of: next)..<leaf.rowCount where leaf.key(at: row) < end {
+                    keys.append(leaf.key(at: row))
+                }
+            }
+            for key in keys { try body(key) }
+            model.transaction?.storage.releaseReadPages()
+            if let last = keys.last { next = last + 1 }
+        } while !keys.isEmpty
+    }
+
+    /// What stands for null in a property that does not allow it.
+    func defaultValue(_ property: Int) -> StoredValue {
+        switch slots[property].kind {
+        case .int: .int(0)
+        case .bool: .bool(false)
+        case .float: .float(0)
+        case .double: .double(0)
+        case .date: .date(0)
+        case .string: .string("")
+        case .data: .data([])
+        case .objectId: .objectId(ObjectIDBytes(high: 0, low: 0))
+        case .uuid: .uuid(UUIDBytes(high: 0, low: 0))
+        case .object, .linkingObjects, .any, .decimal128: .null
+        }
+    }
+
+    /// Writes zero or nothing.
+    func writeDefault(_ property: Int, key: Int64) throws {
+        let kind = slots[property].kind
+        switch slots[property].columnKind {
+        case .int: try write(property, key: key, .int(0), of: kind)
+        case .float: try write(property, key: key, .float(0), of: kind)
+        case .double: try write(property, key: key, .double(0), of: kind)
+        case .bytes: try write(property, key: key, .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), of: kind)
+        case .fixed12, .fixed16:
+            try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { buffer in
+                buffer.initializeMemory(as: UInt8.self, repeating: 0)
+                let count = slots[property].columnKind == .fixed12 ? 12 : 16
+                try write(property, key: key, .bytes(UnsafeRawBufferPointer(rebasing: buffer[..<count])), of: kind)
+            }
+        }
+    }
+}

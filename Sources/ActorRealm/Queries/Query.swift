@@ -177,3 +177,6 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
     /// The raw value of an enum.
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }
+
+@available(*, unavailable, message: "A query exists inside the closure of where() only: send the results, frozen.")
+extension Query: Sendable {}

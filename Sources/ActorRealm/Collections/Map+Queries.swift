@@ -6,7 +6,7 @@ extension Map {
     /// The values for which a predicate in the string language holds; see ``RealmCollection/filter(_:_:)``.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
         let backing = managed("filter")
-        let predicate = PredicateFormat.predicate(predicateFormat, arguments)
+        let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
         return Results(attempt { try backing.filtered(predicate) })
     }
 
@@ -14,7 +14,7 @@ extension Map {
     public func `where`<Target: ObjectBase>(_ isIncluded: (Query<Target>) -> Query<Bool>) -> Results<Value>
     where Value == Target? {
         let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query<Target>.predicate(isIncluded)) })
+        return Results(attempt { try backing.filtered(Query<Target>.predicate(isIncluded, in: backing.core)) })
     }
 
     /// The objects in the order of a property.

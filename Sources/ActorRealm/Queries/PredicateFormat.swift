@@ -88,7 +88,7 @@ enum PredicateFormat {
                 throw QueryError("Object must be from the Realm being queried: it belongs to another file.")
             }
             return .object(className: accessor.info.name, key: object.rowKey)
-        case let any as AnyRealmValue: return try value(any.content)
+        case let any as AnyRealmValue: return try value(any.content, in: core)
         case let scalar as any _Scalar:
             func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }
             return stored(scalar)

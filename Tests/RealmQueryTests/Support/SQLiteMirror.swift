@@ -187,7 +187,7 @@ final class SQLiteMirror {
 
     private static func literal(_ value: PredicateValue, as kind: PropertyKind) -> String {
         switch value {
-        case .null, .list: return "NULL"
+        case .null, .list, .decimal: return "NULL"
         case .bool(let value): return value ? "1" : "0"
         case .int(let value): return kind == .float ? literal(.double(Double(Float(value)))) : literal(.int(value))
         case .float(let value): return literal(.float(value))
@@ -204,7 +204,7 @@ final class SQLiteMirror {
 
     private static func literal(_ value: StoredValue) -> String {
         switch value {
-        case .null: return "NULL"
+        case .null, .decimal, .anyLink, .list, .dictionary: return "NULL"
         case .int(.min): return "(-9223372036854775807 - 1)"
         case .int(let value), .link(let value): return "\(value)"
         case .bool(let value): return value ? "1" : "0"

@@ -63,14 +63,14 @@ extension RealmCollection {
     /// The position of the first object for which a condition holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded)) }).firstKey() else { return nil }
+        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey() else { return nil }
         return backing.index(of: key)
     }
 
     /// The position of the first object for which a predicate holds.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
-        let predicate = PredicateFormat.predicate(predicateFormat, arguments)
+        let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
         guard let key = attempt({ try backing.filtered(predicate) }).firstKey() else { return nil }
         return backing.index(of: key)
     }
@@ -82,7 +82,7 @@ extension RealmCollection {
     /// ```
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
         let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query.predicate(isIncluded)) })
+        return Results(attempt { try backing.filtered(Query.predicate(isIncluded, in: backing.core)) })
     }
 
     /// The objects for which a predicate in the string language holds.
@@ -98,7 +98,7 @@ extension RealmCollection {
     ///   ``filter(_:)-(RealmPredicate)``, which throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
         let backing = managed("filter")
-        return Results(attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments)) })
+        return Results(attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments, in: backing.core)) })
     }
 
     /// The objects for which a parsed predicate holds.

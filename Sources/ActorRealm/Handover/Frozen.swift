@@ -11,7 +11,7 @@ import RealmStorage
 /// It stands on the version at which it was made, and keeps that version in the file while it lives. Properties can be
 /// read through it directly: `todo.frozen.name`. `realm.thaw(_:)` finds the live value again.
 @dynamicMemberLookup
-public struct Frozen<Value>: Sendable {
+public struct Frozen<Value: ThreadConfined>: Sendable {
     /// Gives a frozen value: an accessor of its own for each caller, because accessors remember where they read last.
     private let make: @Sendable () -> Value
     let reference: _ConfinedReference
@@ -21,7 +21,7 @@ public struct Frozen<Value>: Sendable {
     public var value: Value { make() }
 
     /// The version that it stands on.
-    public var version: UInt64 { core.core.model.snapshot.version }
+    public var version: UInt64 { core.core.version }
 
     /// A property of the frozen value.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
@@ -70,7 +70,7 @@ extension Realm {
     public var frozen: Frozen<Realm> {
         core.checkAccess()
         let core = FrozenCore(freeze().core)
-        return Frozen(_ConfinedReference(.unmanaged), core) { core.core.realm() }
+        return Frozen(_ConfinedReference(.realm), core) { core.core.realm() }
     }
 
     /// The live value of a frozen one, in this realm.

@@ -35,6 +35,28 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     public var isInvalidated: Bool { content.isTaken }
 
     fileprivate func take() -> ReferenceContent.Target? { content.take() }
+
+    /// The target, the first time.
+    fileprivate func takeOnce() -> ReferenceContent.Target {
+        guard let target = take() else {
+            misuse(
+                "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
+            )
+        }
+        return target
+    }
+
+    /// Resolves a reference to a realm: opens the realm of an isolation, or of the one that the caller is found to run in.
+    func opened(in place: RealmIsolation?) throws -> Realm {
+        let target = takeOnce()
+        let core =
+            if let place { try target.coordinator.core(for: place, configuration: target.configuration) } else {
+                try target.coordinator.coreForCurrentContext()
+                    ?? target.coordinator.core(for: .currentThread, configuration: target.configuration)
+            }
+        core.catchUp(with: target.snapshot.version)
+        return core.realm()
+    }
 }
 
 /// What the copies of one thread-safe reference share.
@@ -42,6 +64,7 @@ final class ReferenceContent: Sendable {
     struct Target: Sendable {
         let reference: _ConfinedReference
         let coordinator: RealmCoordinator
+        let configuration: Realm.Configuration
         /// The version that the value stood on, pinned.
         let snapshot: Snapshot
     }
@@ -74,6 +97,7 @@ extension ReferenceContent.Target {
         if value.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         reference = value._reference
         coordinator = realm.core.coordinator
+        configuration = realm.core.configuration
         snapshot = realm.core.model.snapshot
     }
 }
@@ -88,11 +112,7 @@ extension Realm {
     /// - Precondition: The reference comes from a realm of the same file and has not been resolved before.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         core.checkAccess()
-        guard let target = reference.take() else {
-            misuse(
-                "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
-            )
-        }
+        let target = reference.takeOnce()
         core.requireSameFile(as: target.coordinator)
         core.catchUp(with: target.snapshot.version)
         return Confined._resolve(target.reference, in: self)

@@ -23,6 +23,8 @@ public struct _ConfinedReference: Sendable {
         case unmanaged
         case object(className: String, key: Int64)
         case collection(CollectionDescriptor)
+        /// The realm itself.
+        case realm
         /// Sectioned results, or one section of them.
         case sections(CollectionDescriptor, SectionKeyPath, SectionKeyValue?)
         /// A property of a collection's objects.

@@ -37,7 +37,9 @@ final class ChangeCursor<Subject: ChangeSubject>: @unchecked Sendable {
     private let skips = Mutex<[Skip]>([])
     private let listener = Mutex<RealmCoordinator.ListenerID?>(nil)
     /// The version up to which everything has been told; nil before the initial state.
-    private var base: Base?
+    private var base: Base? {
+        didSet { if let base { signal.noteTold(of: base.view.version) } }
+    }
 
     /// Registers: what is committed from now on is not missed.
     init(_ subject: Subject, coordinator: RealmCoordinator, at start: Snapshot?) throws {
@@ -47,6 +49,7 @@ final class ChangeCursor<Subject: ChangeSubject>: @unchecked Sendable {
         if !subject.tellsInitialState {
             let view = if let start { try hub.view(of: start) } else { try hub.newest() }
             base = Base(view: view, state: try subject.state(at: view))
+            signal.noteTold(of: view.version)
         }
         let id = coordinator.addVersionListener { [weak self] version in self?.versionPublished(version) }
         listener.withLock { $0 = id }

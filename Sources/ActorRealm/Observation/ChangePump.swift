@@ -48,7 +48,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         cursor = try ChangeCursor(subject, coordinator: origin.coordinator, at: origin.model.snapshot)
         if origin.isolation.isSame(as: isolation) {
             core = origin
-            origin.signals.add(cursor.signal)
+            origin.signals.add(cursor.signal, delivers: true)
         }
     }
 
@@ -135,7 +135,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         if let core, core.lifecycle != .invalidated { return core }
         core?.signals.remove(cursor.signal)
         let core = try cursor.coordinator.core(for: isolation, configuration: configuration)
-        core.signals.add(cursor.signal)
+        core.signals.add(cursor.signal, delivers: true)
         self.core = core
         return core
     }

@@ -6,9 +6,20 @@ final class ChangeSignal: Sendable {
         var isRaised = false
         var isEnded = false
         var waiter: CheckedContinuation<Void, Never>?
+        /// The version up to which the observer knows everything.
+        var told: UInt64 = 0
+        /// Who waits until the observer knows a version.
+        var followers: [Follower] = []
+    }
+
+    fileprivate struct Follower {
+        let version: UInt64
+        let number: UInt64
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     private let state = Mutex(State())
+    private let lastFollower = Atomic<UInt64>(0)
 
     /// Something may have changed.
     func raise() {
@@ -24,13 +35,44 @@ final class ChangeSignal: Sendable {
     /// - Returns: true for the first call.
     @discardableResult
     func end() -> Bool {
-        let (isFirst, waiter) = state.withLock { state in
+        let (isFirst, waiter, followers) = state.withLock { state in
             let isFirst = !state.isEnded
             state.isEnded = true
-            return (isFirst, state.takeWaiter())
+            return (isFirst, state.takeWaiter(), state.takeFollowers { _ in true })
         }
         waiter?.resume()
+        for follower in followers { follower.continuation.resume() }
         return isFirst
+    }
+
+    /// The observer knows everything up to a version.
+    func noteTold(of version: UInt64) {
+        let followers = state.withLock { state in
+            state.told = version
+            return state.takeFollowers { $0.version <= version }
+        }
+        for follower in followers { follower.continuation.resume() }
+    }
+
+    /// Whether the observer may still have something to hear of up to a version.
+    func isBehind(_ version: UInt64) -> Bool { state.withLock { !$0.isEnded && $0.told < version } }
+
+    /// Waits until the observer knows a version, ended, or the waiting task is cancelled.
+    func waitUntilTold(of version: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+        let number = lastFollower.wrappingAdd(1, ordering: .relaxed).newValue
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.isEnded || state.told >= version || Task.isCancelled { return true }
+                    state.followers.append(Follower(version: version, number: number, continuation: continuation))
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            let followers = state.withLock { $0.takeFollowers { $0.number == number } }
+            for follower in followers { follower.continuation.resume() }
+        }
     }
 
     /// Whether the observer has been told to stop.
@@ -57,6 +99,15 @@ final class ChangeSignal: Sendable {
 }
 
 extension ChangeSignal.State {
+    fileprivate mutating func takeFollowers(
+        where isTaken: (ChangeSignal.Follower) -> Bool
+    ) -> [ChangeSignal.Follower] {
+        if followers.isEmpty { return [] }
+        let taken = followers.filter(isTaken)
+        if !taken.isEmpty { followers.removeAll(where: isTaken) }
+        return taken
+    }
+
     fileprivate mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
         guard let waiter else { return nil }
         self.waiter = nil
@@ -68,13 +119,22 @@ extension ChangeSignal.State {
 /// The signals of the observers that follow one realm; they are raised when it moved, ended, or left a transaction.
 final class ChangeSignals: Sendable {
     private let signals = Mutex<[ObjectIdentifier: ChangeSignal]>([:])
+    /// Those of observers that deliver by themselves, and do not wait to be asked.
+    private let deliverers = Mutex<[ObjectIdentifier: ChangeSignal]>([:])
 
-    func add(_ signal: ChangeSignal) {
+    func add(_ signal: ChangeSignal, delivers: Bool = false) {
         signals.withLock { $0[ObjectIdentifier(signal)] = signal }
+        if delivers { deliverers.withLock { $0[ObjectIdentifier(signal)] = signal } }
+    }
+
+    /// The observers that deliver by themselves and may still have something to tell up to a version.
+    func deliverers(before version: UInt64) -> [ChangeSignal] {
+        deliverers.withLock { $0.isEmpty ? [] : Array($0.values) }.filter { $0.isBehind(version) }
     }
 
     func remove(_ signal: ChangeSignal) {
         signals.withLock { $0[ObjectIdentifier(signal)] = nil }
+        deliverers.withLock { $0[ObjectIdentifier(signal)] = nil }
     }
 
     func raise() {

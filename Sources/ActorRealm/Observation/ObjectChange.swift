@@ -10,3 +10,10 @@ public enum ObjectChange<T> {
     /// The object was deleted. Nothing follows.
     case deleted
 }
+
+@available(
+    *,
+    unavailable,
+    message: "A change holds what belongs to its observer's isolation. Send frozen values, or what you read from it."
+)
+extension ObjectChange: Sendable {}

@@ -14,3 +14,10 @@ public struct PropertyChange {
     /// A linked object is one of the observer's own realm.
     public let newValue: Any?
 }
+
+@available(
+    *,
+    unavailable,
+    message: "A change holds what belongs to its observer's isolation. Send frozen values, or what you read from it."
+)
+extension PropertyChange: Sendable {}

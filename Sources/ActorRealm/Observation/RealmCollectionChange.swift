@@ -22,3 +22,10 @@ extension RealmCollectionChange {
         }
     }
 }
+
+@available(
+    *,
+    unavailable,
+    message: "A change holds what belongs to its observer's isolation. Send frozen values, or what you read from it."
+)
+extension RealmCollectionChange: Sendable {}

@@ -30,13 +30,13 @@ extension RealmCollection where Element: ProjectionObservable {
     /// The projections for which a condition on their properties holds.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query.predicate(isIncluded)) })
+        return Results(attempt { try backing.filtered(Query.predicate(isIncluded, in: backing.core)) })
     }
 
     /// The position of the first projection for which a condition on its properties holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded)) }).firstKey() else { return nil }
+        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey() else { return nil }
         return backing.index(of: key)
     }
 }

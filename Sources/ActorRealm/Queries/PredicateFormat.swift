@@ -35,26 +35,26 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
 /// Turns the arguments of the string language into constants.
 enum PredicateFormat {
     /// Parses for API that cannot throw.
-    static func predicate(_ format: String, _ arguments: [Any]) -> Predicate {
+    static func predicate(_ format: String, _ arguments: [Any], in core: RealmCore) -> Predicate {
         do {
-            return try Predicate.parse(format, arguments: try values(arguments))
+            return try Predicate.parse(format, arguments: try values(arguments, in: core))
         } catch {
             trap(error)
         }
     }
 
     /// Parses with the clauses behind the predicate, for API that cannot throw.
-    static func query(_ format: String, _ arguments: [Any]) -> ParsedQuery {
+    static func query(_ format: String, _ arguments: [Any], in core: RealmCore) -> ParsedQuery {
         do {
-            return try ParsedQuery.parse(format, arguments: try values(arguments))
+            return try ParsedQuery.parse(format, arguments: try values(arguments, in: core))
         } catch {
             trap(error)
         }
     }
 
-    static func values(_ arguments: [Any]) throws -> [PredicateValue] {
+    static func values(_ arguments: [Any], in core: RealmCore? = nil) throws -> [PredicateValue] {
         // An array as the only argument of several place holders is not spread: it is one list.
-        try arguments.map { try value($0) }
+        try arguments.map { try value($0, in: core) }
     }
 
     /// The embedded object that a value is, or is stored as, unless it has a row; nil for all other values.
@@ -68,7 +68,7 @@ enum PredicateFormat {
         return persisted(custom)
     }
 
-    static func value(_ argument: Any?) throws -> PredicateValue {
+    static func value(_ argument: Any?, in core: RealmCore? = nil) throws -> PredicateValue {
         // The usual types first: casts to protocols and the search for nested optionals are slow.
         switch argument {
         case nil: return .null
@@ -81,8 +81,11 @@ enum PredicateFormat {
         guard let argument = ValueReader.unwrap(argument) else { return .null }
         switch argument {
         case let object as ObjectBase:
-            guard object.core != nil, let accessor = object.tableAccessor else {
+            guard let owner = object.core, let accessor = object.tableAccessor else {
                 throw QueryError("Only managed objects can be compared in a query: add the object to a Realm first.")
+            }
+            if let core, owner.coordinator !== core.coordinator {
+                throw QueryError("Object must be from the Realm being queried: it belongs to another file.")
             }
             return .object(className: accessor.info.name, key: object.rowKey)
         case let scalar as any _Scalar:
@@ -91,10 +94,10 @@ enum PredicateFormat {
         case let integer as any BinaryInteger: return .int(Int64(clamping: integer))
         default: break
         }
-        if let elements = ValueReader.elements(of: argument) { return .list(try elements.map { try value($0) }) }
+        if let elements = ValueReader.elements(of: argument) { return .list(try elements.map { try value($0, in: core) }) }
         if let sequence = argument as? any Sequence {
             func list<Elements: Sequence>(_ elements: Elements) throws -> PredicateValue {
-                .list(try elements.map { try value($0) })
+                .list(try elements.map { try value($0, in: core) })
             }
             return try list(sequence)
         }

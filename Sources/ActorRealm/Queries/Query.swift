@@ -13,8 +13,8 @@ public struct Query<T> {
     init(_ node: QueryNode) { self.node = node }
 
     /// The predicate of a condition on objects.
-    static func predicate(_ isIncluded: (Query<T>) -> Query<Bool>) -> Predicate {
-        isIncluded(Query<T>(.path(QueryPath()))).node.predicate()
+    static func predicate(_ isIncluded: (Query<T>) -> Query<Bool>, in core: RealmCore) -> Predicate {
+        isIncluded(Query<T>(.path(QueryPath()))).node.predicate(in: core)
     }
 
     static func constant<Value>(_ value: Value) -> QueryNode {
@@ -24,6 +24,7 @@ public struct Query<T> {
         }
         if Value.self == Int.self { return .value(.int(Int64(unsafeBitCast(value, to: Int.self)))) }
         if let embedded = PredicateFormat.embedded(value) { return .embedded(embedded) }
+        if let object = ValueReader.unwrap(value) as? ObjectBase { return .object(object) }
         return .value(attempt { try PredicateFormat.value(value) })
     }
 
@@ -176,3 +177,6 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
     /// The raw value of an enum.
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }
+
+@available(*, unavailable, message: "A query exists inside the closure of where() only: send the results, frozen.")
+extension Query: Sendable {}

@@ -38,6 +38,8 @@ indirect enum QueryNode {
     case value(PredicateValue)
     /// An embedded object without a row, whose properties are compared.
     case embedded(EmbeddedObject)
+    /// A managed object.
+    case object(ObjectBase)
     case path(QueryPath)
     case subqueryCount(QueryNode)
     case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
@@ -53,26 +55,26 @@ indirect enum QueryNode {
         return path
     }
 
-    /// The predicate, with the first steps of every path taken as the start.
-    func predicate(stripping count: Int = 0) -> Predicate {
+    /// The predicate about objects of a realm, with the first steps of every path taken as the start.
+    func predicate(stripping count: Int = 0, in core: RealmCore) -> Predicate {
         switch self {
         case .and(let left, let right):
-            return .conjunction(left.predicate(stripping: count), right.predicate(stripping: count))
+            return .conjunction(left.predicate(stripping: count, in: core), right.predicate(stripping: count, in: core))
         case .or(let left, let right):
-            return .disjunction(left.predicate(stripping: count), right.predicate(stripping: count))
+            return .disjunction(left.predicate(stripping: count, in: core), right.predicate(stripping: count, in: core))
         case .not(let node):
-            return node.predicate(stripping: count).negated
+            return node.predicate(stripping: count, in: core).negated
         case .path:
             // A bare boolean property is a condition.
-            return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count)
+            return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count, in: core)
         case .value(let value):
             return .constant(value == .bool(true))
-        case .embedded:
+        case .embedded, .object:
             misuse("A value is no condition: compare a property with it.")
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
         case .comparison(let left, let operation, .embedded(let object), _):
-            let equal = left.memberwiseEqual(object).predicate(stripping: count)
+            let equal = left.memberwiseEqual(object).predicate(stripping: count, in: core)
             switch operation {
             case .equal: return equal
             case .notEqual: return equal.negated
@@ -91,18 +93,19 @@ indirect enum QueryNode {
                 quantifier = path.quantifier
             }
             return .compare(
-                left.operand(stripping: count),
+                left.operand(stripping: count, in: core),
                 operation,
-                right.operand(stripping: count),
+                right.operand(stripping: count, in: core),
                 options: options,
                 quantifier: isMany ? quantifier ?? .any : nil
             )
         }
     }
 
-    private func operand(stripping count: Int) -> PredicateOperand {
+    private func operand(stripping count: Int, in core: RealmCore) -> PredicateOperand {
         switch self {
         case .value(let value): return .value(value)
+        case .object(let object): return .value(attempt { try PredicateFormat.value(object, in: core) })
         case .embedded: misuse("An embedded object can only be compared with a property.")
         case .path(let path): return path.operand(stripping: count)
         case .subqueryCount(let condition):
@@ -111,7 +114,7 @@ indirect enum QueryNode {
             return .subqueryCount(
                 PredicateSubquery(
                     collection: PropertyPath(steps: Array(collection.steps[count..<length])),
-                    predicate: condition.predicate(stripping: length)
+                    predicate: condition.predicate(stripping: length, in: core)
                 )
             )
         case .comparison, .and, .or, .not:
@@ -128,7 +131,7 @@ indirect enum QueryNode {
             case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
                 pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .embedded, .subqueryCount: break
+            case .value, .object, .embedded, .subqueryCount: break
             case .path(let path):
                 guard let length = path.collections.first else {
                     misuse("Subqueries must contain a keypath starting with a collection.")

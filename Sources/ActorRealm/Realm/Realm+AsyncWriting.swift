@@ -1,3 +1,5 @@
+import RealmStorage
+
 extension Realm {
     /// Runs a block in a write transaction on the caller's actor and commits it, without blocking a thread.
     ///
@@ -21,21 +23,11 @@ extension Realm {
     public func asyncWrite<Result>(
         withoutNotifying tokens: [NotificationToken] = [],
         isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: () throws -> Result
     ) async throws -> Result {
-        let core = core
-        let turn = try await core.waitForTurn(isolation)
-        // What observers are not to be told of is a version of its own.
-        try core.beginTransaction(turn: turn, joining: tokens.isEmpty)
-        let result: Result
-        do {
-            result = try block()
-        } catch {
-            core.cancelTransaction()
-            throw error
-        }
-        if core.isInWriteTransaction { try await core.commitSuspending(withoutNotifying: tokens, isolation) }
-        return result
+        try await write(WriteRequest(tokens, nil, file, line), isolation, block)
     }
 
     /// Runs a block, which receives the realm, in a write transaction on the caller's actor.
@@ -43,18 +35,59 @@ extension Realm {
     public func asyncWrite<Result>(
         withoutNotifying tokens: [NotificationToken] = [],
         isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: (Realm) throws -> Result
     ) async throws -> Result {
-        try await asyncWrite(withoutNotifying: tokens, isolation: isolation) { try block(self) }
+        try await write(WriteRequest(tokens, nil, file, line), isolation) { try block(self) }
+    }
+
+    /// Runs a block in a write transaction on the caller's actor, unless its turn does not come in time.
+    ///
+    /// ```swift
+    /// try await realm.asyncWrite(timeout: .seconds(2)) { realm.add(order) }
+    /// ```
+    ///
+    /// The time is that of waiting for the write lock. A wait that is given up leaves the queue as a cancelled one does:
+    /// the others keep their order. There are no priorities: the queue is fair.
+    ///
+    /// - Throws: `Realm.Error` with the code `.timedOut`, whose message names who has the lock: the process, and for this
+    ///   one where the write was begun; and what the other forms throw.
+    @discardableResult
+    public func asyncWrite<Result>(
+        timeout: Duration,
+        withoutNotifying tokens: [NotificationToken] = [],
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: () throws -> Result
+    ) async throws -> Result {
+        try await write(WriteRequest(tokens, .now + timeout, file, line), isolation, block)
+    }
+
+    /// Runs a block, which receives the realm, in a write transaction on the caller's actor, unless its turn does not come in
+    /// time.
+    @discardableResult
+    public func asyncWrite<Result>(
+        timeout: Duration,
+        withoutNotifying tokens: [NotificationToken] = [],
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: (Realm) throws -> Result
+    ) async throws -> Result {
+        try await write(WriteRequest(tokens, .now + timeout, file, line), isolation) { try block(self) }
     }
 
     /// Runs a block in a write transaction on the actor that is passed and that the caller runs on.
     @discardableResult
     public func asyncWrite<Result>(
         _isolation isolation: isolated any Actor,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: () throws -> Result
     ) async throws -> Result {
-        try await asyncWrite(isolation: isolation, block)
+        try await write(WriteRequest([], nil, file, line), isolation, block)
     }
 
     /// Begins a write transaction on the caller's actor without blocking a thread, to be committed or cancelled later.
@@ -65,22 +98,96 @@ extension Realm {
     /// try await transaction.commit()
     /// ```
     ///
-    /// Until then nobody else writes to the file: do not wait for anything slow in between. Other jobs of the actor that
-    /// run in between read the transaction's state.
-    public func beginAsyncWrite(isolation: isolated (any Actor)? = #isolation) async throws -> AsyncTransaction {
+    /// Until then nobody else writes to the file: do not wait for anything slow in between. The transaction belongs to the
+    /// task that began it. Other jobs of the actor that run in between are not in it: they read the last durable version.
+    public func beginAsyncWrite(
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws -> AsyncTransaction {
+        try await begin(WriteRequest([], nil, file, line), isolation)
+    }
+
+    /// Begins a write transaction as ``beginAsyncWrite(isolation:file:line:)`` does, unless its turn does not come in time.
+    ///
+    /// - Throws: `Realm.Error` with the code `.timedOut`, whose message names who has the lock.
+    public func beginAsyncWrite(
+        timeout: Duration,
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws -> AsyncTransaction {
+        try await begin(WriteRequest([], .now + timeout, file, line), isolation)
+    }
+
+    private func begin(_ request: WriteRequest, _ isolation: isolated (any Actor)?) async throws -> AsyncTransaction {
+        let turn = try await core.waitForTurn(request, "beginAsyncWrite()", isolation)
         let core = core
-        let turn = try await core.waitForTurn(isolation)
-        try core.beginTransaction(turn: turn)
+        try core.beginTransaction(turn: turn, isExclusive: true)
         return AsyncTransaction(realm: self, core: core, turn: turn)
+    }
+
+    private func write<Result>(
+        _ request: WriteRequest,
+        _ isolation: isolated (any Actor)?,
+        _ block: () throws -> Result
+    ) async throws -> Result {
+        let writes = try core.countWrite(isolation)
+        defer { writes.endSuspended() }
+        let turn = try await core.waitForTurn(request, "asyncWrite()", isolation)
+        // The realm may have been invalidated meanwhile.
+        let core = core
+        // What observers are not to be told of is a version of its own.
+        try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty)
+        let result: Result
+        do {
+            result = try block()
+        } catch {
+            core.cancelTransaction()
+            throw error
+        }
+        if core.isInWriteTransaction { try await core.commitSuspending(withoutNotifying: request.tokens, isolation) }
+        return result
+    }
+}
+
+/// What is asked of a write, beside its block.
+struct WriteRequest {
+    let tokens: [NotificationToken]
+    let deadline: ContinuousClock.Instant?
+    let origin: ReaderOrigin
+
+    init(_ tokens: [NotificationToken], _ deadline: ContinuousClock.Instant?, _ file: StaticString, _ line: UInt) {
+        self.tokens = tokens
+        self.deadline = deadline
+        origin = ReaderOrigin(fileID: file, line: line)
     }
 }
 
 extension RealmCore {
+    /// Notes that an asynchronous write begins; whoever began it notes its end.
+    func countWrite(_ isolation: (any Actor)?) throws -> CallbackWrites {
+        try checkAsynchronouslyWritable(isolation)
+        callbackWrites.beginSuspended()
+        return callbackWrites
+    }
+
     /// Waits for the turn without blocking a thread.
-    func waitForTurn(_ isolation: isolated (any Actor)?) async throws -> WriteScheduler.Ticket {
+    func waitForTurn(
+        _ request: WriteRequest,
+        _ what: String,
+        _ isolation: isolated (any Actor)?
+    ) async throws -> WriteScheduler.Ticket {
         try checkAsynchronouslyWritable(isolation)
         do {
-            return try await coordinator.writes.acquire(for: self.isolation.key, isolation: isolation)
+            return try await coordinator.writes.acquire(
+                for: self.isolation.key,
+                origin: request.origin,
+                deadline: request.deadline,
+                isolation: isolation
+            )
+        } catch let timeout as WriteScheduler.TurnTimeout {
+            throw Realm.Error(timeout, what, path: coordinator.path)
         } catch {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }

@@ -13,7 +13,7 @@ extension Realm {
         onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
-        return core.enqueue(commits: true, block, onComplete)
+        return core.enqueue(self, commits: true, block, onComplete)
     }
 
     /// Runs a block in a write transaction later, in the realm's isolation.
@@ -25,7 +25,7 @@ extension Realm {
     @discardableResult
     public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
         core.requireCallbackWrites()
-        return core.enqueue(commits: false, asyncWriteBlock, nil)
+        return core.enqueue(self, commits: false, asyncWriteBlock, nil)
     }
 
     /// Commits the open write transaction without blocking the thread.
@@ -77,20 +77,28 @@ extension Realm {
 ///
 /// Its closures are called, and its core is used, only in the core's isolation.
 private final class PendingWrite: @unchecked Sendable {
-    let core: RealmCore
+    /// Keeps the realm open; it may be invalidated before the turn comes.
+    let realm: Realm
+    let isolation: RealmIsolation
+    let coordinator: RealmCoordinator
+    let writes: CallbackWrites
     let id: AsyncTransactionId
     let commits: Bool
     let block: () -> Void
     let onComplete: ((any Error)?) -> Void
 
     init(
-        _ core: RealmCore,
+        _ realm: Realm,
         id: AsyncTransactionId,
         commits: Bool,
         _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
     ) {
-        self.core = core
+        self.realm = realm
+        let core = realm.core
+        isolation = core.isolation
+        coordinator = core.coordinator
+        writes = core.callbackWrites
         self.id = id
         self.commits = commits
         self.block = block
@@ -98,28 +106,29 @@ private final class PendingWrite: @unchecked Sendable {
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
-        core.isolation.post { self.run(ticket, outcome) }
+        isolation.post { self.run(ticket, outcome) }
     }
 
     private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
         switch outcome {
         case .granted: break
-        case .cancelled: return core.endCallbackWrite(id)
+        case .cancelled, .timedOut: return writes.end(id)
         case .failed(let error):
-            onComplete(Realm.Error(storage: error, path: core.coordinator.path))
-            return core.endCallbackWrite(id)
+            onComplete(Realm.Error(storage: error, path: coordinator.path))
+            return writes.end(id)
         }
-        guard core.coordinator.writes.begin(ticket, { self.turnCame($0, $1) }) else { return }
-        if core.callbackWrites.isCancelled(id) {
-            core.coordinator.writes.finish(ticket)
-            return core.endCallbackWrite(id)
+        guard coordinator.writes.begin(ticket, { self.turnCame($0, $1) }) else { return }
+        if writes.isCancelled(id) {
+            coordinator.writes.finish(ticket)
+            return writes.end(id)
         }
-        core.callbackWrites.waiting[id] = nil
+        writes.waiting[id] = nil
+        let core = realm.core
         do {
             try core.beginTransaction(turn: ticket)
         } catch {
             onComplete(error)
-            return core.endCallbackWrite(id)
+            return writes.end(id)
         }
         block()
         if core.ticket == ticket {
@@ -131,7 +140,7 @@ private final class PendingWrite: @unchecked Sendable {
         } else if commits {
             onComplete(nil)
         }
-        core.endCallbackWrite(id)
+        writes.end(id)
     }
 }
 
@@ -157,13 +166,13 @@ private final class PendingCompletion: @unchecked Sendable {
             failure = error
         }
         if !core.callbackWrites.isCancelled(id) { onComplete(failure) }
-        core.endCallbackWrite(id)
+        core.callbackWrites.end(id)
     }
 
     func fail(_ error: any Error) {
         core.isolation.post {
             if !self.core.callbackWrites.isCancelled(self.id) { self.onComplete(error) }
-            self.core.endCallbackWrite(self.id)
+            self.core.callbackWrites.end(self.id)
         }
     }
 }
@@ -186,12 +195,13 @@ extension RealmCore {
     }
 
     fileprivate func enqueue(
+        _ realm: Realm,
         commits: Bool,
         _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
         let id = callbackWrites.begin()
-        let pending = PendingWrite(self, id: id, commits: commits, block, onComplete)
+        let pending = PendingWrite(realm, id: id, commits: commits, block, onComplete)
         callbackWrites.waiting[id] = coordinator.writes.acquire(for: isolation.key) { pending.turnCame($0, $1) }
         return id
     }
@@ -214,9 +224,5 @@ extension RealmCore {
     fileprivate func cancelCallbackWrite(_ id: AsyncTransactionId) {
         if let ticket = callbackWrites.waiting[id], coordinator.writes.cancel(ticket) { return }
         callbackWrites.cancel(id)
-    }
-
-    fileprivate func endCallbackWrite(_ id: AsyncTransactionId) {
-        callbackWrites.end(id)
     }
 }

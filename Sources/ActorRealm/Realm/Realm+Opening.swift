@@ -101,6 +101,22 @@ extension Realm {
         try await openSuspending(configuration, isolation, ReaderOrigin(fileID: file, line: line))
     }
 
+    /// Opens a realm for the caller's actor, unless the file's schema has to be brought up to date and the turn to write does
+    /// not come in time.
+    ///
+    /// - Throws: `Realm.Error` with the code `.timedOut`, whose message names who has the write lock; and what
+    ///   `open(configuration:)` throws.
+    public static func open(
+        configuration: Configuration = .defaultConfiguration,
+        timeout: Duration,
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws -> Realm {
+        let origin = ReaderOrigin(fileID: file, line: line)
+        return try await openSuspending(configuration, isolation, origin, deadline: .now + timeout)
+    }
+
     /// Opens a realm for the actor that is passed and that the caller runs on.
     public static func open(
         configuration: Configuration = .defaultConfiguration,
@@ -167,6 +183,7 @@ extension Realm {
     static func prepare(
         _ configuration: Configuration,
         blocking key: RealmIsolation.Key,
+        deadline: ContinuousClock.Instant? = nil,
         cancellation: OpeningCancellation? = nil
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
@@ -176,6 +193,7 @@ extension Realm {
                 with: declared,
                 configuration: configuration,
                 blocking: key,
+                deadline: deadline,
                 cancellation: cancellation
             )
             return coordinator
@@ -208,7 +226,8 @@ extension Realm {
     private static func openSuspending(
         _ configuration: Configuration,
         _ isolation: isolated (any Actor)?,
-        _ origin: ReaderOrigin
+        _ origin: ReaderOrigin,
+        deadline: ContinuousClock.Instant? = nil
     ) async throws -> Realm {
         guard let isolation else {
             throw Realm.Error(
@@ -223,7 +242,7 @@ extension Realm {
         if let known = try prepared(configuration) {
             coordinator = known
         } else {
-            coordinator = try await prepareElsewhere(configuration)
+            coordinator = try await prepareElsewhere(configuration, deadline)
         }
         return try coordinator.core(for: place, configuration: configuration, origin: origin).realm()
     }
@@ -238,6 +257,7 @@ extension Realm {
 
     private static func prepareElsewhere(
         _ configuration: Configuration,
+        _ deadline: ContinuousClock.Instant?,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         try Task.checkCancellation()
@@ -247,7 +267,12 @@ extension Realm {
                 DedicatedThread.detach(name: "realm-open") {
                     continuation.resume(
                         returning: Swift.Result {
-                            try prepare(configuration, blocking: .none, cancellation: cancellation)
+                            try prepare(
+                                configuration,
+                                blocking: .none,
+                                deadline: deadline,
+                                cancellation: cancellation
+                            )
                         }
                     )
                 }

@@ -43,10 +43,23 @@ extension Realm {
         }
     }
 
-    /// Moves the realm and its objects to the newest durable version, as `refresh()` does, from asynchronous code.
+    /// Moves the realm and its objects to the newest durable version and waits until the blocks that observe it have been
+    /// told.
+    ///
+    /// The actor runs other jobs meanwhile. Any number of tasks may wait at once; all of them are told of the move that
+    /// they wait for. A realm in a write transaction stays where it is.
+    ///
+    /// - Returns: whether there was a newer version; false when the task was cancelled.
     @discardableResult
     public func asyncRefresh(isolation: isolated (any Actor)? = #isolation) async -> Bool {
-        Task.isCancelled ? false : refresh()
+        if Task.isCancelled { return false }
+        let core = core
+        let isMoved = refresh()
+        // Another task moved the realm and waits still: this one waits for the same.
+        let isMoving = core.refreshesUnderWay[core.version] != nil
+        if core.isInWriteTransaction { return false }
+        await core.observersAreTold(of: core.version, isMoved: isMoved || isMoving, isolation: isolation)
+        return (isMoved || isMoving) && !Task.isCancelled
     }
 
     /// Moves the realm to the newest version, on the actor that is passed and that the caller runs on.
@@ -55,42 +68,30 @@ extension Realm {
         await asyncRefresh(isolation: isolation)
     }
 
-    /// Invalidates every object and collection reached from the realm so far, and lets go of their version.
+    /// Invalidates every object and collection reached from the realm so far, and lets go of their version at once.
     ///
-    /// A write transaction that is open is rolled back. The realm itself can be used on, at the newest version.
+    /// A write transaction that is open is rolled back; asynchronous writes that were asked for before go on. The realm
+    /// itself can be used on, at the newest version, of which it takes hold when it is used. A frozen realm is closed.
     public func invalidate() {
+        if isClosed { return }
+        if isFrozen { return close() }
+        if isInvalid { return }
         core.checkAccess()
-        if core.isFrozen { return close() }
-        let old = core
-        do {
-            let new = RealmCore(
-                configuration: old.configuration,
-                coordinator: old.coordinator,
-                isolation: old.isolation,
-                model: try ModelView(snapshot: old.coordinator.file.beginRead(from: old.origin)),
-                origin: old.origin
-            )
-            new.autorefresh = old.autorefresh
-            replaceCore(with: new)
-            new.adopt(self)
-            old.coordinator.remember(new)
-        } catch {
-            old.report(error, "A realm could not be read any more when it was invalidated; it is closed.")
-            close()
-        }
+        endCore()
     }
 
     /// Closes this instance: it and everything reached from it cannot be used any more, and the next opening here
     /// makes a new one.
     ///
-    /// A write transaction that is open is rolled back; commits under way complete.
+    /// A write transaction that is open is rolled back; commits under way complete. Asynchronous writes that were asked
+    /// for before hold the closing back: the realm is open until the last of them is done, and stays open when it is
+    /// opened again meanwhile.
     ///
     /// Not needed in general: a realm closes when nothing refers to it any more.
     public func close() {
-        if core.lifecycle != .open { return }
-        core.checkAccess()
-        core.coordinator.forget(core)
-        core.end(as: .closed)
+        if isClosed { return }
+        if !isInvalid { core.checkAccess() }
+        closeWhenQuiet()
     }
 
     /// A realm that stands on this one's version for good and may be read from any thread and actor.
@@ -111,9 +112,14 @@ extension Realm {
             core.checkAccess()
             return self
         }
+        return thawedInContext(of: isolation)
+    }
+
+    /// The live realm of this frozen one: of an actor, or of the isolation that the caller is found to run in.
+    func thawedInContext(of actor: (any Actor)? = nil) -> Realm {
+        guard core.isFrozen else { return self }
         do {
-            let place = isolation.map { RealmIsolation($0) }
-            return try core.thawedCore(in: place).realm()
+            return try core.thawedCore(in: actor.map { RealmIsolation($0) }).realm()
         } catch {
             misuse("The realm could not be thawed: \(error)")
         }
@@ -132,5 +138,15 @@ extension RealmCore {
     func postRefresh() {
         guard isolation.canPost else { return }
         registration.postRefresh()
+    }
+
+    /// Waits until every block that observes this realm knows a version.
+    func observersAreTold(of version: UInt64, isMoved: Bool, isolation: isolated (any Actor)?) async {
+        let waiting = signals.deliverers(before: version)
+        if waiting.isEmpty { return }
+        if isMoved { refreshesUnderWay[version, default: 0] += 1 }
+        for signal in waiting { await signal.waitUntilTold(of: version) }
+        guard isMoved, let count = refreshesUnderWay[version] else { return }
+        refreshesUnderWay[version] = count > 1 ? count - 1 : nil
     }
 }

@@ -1,3 +1,5 @@
+import RealmStorage
+
 extension Realm {
     /// Runs a block in a write transaction and commits it; returns when the commit is durable.
     ///
@@ -15,18 +17,11 @@ extension Realm {
     @discardableResult
     public func write<Result>(
         withoutNotifying tokens: [NotificationToken] = [],
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: () throws -> Result
     ) throws -> Result {
-        try core.beginBlocking()
-        let result: Result
-        do {
-            result = try block()
-        } catch {
-            core.cancelTransaction()
-            throw error
-        }
-        if core.isInWriteTransaction { try core.commitBlocking(withoutNotifying: tokens) }
-        return result
+        try write(WriteRequest(tokens, nil, file, line), block)
     }
 
     /// Runs a block, which receives the realm, in a write transaction and commits it.
@@ -35,29 +30,59 @@ extension Realm {
     @discardableResult
     public func write<Result>(
         withoutNotifying tokens: [NotificationToken] = [],
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: (Realm) throws -> Result
     ) throws -> Result {
-        try write(withoutNotifying: tokens) { try block(self) }
+        try write(WriteRequest(tokens, nil, file, line)) { try block(self) }
+    }
+
+    /// Runs a block in a write transaction and commits it, unless its turn does not come in time.
+    ///
+    /// - Throws: `Realm.Error` with the code `.timedOut`, whose message names who has the write lock; and what
+    ///   `write(_:)` throws.
+    @discardableResult
+    public func write<Result>(
+        timeout: Duration,
+        withoutNotifying tokens: [NotificationToken] = [],
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: () throws -> Result
+    ) throws -> Result {
+        try write(WriteRequest(tokens, .now + timeout, file, line), block)
+    }
+
+    private func write<Result>(_ request: WriteRequest, _ block: () throws -> Result) throws -> Result {
+        try core.beginBlocking(request)
+        let result: Result
+        do {
+            result = try block()
+        } catch {
+            core.cancelTransaction()
+            throw error
+        }
+        if core.isInWriteTransaction { try core.commitBlocking(withoutNotifying: request.tokens) }
+        return result
     }
 
     /// Begins a write transaction, blocking the thread until it is the caller's turn.
     ///
     /// - Precondition: The realm can be written here and has no open transaction. `write(_:)` throws instead.
-    public func beginWrite() {
+    public func beginWrite(file: StaticString = #fileID, line: UInt = #line) {
         do {
-            try core.beginBlocking()
+            try core.beginBlocking(WriteRequest([], nil, file, line))
         } catch {
             misuse("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
         }
     }
 
-    /// Begins a write transaction, blocking the thread until it is the caller's turn, as ``beginWrite()`` does, but throws
+    /// Begins a write transaction, blocking the thread until it is the caller's turn, as ``beginWrite(file:line:)`` does, but throws
     /// what that would trap on.
     ///
     /// - Throws: `Realm.Error` when the realm is frozen, read-only, used from another isolation or already in a write
     ///   transaction, or when the file cannot be written.
-    public func beginWriteTransaction() throws {
-        try core.beginBlocking()
+    public func beginWriteTransaction(file: StaticString = #fileID, line: UInt = #line) throws {
+        try core.beginBlocking(WriteRequest([], nil, file, line))
     }
 
     /// Commits the open write transaction; returns when it is durable.
@@ -83,14 +108,20 @@ extension Realm {
 
 extension RealmCore {
     /// Waits for the turn, blocking the thread, and opens the transaction.
-    func beginBlocking() throws {
+    func beginBlocking(_ request: WriteRequest) throws {
         try checkWritable()
         try checkNotNested()
         let turn: WriteScheduler.Ticket
         do {
-            turn = try coordinator.writes.acquireBlocking(for: isolation.key)
+            turn = try coordinator.writes.acquireBlocking(
+                for: isolation.key,
+                origin: request.origin,
+                deadline: request.deadline
+            )
+        } catch let timeout as WriteScheduler.TurnTimeout {
+            throw Realm.Error(timeout, "write()", path: coordinator.path)
         } catch {
-            throw Realm.Error(storage: error, path: coordinator.path)
+            throw Realm.Error.wrap(error, path: coordinator.path)
         }
         try beginTransaction(turn: turn)
     }

@@ -4,7 +4,8 @@ extension Realm {
     /// A write transaction that was begun without blocking and waits for ``commit(withoutNotifying:isolation:)`` or
     /// ``cancel()``.
     ///
-    /// Let go of without either, it is cancelled, and that is logged.
+    /// It belongs to the task that began it: what that task does with the realm until then is part of it, and other jobs of
+    /// the actor neither see it nor write in it. Let go of without either, it is cancelled, and that is logged.
     public final class AsyncTransaction {
         /// The realm that is being written.
         public let realm: Realm
@@ -38,7 +39,7 @@ extension Realm {
             withoutNotifying tokens: [NotificationToken] = [],
             isolation: isolated (any Actor)? = #isolation
         ) async throws {
-            try core.checkWritable()
+            if core.ticket == turn { try core.checkWritable() }
             guard core.ticket == turn else {
                 throw core.error(.invalidInput, "This write transaction has been committed or cancelled already.")
             }
@@ -47,11 +48,12 @@ extension Realm {
 
         /// Rolls the transaction back; nothing happens when it is not open any more.
         public func cancel() {
+            guard core.ticket == turn else { return }
             core.checkAccess()
-            if core.ticket == turn { core.cancelTransaction() }
+            core.cancelTransaction()
         }
     }
 }
 
-@available(*, unavailable, message: "A write transaction belongs to its realm's isolation.")
+@available(*, unavailable, message: "A write transaction belongs to its realm's isolation: commit or cancel it there.")
 extension Realm.AsyncTransaction: Sendable {}

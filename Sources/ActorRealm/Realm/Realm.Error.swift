@@ -69,6 +69,8 @@ extension Realm {
             case limitExceeded = 107
             /// An object with the primary key exists already.
             case duplicatePrimaryKey = 108
+            /// The time given to wait for the write lock passed; the message names who has it.
+            case timedOut = 109
         }
 
         /// The class of the failure.
@@ -148,6 +150,10 @@ extension Realm.Error {
     public static let writingStopped = Code.writingStopped
     /// ``Code/limitExceeded``, to catch it by name.
     public static let limitExceeded = Code.limitExceeded
+    /// ``Code/duplicatePrimaryKey``, to catch it by name.
+    public static let duplicatePrimaryKey = Code.duplicatePrimaryKey
+    /// ``Code/timedOut``, to catch it by name.
+    public static let timedOut = Code.timedOut
 }
 
 extension Realm.Error.Code {
@@ -157,10 +163,16 @@ extension Realm.Error.Code {
     }
 }
 
-extension Realm.Error: Equatable {
+extension Realm.Error: Hashable {
     /// Two errors are equal when their codes and files are.
     public static func == (left: Realm.Error, right: Realm.Error) -> Bool {
         left.code == right.code && left.fileURL == right.fileURL
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(fileURL)
     }
 }
 
@@ -182,6 +194,9 @@ extension Realm.Error: CustomNSError {
 
     /// The raw value of ``code``.
     public var errorCode: Int { code.rawValue }
+
+    /// The message, the file and the failure below, as `NSError` names them.
+    public var userInfo: [String: Any] { errorUserInfo }
 
     /// The message, the file and the failure below, as `NSError` names them.
     public var errorUserInfo: [String: Any] {

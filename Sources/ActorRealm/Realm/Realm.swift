@@ -1,3 +1,4 @@
+import Logging
 import RealmStorage
 
 /// A database of live objects, bound to the isolation that opened it.
@@ -18,17 +19,54 @@ import RealmStorage
 /// Opening the same file again in the same isolation gives the same instance. A realm and everything reached from it may
 /// be used only in its isolation; the compiler rejects most mistakes, and the others trap with a message.
 public final class Realm {
-    /// What the objects of this realm hold on to.
-    private(set) var core: RealmCore
+    /// The core in use; after `invalidate()` the one that was in use, until the realm is used again.
+    private var lastCore: RealmCore
 
-    init(core: RealmCore) {
-        self.core = core
+    /// What the objects of this realm hold on to.
+    var core: RealmCore {
+        if lastCore.lifecycle == .invalidated { readAnew() }
+        return lastCore
     }
 
-    /// Ends the current core and goes on with a new one: every object reached so far is invalid.
-    func replaceCore(with core: RealmCore) {
-        self.core.end(as: .invalidated)
-        self.core = core
+    init(core: RealmCore) {
+        lastCore = core
+    }
+
+    /// Whether `invalidate()` was called and the realm has not been used since.
+    var isInvalid: Bool { lastCore.lifecycle == .invalidated }
+
+    /// Closes the realm as soon as no asynchronous write is under way.
+    func closeWhenQuiet() {
+        if lastCore.callbackWrites.count == 0 { return endForGood() }
+        lastCore.callbackWrites.whenDone { [self] in endForGood() }
+    }
+
+    /// Whether `close()` was called.
+    var isClosed: Bool { lastCore.lifecycle == .closed }
+
+    /// Ends the core: every object reached so far is invalid, and no version is pinned until the realm is used again.
+    func endCore() {
+        if lastCore.lifecycle == .open { lastCore.end(as: .invalidated) }
+    }
+
+    /// Ends the realm's life.
+    func endForGood() {
+        lastCore.coordinator.forget(lastCore)
+        lastCore.end(as: .closed)
+    }
+
+    private func readAnew() {
+        let old = lastCore
+        guard old.isCurrent else { return }
+        do {
+            let next = try old.successor()
+            lastCore = next
+            next.adopt(self)
+            old.coordinator.remember(next)
+        } catch {
+            old.report(error, "A realm could not be read any more after it was invalidated; it is closed.")
+            endForGood()
+        }
     }
 }
 
@@ -46,7 +84,7 @@ extension Realm: Equatable {
 
 extension Realm {
     /// The configuration that the realm was opened with.
-    public var configuration: Configuration { core.configuration }
+    public var configuration: Configuration { lastCore.configuration }
 
     /// Whether a write transaction is open.
     public var isInWriteTransaction: Bool {
@@ -55,7 +93,7 @@ extension Realm {
     }
 
     /// Whether the realm stands on one version for good and may be read from anywhere.
-    public var isFrozen: Bool { core.isFrozen }
+    public var isFrozen: Bool { lastCore.isFrozen }
 }
 
 /// Lets an initializer of a class return an instance that exists already.

@@ -12,6 +12,7 @@ extension RealmCoordinator {
         with declared: DatabaseSchema,
         configuration: Realm.Configuration,
         blocking key: RealmIsolation.Key,
+        deadline: ContinuousClock.Instant? = nil,
         cancellation: OpeningCancellation? = nil
     ) throws {
         if isReconciled(with: declared) { return }
@@ -29,6 +30,7 @@ extension RealmCoordinator {
                         declared,
                         configuration: configuration,
                         blocking: key,
+                        deadline: deadline,
                         cancellation: cancellation
                     )
                 }
@@ -108,9 +110,15 @@ extension RealmCoordinator {
         _ declared: DatabaseSchema,
         configuration: Realm.Configuration,
         blocking key: RealmIsolation.Key,
+        deadline: ContinuousClock.Instant?,
         cancellation: OpeningCancellation?
     ) throws {
-        let turn = try writes.acquireBlocking(for: key)
+        let turn: WriteScheduler.Ticket
+        do {
+            turn = try writes.acquireBlocking(for: key, deadline: deadline)
+        } catch let timeout as WriteScheduler.TurnTimeout {
+            throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
+        }
         let prepared: PreparedCommit
         do {
             writes.transactionBegins()

@@ -76,6 +76,7 @@ final class RealmCoordinator: Sendable {
         origin: ReaderOrigin? = nil
     ) throws -> RealmCore {
         if let core = existingCore(for: isolation) {
+            core.callbackWrites.keepOpen()
             try checkCompatible(core.configuration, with: configuration)
             return core
         }
@@ -244,10 +245,14 @@ final class CoreRegistration: @unchecked Sendable {
         identifier = ObjectIdentifier(core)
     }
 
-    /// The core, for callers in its isolation.
+    /// The core, or that with which its realm goes on after it was invalidated; for callers in its isolation.
     var openCore: RealmCore? {
-        guard let core, core.lifecycle == .open else { return nil }
-        return core
+        guard let core else { return nil }
+        if core.lifecycle == .open { return core }
+        guard core.lifecycle == .invalidated, let next = core.existingRealm?.core, next.lifecycle == .open else {
+            return nil
+        }
+        return next
     }
 
     /// Whether the core exists.
@@ -261,7 +266,8 @@ final class CoreRegistration: @unchecked Sendable {
         isolation.post { [weak self] in
             guard let self else { return }
             isRefreshPosted.store(false, ordering: .sequentiallyConsistent)
-            openCore?.refreshQuietly()
+            // A realm that was invalidated pins no version until it is used.
+            if let core, core.lifecycle == .open { core.refreshQuietly() }
         }
     }
 }

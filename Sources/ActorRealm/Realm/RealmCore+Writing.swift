@@ -10,14 +10,14 @@ extension RealmCore {
         if isFrozen {
             throw error(.frozen, "Can't perform transactions on a frozen Realm: thaw() it first.")
         }
-        if lifecycle != .open { throw error(.closed, "This realm has been closed. Open it again.") }
         if !isolation.isCurrent { throw error(.wrongIsolation, wrongIsolationMessage) }
+        if lifecycle != .open { throw error(.closed, "This realm has been closed. Open it again.") }
         if configuration.readOnly { throw error(.readOnly, "Can't perform transactions on read-only Realms.") }
     }
 
     /// Throws when the write transaction that is open would never end if the caller waited for its turn.
     func checkNotNested() throws(Realm.Error) {
-        guard model.isInTransaction else { return }
+        guard hasTransaction else { return }
         throw error(
             .alreadyInWriteTransaction,
             "The Realm is already in a write transaction: finish it before beginning another one."
@@ -27,7 +27,7 @@ extension RealmCore {
     /// As ``checkNotNested()``, for a writer that suspends: only the task that has the transaction open would wait for
     /// itself.
     func checkNotNestedInTask() throws(Realm.Error) {
-        if model.isInTransaction, writingTask == crealm_current_task() { try checkNotNested() }
+        if hasTransaction, writingTask == crealm_current_task() { try checkNotNested() }
     }
 
     /// An error about this realm's file.
@@ -40,8 +40,13 @@ extension RealmCore {
     /// - Parameters:
     ///   - turn: The turn that has come.
     ///   - joining: Whether the transaction may build on commits that are not sealed yet.
+    ///   - isExclusive: Whether other jobs of the isolation may run before the transaction ends, which must not see it.
     /// - Throws: `Realm.Error`, when the transaction cannot be opened.
-    func beginTransaction(turn: WriteScheduler.Ticket, joining: Bool = false) throws {
+    func beginTransaction(
+        turn: WriteScheduler.Ticket,
+        joining: Bool = false,
+        isExclusive: Bool = false
+    ) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             coordinator.writes.transactionBegins(joining: joining)
@@ -52,6 +57,10 @@ extension RealmCore {
         }
         ticket = turn
         writingTask = crealm_current_task()
+        if isExclusive {
+            exclusiveTask = writingTask
+            access.pointee.ownerThread = RealmAccessState.noThread
+        }
     }
 
     /// Seals the transaction and leaves it: reads see the last durable version again, until `advanceToNewest()`.
@@ -61,7 +70,9 @@ extension RealmCore {
         guard let turn = ticket else {
             misuse("There is no write transaction to commit: begin one first.")
         }
+        exclusiveTask = 0
         do {
+            try model.unpark()
             try throwWriteFailure()
             let prepared = try model.prepareCommit()
             try model.endTransaction()
@@ -78,7 +89,9 @@ extension RealmCore {
         guard let turn = ticket else {
             misuse("There is no write transaction to commit: begin one first.")
         }
+        exclusiveTask = 0
         do {
+            try model.unpark()
             try throwWriteFailure()
             try model.join()
             ticket = nil
@@ -91,7 +104,8 @@ extension RealmCore {
 
     /// Rolls the transaction back and gives its turn back.
     func cancelTransaction() {
-        if model.isInTransaction { model.rollback() }
+        exclusiveTask = 0
+        if hasTransaction { model.rollback() }
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil

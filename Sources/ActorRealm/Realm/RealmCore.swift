@@ -37,10 +37,15 @@ final class RealmCore {
     var ticket: WriteScheduler.Ticket?
     /// The task that opened the write transaction; 0 outside tasks.
     var writingTask: UInt = 0
+    /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a
+    /// transaction cannot outlive the job that opened it.
+    var exclusiveTask: UInt = 0
     /// Whether the realm follows the file by itself.
     var autorefresh: Bool
     /// The asynchronous writes of callback form that are under way.
-    var callbackWrites = CallbackWrites()
+    let callbackWrites: CallbackWrites
+    /// The versions that tasks moved to and wait for observers to be told of, with the number of tasks.
+    var refreshesUnderWay: [UInt64: Int] = [:]
     /// The observers to wake when the realm moved to a newer version, left a transaction, or ended.
     let signals = ChangeSignals()
     /// The frozen realm of the version that is read, until this one moves on.
@@ -58,8 +63,10 @@ final class RealmCore {
         coordinator: RealmCoordinator,
         isolation: RealmIsolation,
         model: ModelView,
-        origin: ReaderOrigin? = nil
+        origin: ReaderOrigin? = nil,
+        callbackWrites: CallbackWrites = CallbackWrites()
     ) {
+        self.callbackWrites = callbackWrites
         self.origin = origin
         self.configuration = configuration
         self.coordinator = coordinator
@@ -74,7 +81,7 @@ final class RealmCore {
     }
 
     deinit {
-        if model.isInTransaction {
+        if model.isInTransaction || model.isParked {
             logger?
                 .warning(
                     "A realm was let go of inside a write transaction, which was rolled back.",
@@ -119,7 +126,18 @@ final class RealmCore {
         }
         if isFrozen { return }
         guard isolation.isCurrent else { trapOnWrongIsolation() }
+        if exclusiveTask != 0 { return showTransactionToItsTaskOnly() }
         if isolation.trustsThreads { access.pointee.ownerThread = crealm_thread_word() }
+    }
+
+    /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
+    private func showTransactionToItsTaskOnly() {
+        let isOwn = crealm_current_task() == exclusiveTask
+        do {
+            if isOwn { try model.unpark() } else { try model.park() }
+        } catch {
+            trap(error)
+        }
     }
 
     /// Whether the caller runs in the realm's isolation.
@@ -156,14 +174,17 @@ final class RealmCore {
 
     // MARK: What it is
 
-    /// Whether a write transaction is open.
+    /// Whether a write transaction is open, as far as the caller sees.
     var isInWriteTransaction: Bool { model.isInTransaction }
+
+    /// Whether a write transaction is open, be it another job's.
+    var hasTransaction: Bool { model.isInTransaction || model.isParked }
 
     /// The version that is read.
     var version: UInt64 { model.version }
 
     /// The caller's logger.
-    var logger: Logger? { configuration.logger }
+    var logger: Logger? { configuration.logger ?? Logger.sharedIfSet }
 
     /// The public realm of this core.
     func realm() -> Realm {
@@ -174,6 +195,9 @@ final class RealmCore {
             return realm
         }
     }
+
+    /// The public realm of this core, if there is one.
+    var existingRealm: Realm? { handleLock.withLock { handle } }
 
     /// Makes an existing public realm the handle of this core.
     func adopt(_ realm: Realm) {
@@ -203,8 +227,14 @@ final class RealmCore {
 
     /// Ends the core's life: every later access traps.
     func end(as lifecycle: Lifecycle) {
-        guard self.lifecycle == .open else { return }
-        if model.isInTransaction {
+        guard self.lifecycle == .open else {
+            if lifecycle == .closed {
+                self.lifecycle = .closed
+                signals.end()
+            }
+            return
+        }
+        if hasTransaction {
             logger?
                 .warning(
                     "A realm was closed inside a write transaction, which was rolled back.",
@@ -216,6 +246,22 @@ final class RealmCore {
         frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
+        // The objects that are left keep nothing in the file. A frozen realm may be read by other threads just now.
+        if !isFrozen { model.unpin() }
+    }
+
+    /// A core that reads anew, for the realm that was invalidated.
+    func successor() throws(StorageError) -> RealmCore {
+        let core = RealmCore(
+            configuration: configuration,
+            coordinator: coordinator,
+            isolation: isolation,
+            model: try ModelView(snapshot: coordinator.file.beginRead(from: origin)),
+            origin: origin,
+            callbackWrites: callbackWrites
+        )
+        core.autorefresh = autorefresh
+        return core
     }
 
     // MARK: Frozen

@@ -158,7 +158,7 @@ extension WriteScheduler {
         while true {
             switch gate.wait() {
             case .granted: break
-            case .cancelled: misuse("Maintenance is never cancelled.")
+            case .cancelled, .timedOut: misuse("Maintenance is never cancelled.")
             case .failed(let error): throw error
             }
             gate = ThreadGate<Outcome>()

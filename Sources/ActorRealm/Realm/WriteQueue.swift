@@ -1,4 +1,5 @@
 import DequeModule
+import RealmStorage
 
 /// Decides who writes next on one file: a state machine without locks, threads or tasks.
 ///
@@ -56,6 +57,20 @@ struct WriteQueue<Isolation: Hashable> {
         let ticket: Ticket
         let kind: Kind
         let isolation: Isolation
+        /// Where the program asked for the turn.
+        let origin: ReaderOrigin?
+    }
+
+    /// Who keeps a waiting writer waiting.
+    enum Holder: Equatable, Sendable {
+        /// A writer of this process, whose turn began at this time.
+        case writer(origin: ReaderOrigin?, since: UInt64)
+        /// The commits of this process, which are on their way to the disk.
+        case flush
+        /// Another process.
+        case otherProcess
+        /// Nobody any more.
+        case nobody
     }
 
     private enum LockState: Equatable {
@@ -94,6 +109,7 @@ struct WriteQueue<Isolation: Hashable> {
     private var blocked: [Isolation: Int] = [:]
     private var lock = LockState.free
     private var turn = Turn.none
+    private var turnBegan: UInt64 = 0
     /// Commits that are prepared and have not been taken for a flush.
     private(set) var preparedCount = 0
     /// Commits that are not sealed yet.
@@ -149,11 +165,26 @@ struct WriteQueue<Isolation: Hashable> {
         return false
     }
 
+    /// Who has what the waiting writers wait for.
+    var holder: Holder {
+        switch turn {
+        case .granted(let waiter), .running(let waiter): .writer(origin: waiter.origin, since: turnBegan)
+        case .sealing: .flush
+        case .none:
+            if lock == .acquiring { .otherProcess } else if isFlushing || preparedCount > 0 { .flush } else { .nobody }
+        }
+    }
+
     /// A writer comes.
     ///
     /// When the actions grant its own ticket, it does not have to wait.
-    mutating func enqueue(_ kind: Kind, isolation: Isolation, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
-        let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation)
+    mutating func enqueue(
+        _ kind: Kind,
+        isolation: Isolation,
+        origin: ReaderOrigin? = nil,
+        at now: UInt64
+    ) -> (ticket: Ticket, actions: Actions) {
+        let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation, origin: origin)
         nextNumber += 1
         if kind == .synchronous, case .granted(let chosen) = turn, chosen.isolation == isolation {
             return (waiter.ticket, pass(chosen, with: waiter))
@@ -322,6 +353,7 @@ struct WriteQueue<Isolation: Hashable> {
         case .held(let since):
             let hasToYield = isShared && now >= since && now - since >= holdLimit
             if !hasToYield, let next = popNext() {
+                turnBegan = now
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
                 return Actions(grant: next.ticket)
             }

@@ -15,7 +15,13 @@ final class WriteScheduler: Sendable {
     enum Outcome: Sendable {
         case granted
         case cancelled
+        case timedOut(Queue.Holder)
         case failed(StorageError)
+    }
+
+    /// The time to wait for a turn has passed; who has the lock.
+    struct TurnTimeout: Error {
+        let holder: String
     }
 
     /// How a commit ended: durable, or not there.
@@ -84,6 +90,9 @@ final class WriteScheduler: Sendable {
     /// The flushes made and the commits they covered, for tests and diagnostics.
     var statistics: (flushes: Int, commits: Int) { state.withLock { ($0.flushCount, $0.commitCount) } }
 
+    /// The process that has the inter-process lock, for messages.
+    var writerProcess: Int32? { file.writerProcess }
+
     /// The number of writers that wait for their turn.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
@@ -94,16 +103,29 @@ final class WriteScheduler: Sendable {
 
     /// Waits for the turn without blocking a thread, and begins it.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before its turn began; a `StorageError` when the
-    ///   inter-process lock cannot be taken.
-    func acquire(for key: RealmIsolation.Key, isolation: isolated (any Actor)? = #isolation) async throws -> Ticket {
+    /// - Throws: `CancellationError` when the task is cancelled before its turn began; a `TurnTimeout` when it has not come
+    ///   by the deadline; a `StorageError` when the inter-process lock cannot be taken.
+    func acquire(
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil,
+        deadline: ContinuousClock.Instant? = nil,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Ticket {
         try Task.checkCancellation()
-        var (ticket, isGranted) = enqueue(.asynchronous, for: key)
+        var (ticket, isGranted) = enqueue(.asynchronous, for: key, origin: origin)
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
         while true {
             if !isGranted {
+                // A turn that was given up for a synchronous writer's may come too late.
+                if let deadline {
+                    timer?.cancel()
+                    timer = expiry(of: ticket, at: deadline)
+                }
                 switch await waitForTurn(ticket) {
                 case .granted: break
                 case .cancelled: throw CancellationError()
+                case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))
                 case .failed(let error): throw error
                 }
             }
@@ -117,10 +139,26 @@ final class WriteScheduler: Sendable {
         return ticket
     }
 
+    private func expiry(of ticket: Ticket, at deadline: ContinuousClock.Instant) -> Task<Void, Never> {
+        Task.detached { [weak self] in
+            do {
+                try await Task.sleep(until: deadline, clock: .continuous)
+            } catch {
+                return
+            }
+            self?.expire(ticket)
+        }
+    }
+
     /// Waits for the turn, blocking the calling thread, and begins it.
     ///
-    /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself.
-    func acquireBlocking(for key: RealmIsolation.Key) throws(StorageError) -> Ticket {
+    /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself;
+    ///   `TurnTimeout` when the turn has not come by the deadline.
+    func acquireBlocking(
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil,
+        deadline: ContinuousClock.Instant? = nil
+    ) throws -> Ticket {
         if key != .none, state.withLock({ $0.queue.isWriting(key) }) {
             throw StorageError(
                 .locked,
@@ -128,7 +166,7 @@ final class WriteScheduler: Sendable {
                 path: file.path
             )
         }
-        let (ticket, isGranted) = enqueue(.synchronous, for: key)
+        let (ticket, isGranted) = enqueue(.synchronous, for: key, origin: origin)
         if isGranted { return ticket }
         let gate = ThreadGate<Outcome>()
         register(.thread(gate), for: ticket)
@@ -138,8 +176,13 @@ final class WriteScheduler: Sendable {
                 switch outcome {
                 case .granted: return ticket
                 case .cancelled: misuse("A synchronous writer cannot be cancelled.")
+                case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))
                 case .failed(let error): throw error
                 }
+            }
+            if let deadline, ContinuousClock.now >= deadline {
+                expire(ticket)
+                continue
             }
             let seen = lastChosen
             let (chosen, actions) = state.withLock { state -> (Ticket?, Queue.Actions) in
@@ -153,8 +196,12 @@ final class WriteScheduler: Sendable {
     }
 
     /// Asks for a turn, which `granted` announces; it then begins with ``begin(_:)``.
-    func acquire(for key: RealmIsolation.Key, _ granted: @escaping @Sendable (Ticket, Outcome) -> Void) -> Ticket {
-        let (ticket, isGranted) = enqueue(.asynchronous, for: key)
+    func acquire(
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil,
+        _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
+    ) -> Ticket {
+        let (ticket, isGranted) = enqueue(.asynchronous, for: key, origin: origin)
         if isGranted {
             granted(ticket, .granted)
         } else {
@@ -172,14 +219,21 @@ final class WriteScheduler: Sendable {
 
     /// Gives up waiting; false when the turn has come already.
     @discardableResult
-    func cancel(_ ticket: Ticket) -> Bool {
-        let (wasWaiting, waiter) = state.withLock { state -> (Bool, Waiter?) in
-            guard state.queue.cancel(ticket) else { return (false, nil) }
+    func cancel(_ ticket: Ticket) -> Bool { dismiss(ticket) { _ in .cancelled } }
+
+    /// Ends the wait of a writer whose time has passed; nothing when the turn has come already.
+    private func expire(_ ticket: Ticket) { dismiss(ticket) { .timedOut($0.holder) } }
+
+    @discardableResult
+    private func dismiss(_ ticket: Ticket, with outcome: (borrowing Queue) -> Outcome) -> Bool {
+        let (wasWaiting, waiter, outcome) = state.withLock { state -> (Bool, Waiter?, Outcome) in
+            let outcome = outcome(state.queue)
+            guard state.queue.cancel(ticket) else { return (false, nil, outcome) }
             let waiter = state.waiters.removeValue(forKey: ticket)
-            if waiter == nil { state.early[ticket] = .cancelled }
-            return (true, waiter)
+            if waiter == nil { state.early[ticket] = outcome }
+            return (true, waiter, outcome)
         }
-        waiter?.receive(.cancelled)
+        waiter?.receive(outcome)
         return wasWaiting
     }
 
@@ -357,9 +411,13 @@ final class WriteScheduler: Sendable {
 
     // MARK: Performing what the queue decides
 
-    private func enqueue(_ kind: Queue.Kind, for key: RealmIsolation.Key) -> (Ticket, isGranted: Bool) {
+    private func enqueue(
+        _ kind: Queue.Kind,
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil
+    ) -> (Ticket, isGranted: Bool) {
         let (ticket, actions) = state.withLock { state in
-            let (ticket, actions) = state.queue.enqueue(kind, isolation: key, at: now)
+            let (ticket, actions) = state.queue.enqueue(kind, isolation: key, origin: origin, at: now)
             return (ticket, released(actions))
         }
         return (ticket, perform(actions, own: ticket))

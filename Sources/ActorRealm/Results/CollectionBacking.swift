@@ -295,9 +295,16 @@ public final class _CollectionBacking {
 
     private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
+    /// Checks the access; results of a realm that was invalidated may be read, and are empty.
+    @inline(__always)
+    private func checkReading() {
+        if _slowPath(core.isInvalidated), core.lifecycle == .invalidated, case .table = source { return }
+        core.checkAccess()
+    }
+
     /// The keys of the objects, in order.
     func keys() -> [Int64] {
-        core.checkAccess()
+        checkReading()
         return withCache { cache in
             if let keys = cache.keys { return keys }
             let keys = attempt { try computeKeys() }
@@ -413,7 +420,7 @@ public final class _CollectionBacking {
 
     /// The number of elements.
     var count: Int {
-        core.checkAccess()
+        checkReading()
         if isWholeTable, let elements { return elements.table.count }
         return withCache { cache in
             if let count = cache.count ?? cache.keys?.count ?? cache.values?.count { return count }
@@ -451,7 +458,7 @@ public final class _CollectionBacking {
 
     /// The first key, without reading the others where that can be avoided.
     func firstKey() -> Int64? {
-        core.checkAccess()
+        checkReading()
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
         if let known = withCache({ $0.keys }) { return known.first }
         if case .table = source, steps.isEmpty, let elements {

@@ -97,3 +97,6 @@ public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
         return elements.next()
     }
 }
+
+@available(*, unavailable, message: "An iterator belongs to one loop: send the collection instead, frozen.")
+extension RealmIterator: Sendable {}

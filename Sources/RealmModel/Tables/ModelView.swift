@@ -21,6 +21,9 @@ package final class ModelView {
     @exclusivity(unchecked) package private(set) var view: PageView
     private var catalog: ByteTree
     private let tables = Mutex(TableCache())
+    /// The transaction that was set aside, and what it had open.
+    private var parked: (transaction: ModelTransaction, firstNewKeys: [(table: TableView, key: Int64)])?
+    private var unpinnedVersion: UInt64 = 0
 
     private struct TableCache: @unchecked Sendable {
         var tables: [UInt32: TableView] = [:]
@@ -72,7 +75,7 @@ package final class ModelView {
 
     /// The version that is read outside a transaction.
     package var snapshot: Snapshot {
-        guard let pinned else { preconditionFailure("This view lives inside a transaction only.") }
+        guard let pinned else { preconditionFailure("This view pins no version.") }
         return pinned
     }
 
@@ -83,7 +86,16 @@ package final class ModelView {
     }
 
     /// The version that is read: the transaction's own inside one.
-    package var version: UInt64 { transaction?.storage.version ?? snapshot.version }
+    package var version: UInt64 { transaction?.storage.version ?? pinned?.version ?? unpinnedVersion }
+
+    /// Lets go of the version for good, with no transaction open: from here on all tables are empty.
+    package func unpin() {
+        unpinnedVersion = version
+        generation.pointee &+= 1
+        for table in openTables { table.becomeEmpty() }
+        catalog = ByteTree()
+        pinned = nil
+    }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { transaction != nil }
@@ -125,6 +137,40 @@ package final class ModelView {
     /// The tables that were asked for so far.
     private var openTables: [TableView] {
         tables.withLock { TableReferences(tables: $0.list) }.tables
+    }
+
+    // MARK: - Setting a transaction aside
+
+    /// Whether a transaction is open and set aside.
+    package var isParked: Bool { parked != nil }
+
+    /// Sets the transaction aside: reads see the snapshot again, until `unpark()`.
+    ///
+    /// - Throws: `StorageError` when what is in memory cannot be put where the transaction keeps it; the transaction can
+    ///   only be rolled back then.
+    package func park() throws(StorageError) {
+        guard let transaction else { return }
+        try transaction.sealSequences(in: self)
+        for table in transaction.touched { try table.giveBack() }
+        parked = (transaction, transaction.touched.map { ($0, $0.firstNewKey) })
+        self.transaction = nil
+        try returnToSnapshot()
+    }
+
+    /// Goes on with the transaction that was set aside.
+    package func unpark() throws(StorageError) {
+        guard let parked else { return }
+        self.parked = nil
+        let storage = parked.transaction.storage
+        do throws(StorageError) {
+            try resume(parked.transaction.session, in: storage)
+        } catch {
+            storage.session = nil
+            storage.rollback()
+            throw error
+        }
+        // Rows that were new before are new still.
+        for (table, key) in parked.firstNewKeys { table.firstNewKey = key }
     }
 
     // MARK: - Moving
@@ -256,6 +302,8 @@ package final class ModelView {
 
     /// Forgets the transaction; reads see the snapshot again.
     package func rollback() {
+        // What cannot be taken up again is rolled back thereby.
+        try? unpark()
         guard let transaction else { return }
         do {
             if transaction.storage.isOpen {
@@ -306,6 +354,14 @@ package final class ModelView {
         } else {
             catalog = ByteTree()
             try move(to: pinned.catalog, view: pinned.view)
+        }
+    }
+
+    /// Whether no class has a row.
+    package var isEmpty: Bool {
+        get throws(StorageError) {
+            for schema in schema.classes.values where try table(named: schema.name)?.count ?? 0 > 0 { return false }
+            return true
         }
     }
 

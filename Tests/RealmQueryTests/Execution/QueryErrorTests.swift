@@ -16,7 +16,7 @@ struct QueryErrorTests {
         ("s LIKE[d] 'a'", "Operator 'LIKE' not supported with diacritic-insensitive modifier."),
         ("s >[c] 'a'", "Lexicographical comparisons must be case-sensitive"),
         ("i IN 3", "IN clause requires an array of items"),
-        ("i BETWEEN {1}", "BETWEEN requires an array of exactly two values, not of 1"),
+        ("i BETWEEN {1}", "The array must contain exactly two objects for BETWEEN operations, not 1"),
         ("1 == 1", "Predicate expressions must compare a keypath and another keypath or a constant value"),
         (
             "i.x == 1",

@@ -1,3 +1,4 @@
+import Foundation
 import RealmQuery
 import RealmTestSupport
 import Testing
@@ -14,8 +15,85 @@ struct PredicateParserFuzzTests {
         "SELF", "#", "é", "\u{0}", "0x", "SUBQUERY(a, $x, $x.b == 1).@count > 0", "a == 1",
     ]
 
-    func outcome(_ text: String, _ arguments: [PredicateValue] = []) -> Result<Predicate, PredicateParseError> {
-        Result { () throws(PredicateParseError) in try Predicate.parse(text, arguments: arguments) }
+    func outcome(_ text: String, _ arguments: [PredicateValue] = []) -> Result<
+        RealmQuery.Predicate, PredicateParseError
+    > {
+        Result { () throws(PredicateParseError) in try RealmQuery.Predicate.parse(text, arguments: arguments) }
+    }
+
+    /// Mutates good predicates, with their clauses, over and over; `REALM_FUZZ_SECONDS` sets for how long.
+    ///
+    /// What is accepted is compiled, too: neither traps, and errors have a place in the text.
+    @Test("Mutated predicates neither trap nor take long")
+    func endlessMutations() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seconds = environment["REALM_FUZZ_SECONDS"].flatMap { Double($0) } ?? 1
+        let seed = environment["REALM_FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        let world = try QueryWorld(seed: seed, itemCount: 20)
+        let table = try world.table("Item")
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(seconds)
+        var pool = PredicateParserTests.accepted.map { Array($0.0.utf8) }
+        pool += ["i > 3 SORT(s DESC, i) LIMIT(3)", "s == 'a' DISTINCT(s, box.name)", "ANY children.i IN {1, 2}"]
+            .map { Array($0.utf8) }
+        for _ in 0..<200 { pool.append(Array(world.randomPredicate(depth: 2).description.utf8)) }
+        let first = pool
+        var runs = 0
+        var accepted = 0
+        var compiled = 0
+        while clock.now < end {
+            for _ in 0..<200 {
+                var bytes = pool.randomElement(using: &random)!
+                for _ in 0..<Int.random(in: 1...4, using: &random) { mutate(&bytes, pool, &random) }
+                if bytes.count > 2_000 { bytes.removeSubrange(1_000...) }
+                let text = String(decoding: bytes, as: UTF8.self)
+                runs += 1
+                do {
+                    let parsed = try ParsedQuery.parse(
+                        text,
+                        arguments: [.int(1), .string("s"), .null, .list([.int(1)])]
+                    )
+                    _ = parsed
+                } catch {
+                    #expect(error.position >= 0 && error.position <= text.utf8.count, "seed \(seed): \(text)")
+                }
+                guard let query = try? ParsedQuery.parse(text) else { continue }
+                accepted += 1
+                #expect(
+                    (try? RealmQuery.Predicate.parse(query.predicate.description)) == query.predicate,
+                    "seed \(seed): \(text)"
+                )
+                if let plan = try? CompiledQuery(query.predicate, table: table) {
+                    compiled += 1
+                    _ = try plan.count()
+                }
+                if pool.count < 3_000 { pool.append(bytes) }
+            }
+            if pool.count >= 3_000 { pool = first }
+        }
+        print("fuzzed: \(runs) texts from seed \(seed), \(accepted) accepted, \(compiled) of them fit the schema")
+        #expect(accepted > 0)
+    }
+
+    private func mutate(_ bytes: inout [UInt8], _ pool: [[UInt8]], _ random: inout SplitMix64) {
+        let index = Int.random(in: 0...bytes.count, using: &random)
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0 where index < bytes.count: bytes[index] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.insert(UInt8.random(in: 0x20...0x7E, using: &random), at: index)
+        case 2 where index < bytes.count:
+            bytes.removeSubrange(index..<min(bytes.count, index + Int.random(in: 1...8, using: &random)))
+        case 3: bytes.insert(contentsOf: Array(Self.words.randomElement(using: &random)!.utf8), at: index)
+        case 4:
+            let other = pool.randomElement(using: &random)!
+            let start = Int.random(in: 0...other.count, using: &random)
+            bytes.replaceSubrange(index..., with: other[start...])
+        case 5:
+            let name = ["i", "s", "d", "next", "box", "children", "nums", "tags", "parents", "date", "oid"]
+            bytes.insert(contentsOf: Array(name.randomElement(using: &random)!.utf8), at: index)
+        default:
+            bytes.insert(contentsOf: bytes[..<index], at: index)
+        }
     }
 
     @Test(
@@ -48,7 +126,7 @@ struct PredicateParserFuzzTests {
         for _ in 0..<10_000 {
             let bytes = (0..<Int.random(in: 0...40, using: &random))
                 .map { _ in UInt8.random(in: 0...255, using: &random) }
-            _ = try? Predicate.parse(String(decoding: bytes, as: UTF8.self))
+            _ = try? RealmQuery.Predicate.parse(String(decoding: bytes, as: UTF8.self))
         }
     }
 
@@ -66,7 +144,7 @@ struct PredicateParserFuzzTests {
                 default: if bytes.count > 1 { bytes.remove(at: index) }
                 }
             }
-            _ = try? Predicate.parse(String(decoding: bytes, as: UTF8.self))
+            _ = try? RealmQuery.Predicate.parse(String(decoding: bytes, as: UTF8.self))
         }
     }
 
@@ -80,7 +158,7 @@ struct PredicateParserFuzzTests {
             String(repeating: "NOT ", count: 24_000) + "a == 1", String(repeating: "9", count: 100_000),
         ]
         for text in texts {
-            let elapsed = clock.measure { _ = try? Predicate.parse(text) }
+            let elapsed = clock.measure { _ = try? RealmQuery.Predicate.parse(text) }
             #expect(elapsed < .seconds(5))
         }
     }

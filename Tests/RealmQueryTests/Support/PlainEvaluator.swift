@@ -4,16 +4,19 @@ import RealmQuery
 /// Evaluates predicates over plain rows: slow, simple, and independent of the engine.
 struct PlainEvaluator {
     let world: QueryWorld
-    private static let manyPaths = Set(QueryWorld.paths.filter(\.isMany).map { PropertyPath($0.text) })
-    /// Per list or link property of Item and target key: the rows that link to it, as often as they do.
+    private let manyPaths: [String: Set<PropertyPath>]
+    /// Per link or list property and target key: the rows that link to it, as often as they do.
     private var incoming: [String: [Int64: [Int64]]] = [:]
 
     init(world: QueryWorld) {
         self.world = world
-        for property in QueryWorld.schema.classes["Item"]!.properties where property.kind == .object {
-            for key in world.keys("Item") {
-                for target in linked(property, "Item", key) {
-                    incoming[property.name, default: [:]][target, default: []].append(key)
+        manyPaths = world.paths.mapValues { Set($0.filter(\.isMany).map { PropertyPath($0.text) }) }
+        for (name, schema) in world.schema.classes {
+            for property in schema.properties where property.kind == .object {
+                for key in world.keys(name) {
+                    for target in linked(property, name, key) {
+                        incoming["\(name).\(property.name)", default: [:]][target, default: []].append(key)
+                    }
                 }
             }
         }
@@ -61,7 +64,7 @@ struct PlainEvaluator {
         switch operand {
         case .value(let value): return [stored(value)]
         case .path(let path):
-            let isMany = Self.manyPaths.contains(path)
+            let isMany = manyPaths[className]?.contains(path) ?? false
             return values(path.steps[...], className, key, behindCollection: isMany)
         case .subqueryCount(let subquery):
             let target = targets(subquery.collection, className, key)
@@ -70,7 +73,7 @@ struct PlainEvaluator {
     }
 
     private func property(_ name: String, _ className: String) -> PropertySchema {
-        QueryWorld.schema.classes[className]![name]!
+        world.schema.classes[className]![name]!
     }
 
     /// The objects of a collection of one row.
@@ -84,7 +87,7 @@ struct PlainEvaluator {
 
     private func linked(_ property: PropertySchema, _ className: String, _ key: Int64) -> [Int64] {
         if property.kind == .linkingObjects {
-            return incoming[property.originProperty ?? ""]?[key] ?? []
+            return incoming["\(property.targetClass ?? "").\(property.originProperty ?? "")"]?[key] ?? []
         }
         let row = world.rows[className]![key]!
         let stored = property.collection == .list ? row.lists[property.name]! : [row.values[property.name]!]
@@ -210,10 +213,26 @@ struct PlainEvaluator {
         case (.uuid(let a), .uuid(let b)): return ordered(a, b)
         case (.string(let a), .string(let b)): return text(fold(a, options), operation, fold(b, options))
         case (.data(let a), .data(let b)): return text(a, operation, b)
+        case (.int(let a), _):
+            guard let b = Self.double(right) else { return false }
+            return b.isNaN ? operation == .notEqual : ordered(Self.order(a, b), 0)
+        case (_, .int(let b)):
+            guard let a = Self.double(left) else { return false }
+            return a.isNaN ? operation == .notEqual : ordered(0, Self.order(b, a))
         default:
             guard let a = Self.double(left), let b = Self.double(right) else { return false }
             return ordered(a, b)
         }
+    }
+
+    /// How an integer compares with a number that is not NaN, exactly.
+    private static func order(_ integer: Int64, _ number: Double) -> Int {
+        if number >= 0x1p63 { return -1 }
+        if number < -0x1p63 { return 1 }
+        let whole = Int64(number.rounded(.towardZero))
+        if integer != whole { return integer < whole ? -1 : 1 }
+        let fraction = number - number.rounded(.towardZero)
+        return fraction == 0 ? 0 : fraction > 0 ? -1 : 1
     }
 
     private func fold(_ text: String, _ options: StringComparisonOptions) -> [UInt8] {

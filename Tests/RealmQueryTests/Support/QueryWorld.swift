@@ -53,32 +53,61 @@ final class QueryWorld {
         ),
     ])
 
+    /// A path with the type of its values.
+    struct Path {
+        var text: String
+        var kind: PropertyKind
+        var target: String?
+        var isMany: Bool
+    }
+
+    /// The classes of this realm.
+    let schema: DatabaseSchema
+    /// The class that is queried first of all.
+    let mainClass: String
+    /// The paths that random predicates about each class use, and the collections that they count.
+    var paths: [String: [Path]] = [:]
+    var collections: [String: [(path: PropertyPath, target: String)]] = [:]
+    /// Whether floating-point values may be NaN.
+    var usesNaN = true
+
     let directory = TemporaryDirectory()
     let file: StorageFile
     let model: ModelView
     var random: SplitMix64
     /// The plain rows, by class and key.
-    var rows: [String: [Int64: Row]] = ["Item": [:], "Box": [:]]
+    var rows: [String: [Int64: Row]] = [:]
     private var sortedKeys: [String: [Int64]] = [:]
     private var nextID: Int64 = 0
 
-    init(seed: UInt64, itemCount: Int) throws {
+    /// The two classes above, with random rows.
+    convenience init(seed: UInt64, itemCount: Int) throws {
+        try self.init(seed: seed, schema: Self.schema, mainClass: "Item")
+        paths = ["Item": Self.paths.map { Path(text: $0.text, kind: $0.kind, target: $0.target, isMany: $0.isMany) }]
+        collections = ["Item": [("children", "Item"), ("children", "Item"), ("parents", "Item")]]
+        try begin()
+        for _ in 0..<max(3, itemCount / 20) { try insert("Box") }
+        for _ in 0..<itemCount { try insert("Item") }
+        for key in keys("Item") where chance(0.1) { try delete("Item", key) }
+        try commit()
+    }
+
+    /// Classes without rows.
+    init(seed: UInt64, schema: DatabaseSchema, mainClass: String) throws {
+        self.schema = schema
+        self.mainClass = mainClass
+        for name in schema.classes.keys { rows[name] = [:] }
         random = SplitMix64(seed: seed)
         var options = StorageOptions()
         options.durability = .none
         file = try StorageFile.open(path: directory.path("world.realm"), options: options)
         try file.lockForWriting()
         let transaction = try file.beginWrite()
-        let plan = try SchemaReconciler.plan(stored: nil, declared: Self.schema)
+        let plan = try SchemaReconciler.plan(stored: nil, declared: schema)
         try SchemaReconciler.apply(plan, in: transaction)
         try file.publish([transaction.prepareCommit()])
         file.unlockForWriting()
         model = try ModelView(snapshot: file.beginRead())
-        try begin()
-        for _ in 0..<max(3, itemCount / 20) { try insertBox() }
-        for _ in 0..<itemCount { try insertItem() }
-        for key in keys("Item") where chance(0.1) { try delete("Item", key) }
-        try commit()
     }
 
     func begin() throws {
@@ -104,22 +133,23 @@ final class QueryWorld {
 
     // MARK: Changing both sides
 
-    func insertBox() throws {
-        let table = try table("Box")
-        let key = try table.insert()
-        rows["Box", default: [:]][key] = Row()
-        sortedKeys["Box", default: []].append(key)
-        for name in ["name", "weight", "size"] { try setRandom("Box", name, key) }
-    }
-
-    func insertItem() throws {
-        let table = try table("Item")
-        let key = try table.insert(primaryKey: .int(nextID))
-        rows["Item", default: [:]][key] = Row(values: ["id": .int(nextID)])
-        sortedKeys["Item", default: []].append(key)
-        nextID += Int64.random(in: 1...3, using: &random)
-        for property in table.schema.properties where property.name != "id" {
-            try setRandom("Item", property.name, key)
+    /// Adds a row with random values.
+    func insert(_ className: String) throws {
+        let table = try table(className)
+        let primaryKey = table.schema.properties.first { $0.isPrimaryKey }
+        let key: Int64
+        var row = Row()
+        if let primaryKey {
+            key = try table.insert(primaryKey: .int(nextID))
+            row.values[primaryKey.name] = .int(nextID)
+            nextID += Int64.random(in: 1...3, using: &random)
+        } else {
+            key = try table.insert()
+        }
+        rows[className, default: [:]][key] = row
+        sortedKeys[className, default: []].append(key)
+        for property in table.schema.properties where !property.isPrimaryKey {
+            try setRandom(className, property.name, key)
         }
     }
 
@@ -145,12 +175,14 @@ final class QueryWorld {
         rows[className]?[key] = nil
         sortedKeys[className]?.removeAll { $0 == key }
         // Links to the row become null, lists lose it.
-        for property in Self.schema.classes["Item"]!.properties where property.targetClass == className {
-            for origin in keys("Item") {
-                if property.collection == .list {
-                    rows["Item"]?[origin]?.lists[property.name]?.removeAll { $0 == .link(key) }
-                } else if rows["Item"]?[origin]?.values[property.name] == .link(key) {
-                    rows["Item"]?[origin]?.values[property.name] = .null
+        for (origin, other) in schema.classes {
+            for property in other.properties where property.kind == .object && property.targetClass == className {
+                for source in keys(origin) {
+                    if property.collection == .list {
+                        rows[origin]?[source]?.lists[property.name]?.removeAll { $0 == .link(key) }
+                    } else if rows[origin]?[source]?.values[property.name] == .link(key) {
+                        rows[origin]?[source]?.values[property.name] = .null
+                    }
                 }
             }
         }
@@ -158,11 +190,16 @@ final class QueryWorld {
 
     /// Changes a good part of the rows, inside a transaction.
     func mutate() throws {
-        for _ in 0..<20 { try insertItem() }
-        for key in keys("Item") where chance(0.05) { try delete("Item", key) }
-        for key in keys("Box") where chance(0.05) { try delete("Box", key) }
-        let names = Self.schema.classes["Item"]!.properties.map(\.name).filter { $0 != "id" }
-        for key in keys("Item") where chance(0.3) { try setRandom("Item", names.randomElement(using: &random)!, key) }
+        for _ in 0..<20 { try insert(mainClass) }
+        for name in schema.classes.keys.sorted() {
+            for key in keys(name) where chance(0.05) { try delete(name, key) }
+        }
+        for name in schema.classes.keys.sorted() {
+            let properties = schema.classes[name]!.properties.filter { !$0.isPrimaryKey }.map(\.name)
+            for key in keys(name) where chance(0.3) {
+                if let property = properties.randomElement(using: &random) { try setRandom(name, property, key) }
+            }
+        }
     }
 
     // MARK: Random values, from small sets so that comparisons hit
@@ -202,7 +239,7 @@ final class QueryWorld {
     }
 
     func randomDouble(allowsNaN: Bool) -> Double {
-        if allowsNaN, chance(0.05) { return .nan }
+        if allowsNaN, usesNaN, chance(0.05) { return .nan }
         if chance(0.05) { return [-0.0, .infinity, -.infinity, 1e300].randomElement(using: &random)! }
         return Double(Int.random(in: -8...8, using: &random)) / 2
     }

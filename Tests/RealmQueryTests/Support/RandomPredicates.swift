@@ -24,32 +24,42 @@ extension QueryWorld {
         ("parents.@max.small", .int, nil, false), ("children.@count", .int, nil, false),
     ]
 
-    func randomPredicate(depth: Int) -> Predicate {
+    func randomPredicate(depth: Int, about className: String? = nil) -> Predicate {
+        let className = className ?? mainClass
         if depth > 0, chance(0.6) {
             switch Int.random(in: 0..<4, using: &random) {
-            case 0: return .not(randomPredicate(depth: depth - 1))
+            case 0: return .not(randomPredicate(depth: depth - 1, about: className))
             case 1:
-                return .or((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
+                return .or(
+                    (0..<Int.random(in: 1...3, using: &random))
+                        .map { _ in randomPredicate(depth: depth - 1, about: className) }
+                )
             default:
-                return .and((0..<Int.random(in: 1...3, using: &random)).map { _ in randomPredicate(depth: depth - 1) })
+                return .and(
+                    (0..<Int.random(in: 1...3, using: &random))
+                        .map { _ in randomPredicate(depth: depth - 1, about: className) }
+                )
             }
         }
         if chance(0.03) { return .constant(chance(0.5)) }
-        if chance(0.06), depth > 0 {
-            let collection: PropertyPath = chance(0.7) ? "children" : "parents"
-            let subquery = PredicateSubquery(collection: collection, predicate: randomPredicate(depth: depth - 1))
+        if chance(0.06), depth > 0, let collection = collections[className]?.randomElement(using: &random) {
+            let subquery = PredicateSubquery(
+                collection: collection.path,
+                predicate: randomPredicate(depth: depth - 1, about: collection.target)
+            )
             let operation: ComparisonOperator = [.equal, .greater, .lessOrEqual].randomElement(using: &random)!
             return .compare(.subqueryCount(subquery), operation, .value(.int(.random(in: 0...2, using: &random))))
         }
-        return randomComparison()
+        return randomComparison(about: className)
     }
 
-    private func randomComparison() -> Predicate {
-        let path = Self.paths.randomElement(using: &random)!
+    private func randomComparison(about className: String) -> Predicate {
+        let known = paths[className]!
+        let path = known.randomElement(using: &random)!
         let quantifier: PredicateQuantifier? =
             path.isMany ? [.any, .all, PredicateQuantifier.none].randomElement(using: &random)! : nil
         if chance(0.1), !path.isMany {
-            let partners = Self.paths.filter {
+            let partners = known.filter {
                 !$0.isMany
                     && ($0.kind == path.kind && $0.target == path.target
                         || [.int, .double].contains($0.kind) && [.int, .double].contains(path.kind))

@@ -1,0 +1,54 @@
+import RealmModel
+
+extension Realm {
+    /// An object as of the version that the realm stands on, immutable: `object.freeze()`.
+    public func freeze<T: ObjectBase>(_ obj: T) -> T { obj.freeze() }
+
+    /// The live object of a frozen one in the realm of the current isolation; nil when it does not exist any more.
+    public func thaw<T: ObjectBase>(_ obj: T) -> T? { obj.thaw() }
+
+    /// A collection as of the version that the realm stands on, immutable: `collection.freeze()`.
+    public func freeze<Collection: RealmCollection>(_ collection: Collection) -> Collection { collection.freeze() }
+
+    /// Whether no class of the realm has an object.
+    public var isEmpty: Bool {
+        core.checkAccess()
+        return attempt { try core.model.isEmpty }
+    }
+}
+
+/// The realm itself, as what may be frozen, thawed and referred to.
+extension Realm: ThreadConfined {
+    /// This realm.
+    public var realm: Realm? { self }
+
+    /// Whether the realm was closed.
+    public var isInvalidated: Bool { isClosed }
+
+    /// The live realm of a frozen one in the caller's isolation; a live realm is returned itself.
+    @_disfavoredOverload
+    public func thaw() -> Realm? { thawedInContext() }
+
+    /// What a realm is, without its isolation: its file.
+    public var _reference: _ConfinedReference { _ConfinedReference(.realm) }
+
+    /// The realm itself: that of the isolation in which a reference is resolved.
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Realm? { realm }
+}
+
+extension ThreadSafeReference where Confined == Realm {
+    /// Opens the realm of a reference in the caller's isolation, at the version of the reference at least.
+    ///
+    /// ```swift
+    /// let reference = ThreadSafeReference(to: realm)
+    /// queue.async { let realm = try? reference.resolve() }
+    /// ```
+    ///
+    /// - Returns: the caller's actor's realm; outside every actor that of the queue or scheduler that the realm is open on,
+    ///   or one for the current synchronous call.
+    /// - Throws: `Realm.Error` when the realm cannot be opened here.
+    /// - Precondition: The reference has not been resolved before.
+    public func resolve(isolation: isolated (any Actor)? = #isolation) throws -> Realm {
+        try opened(in: isolation.map { RealmIsolation($0) })
+    }
+}

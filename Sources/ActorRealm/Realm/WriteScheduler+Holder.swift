@@ -1,0 +1,42 @@
+import Dispatch
+import Foundation
+
+extension WriteScheduler {
+    /// Who has the write lock, for messages: the process, and for this one where the write was begun.
+    func describe(_ holder: Queue.Holder) -> String {
+        switch holder {
+        case .writer(let origin, let since):
+            let seconds = Double(DispatchTime.now().uptimeNanoseconds &- since) / 1e9
+            let place = origin.map { "begun at \($0)" } ?? "of the library's own"
+            return "this process (\(Self.describe(process: getpid()))) has it, for a write \(place) "
+                + String(format: "%.1f s ago", seconds)
+        case .flush:
+            return
+                "this process (\(Self.describe(process: getpid()))) has it, for commits that are on their way to the disk"
+        case .otherProcess:
+            guard let process = writerProcess else { return "another process has it" }
+            return "process \(Self.describe(process: process)) has it"
+        case .nobody:
+            return "it has just become free"
+        }
+    }
+
+    /// The number of a process and, where it can be found out, its name.
+    private static func describe(process: Int32) -> String {
+        guard let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else {
+            return "\(process)"
+        }
+        return "\(process), \"\(name.trimmingCharacters(in: .whitespacesAndNewlines))\""
+    }
+}
+
+extension Realm.Error {
+    /// A wait for the write lock that was given up.
+    init(_ timeout: WriteScheduler.TurnTimeout, _ what: String, path: String) {
+        self.init(
+            .timedOut,
+            "\(what) was not given the write lock in time: \(timeout.holder). Finish that write, or wait longer.",
+            fileURL: URL(fileURLWithPath: path)
+        )
+    }
+}

@@ -1,0 +1,85 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// Mistakes in queries, sections and stored types of one's own end the process with a sentence.
+@Suite struct QueryTrapTests {
+    private func check(_ result: ExitTest.Result?, _ sentence: String, line: SourceLocation = #_sourceLocation) {
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains(sentence), "\(text.suffix(400))", sourceLocation: line)
+    }
+
+    @Test func `searching for an object of another file traps`() async {
+        let typed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = try memoryRealm()
+            let puppy = try other.write { other.create(Puppy.self) }
+            _ = try memoryRealm().objects(Keeper.self).where { $0.favourite == puppy }
+        }
+        check(typed, "Object must be from the Realm being queried")
+        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = try memoryRealm()
+            let puppy = try other.write { other.create(Puppy.self) }
+            _ = try memoryRealm().objects(Keeper.self).filter("favourite == %@", puppy)
+        }
+        check(text, "Object must be from the Realm being queried")
+    }
+
+    @Test func `two collections in one comparison trap`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Keeper.self).where { $0.puppies.age == $0.boss.puppies.age }
+        }
+        check(result, "Comparing two collection columns is not permitted")
+    }
+
+    @Test func `a count without a collection traps`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Keeper.self).where { ($0.age > 3).count > 1 }
+        }
+        check(result, "Subqueries must contain a keypath starting with a collection.")
+    }
+
+    @Test func `sections without an order, or with another one, trap`() async {
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Puppy.self).sectioned(by: { $0.age }, sortDescriptors: [])
+        }
+        check(none, "Can not section Results with empty sortDescriptor parameter.")
+        let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Puppy.self)
+                .sectioned(by: \.age, sortDescriptors: [SortDescriptor(keyPath: "name")])
+        }
+        check(other, "The section key path must match the primary sort descriptor")
+        let link = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Keeper.self).sectioned(by: \.boss)
+        }
+        check(link, "Links are not supported as section keys.")
+    }
+
+    @Test func `a stored value that cannot be converted traps where nil is no answer`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = OddOnly().number
+        }
+        check(result, "Failed to convert persisted value '0' to type 'Odd' in a non-optional context.")
+    }
+
+    @Test func `a negative limit traps`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Puppy.self).limit(-1)
+        }
+        check(result, "A limit and its offset cannot be negative")
+    }
+}
+
+/// Only odd numbers, so that the default of an integer is none.
+struct Odd: FailableCustomPersistable {
+    typealias PersistedType = Int
+    let number: Int
+    init?(persistedValue: Int) {
+        guard !persistedValue.isMultiple(of: 2) else { return nil }
+        number = persistedValue
+    }
+    var persistableValue: Int { number }
+}
+
+class OddOnly: Object {
+    @Persisted var number: Odd
+}

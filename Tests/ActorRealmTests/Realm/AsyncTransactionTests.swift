@@ -1,0 +1,203 @@
+import Dispatch
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+@Suite("A write transaction in two steps is its task's own", .timeLimit(.minutes(1)))
+struct AsyncTransactionTests {
+    let file = TestFile()
+
+    actor Store {
+        var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        struct View: Equatable {
+            var names: [String]
+            var counts: [Int]
+            var isWriting: Bool
+        }
+
+        /// What a job sees: its names in order, the counts, whether it is in a transaction.
+        func look() -> View {
+            let tallies = realm.objects(Tally.self)
+            return View(
+                names: tallies.map(\.name),
+                counts: tallies.map(\.count),
+                isWriting: realm.isInWriteTransaction
+            )
+        }
+
+        func lookFromElsewhere() async -> View { await Task.detached { await self.look() }.value }
+
+        func add(_ name: String, _ count: Int = 0) { realm.create(Tally.self, value: ["name": name, "count": count]) }
+
+        func write(_ name: String) async throws { try await realm.asyncWrite { add(name) } }
+        func writeBlocking(_ name: String) throws { try realm.write { add(name) } }
+        func writeNested() async throws { try await realm.asyncWrite {} }
+
+        /// Adds in two steps, and returns what others see before, in between and afterwards.
+        func twoSteps(commits: Bool) async throws -> [View] {
+            try await write("before")
+            let transaction = try await realm.beginAsyncWrite()
+            add("inside", 1)
+            let kept = realm.objects(Tally.self).where { $0.name == "inside" }.first!
+            var views = [look(), await lookFromElsewhere(), look()]
+            kept.count += 1
+            add("later")
+            views.append(await lookFromElsewhere())
+            realm.object(ofType: Tally.self, forPrimaryKey: "before")!.count = 7
+            views.append(look())
+            if commits { try await transaction.commit() } else { transaction.cancel() }
+            views.append(look())
+            views.append(await lookFromElsewhere())
+            if commits { precondition(kept.count == 2) } else { precondition(kept.isInvalidated) }
+            return views
+        }
+
+        func othersWrite() async throws -> (nested: Realm.Error.Code?, blocking: Realm.Error.Code?, names: [String]) {
+            let transaction = try await realm.beginAsyncWrite()
+            add("mine")
+            var nested: Realm.Error.Code?
+            do { try await writeNested() } catch { nested = (error as? Realm.Error)?.code }
+            let blocking =
+                await Task.detached { () -> Realm.Error.Code? in
+                    do {
+                        try await self.writeBlocking("blocking")
+                        return nil
+                    } catch {
+                        return (error as? Realm.Error)?.code
+                    }
+                }
+                .value
+            let queued = Task.detached { try await self.write("queued") }
+            while realm.core.coordinator.writes.waitingCount == 0 { await Task.yield() }
+            precondition(realm.isInWriteTransaction)
+            try await transaction.commit()
+            try await queued.value
+            return (nested, blocking, look().names)
+        }
+
+        func closeInBetween() async throws -> Bool {
+            let transaction = try await realm.beginAsyncWrite()
+            add("lost")
+            await Task.detached { await self.invalidate() }.value
+            do {
+                try await transaction.commit()
+                return false
+            } catch Realm.Error.invalidInput {
+                return true
+            }
+        }
+
+        func invalidate() { realm.invalidate() }
+
+        /// Changes rows at random in one transaction that others keep interrupting; returns what must be there.
+        func interrupted(steps: Int, seed: UInt64) async throws -> [String: Int] {
+            var random = SplitMix64(seed: seed)
+            var expected = Dictionary(uniqueKeysWithValues: look().names.map { ($0, 0) })
+            for name in expected.keys { expected[name] = realm.object(ofType: Tally.self, forPrimaryKey: name)!.count }
+            let transaction = try await realm.beginAsyncWrite()
+            for step in 0..<steps {
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0:
+                    add("n\(seed)-\(step)", step)
+                    expected["n\(seed)-\(step)"] = step
+                case 1:
+                    guard let name = expected.keys.sorted().randomElement(using: &random) else { continue }
+                    realm.object(ofType: Tally.self, forPrimaryKey: name)!.count += 1
+                    expected[name]! += 1
+                case 2:
+                    guard let name = expected.keys.sorted().randomElement(using: &random) else { continue }
+                    realm.delete(realm.object(ofType: Tally.self, forPrimaryKey: name)!)
+                    expected[name] = nil
+                default:
+                    _ = await lookFromElsewhere()
+                }
+            }
+            try await transaction.commit()
+            return expected
+        }
+
+        func contents() -> [String: Int] {
+            Dictionary(uniqueKeysWithValues: realm.objects(Tally.self).map { ($0.name, $0.count) })
+        }
+    }
+
+    @Test(
+        "Other jobs of the actor read the last committed version, before the commit and after it",
+        arguments: [true, false]
+    )
+    func visibility(commits: Bool) async throws {
+        let store = try await Store(file.fast)
+        let views = try await store.twoSteps(commits: commits)
+        let before = Store.View(names: ["before"], counts: [0], isWriting: false)
+        let committed = Store.View(names: ["before", "inside", "later"], counts: [7, 2, 0], isWriting: false)
+        #expect(views[0] == Store.View(names: ["before", "inside"], counts: [0, 1], isWriting: true))
+        #expect(views[1] == before)
+        #expect(views[2] == views[0])
+        #expect(views[3] == before)
+        #expect(views[4] == Store.View(names: ["before", "inside", "later"], counts: [7, 2, 0], isWriting: true))
+        #expect(views[5] == (commits ? committed : before))
+        #expect(views[6] == views[5])
+        let names = try withNewRealm(file.fast) { Array($0.objects(Tally.self).map(\.name)) }
+        #expect(names == (commits ? ["before", "inside", "later"] : ["before"]))
+        try await store.write("afterwards")
+        #expect(await store.look().names.last == "afterwards")
+    }
+
+    @Test(
+        "A write inside the transaction's task is an error, a blocking one of another job too; asynchronous ones queue"
+    )
+    func others() async throws {
+        let store = try await Store(file.fast)
+        let result = try await store.othersWrite()
+        #expect(result.nested == .alreadyInWriteTransaction)
+        #expect(result.blocking == .alreadyInWriteTransaction)
+        #expect(result.names == ["mine", "queued"])
+    }
+
+    @Test("Another job that invalidates the realm rolls the transaction back; its commit is an error")
+    func invalidated() async throws {
+        let store = try await Store(file.fast)
+        #expect(try await store.closeInBetween())
+        #expect(await store.look().names.isEmpty)
+        try await store.write("afterwards")
+        #expect(await store.look().names == ["afterwards"])
+    }
+
+    @Test("However often others interrupt it, the transaction commits exactly what it did", arguments: 0..<8)
+    func interruptions(round: Int) async throws {
+        let seed = UInt64.random(in: 0..<(1 << 32))
+        let store = try await Store(file.fast)
+        for part in 0..<3 {
+            let expected = try await store.interrupted(steps: 60, seed: seed &+ UInt64(part))
+            #expect(await store.contents() == expected, "seed \(seed), part \(part)")
+        }
+        try withNewRealm(file.fast) { try $0.verify() }
+    }
+
+    @Test("An observer hears of a transaction in two steps when it is committed, and of nothing before")
+    @MainActor
+    func observers() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        var updates: [[String]] = []
+        let token = realm.objects(Tally.self)
+            .observe { change in
+                if let collection = change.collection { updates.append(collection.map(\.name)) }
+            }
+        await realm.asyncRefresh()
+        let transaction = try await realm.beginAsyncWrite()
+        realm.create(Tally.self, value: ["name": "a"])
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(updates == [[]])
+        try await transaction.commit()
+        await realm.asyncRefresh()
+        #expect(updates == [[], ["a"]])
+        token.invalidate()
+    }
+}

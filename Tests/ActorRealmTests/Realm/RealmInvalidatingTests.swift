@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+@testable import ActorRealm
+
+@Suite("Realms let go of versions and of files when they are told to", .timeLimit(.minutes(1)))
+struct RealmInvalidatingTests {
+    let file = TestFile()
+
+    @MainActor
+    private func add(_ name: String, _ realm: Realm) throws {
+        try realm.write { _ = realm.create(Tally.self, value: ["name": name]) }
+    }
+
+    @Test("invalidate() unpins the version at once, though objects are kept, and the next use reads anew")
+    @MainActor
+    func unpinning() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        try add("a", realm)
+        let kept = realm.objects(Tally.self).first!
+        let list = realm.objects(Tally.self).where { $0.count == 0 }
+        #expect(realm.core.coordinator.file.activeVersions().count == 1)
+        let coordinator = realm.core.coordinator
+        realm.invalidate()
+        realm.invalidate()
+        #expect(coordinator.file.activeVersions().isEmpty)
+        #expect(kept.isInvalidated && list.isInvalidated)
+        #expect(list.isEmpty && list.first == nil && Array(list).isEmpty)
+        #expect(coordinator.file.activeVersions().isEmpty, "looking at what was invalidated pins nothing")
+        #expect(!realm.isFrozen && realm.configuration == file.fast)
+        #expect(realm.objects(Tally.self).count == 1)
+        #expect(coordinator.file.activeVersions().count == 1)
+        let again = try await Realm(configuration: file.fast)
+        #expect(again === realm)
+    }
+
+    @Test("An invalidated realm is the one that the next opening gives, and stands at the newest version")
+    @MainActor
+    func reopening() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.invalidate()
+        try withNewRealm(file.fast) { other in
+            try other.write { _ = other.create(Tally.self, value: ["name": "b"]) }
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(try await Realm(configuration: file.fast) === realm)
+        #expect(realm.objects(Tally.self).count == 1)
+    }
+
+    @Test("invalidate() rolls an open transaction back")
+    @MainActor
+    func transaction() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.beginWrite()
+        realm.create(Tally.self, value: ["name": "a"])
+        realm.invalidate()
+        #expect(!realm.isInWriteTransaction && realm.isEmpty)
+        try add("b", realm)
+        #expect(realm.objects(Tally.self).map(\.name) == ["b"])
+    }
+
+    @Test("Asynchronous writes hold invalidating back in nothing: they go on, and are counted until they are done")
+    @MainActor
+    func asynchronousWrites() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let lock = try ForeignWriteLock(of: #require(file.fast.fileURL?.path))
+        let write = Task { try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "task"]) } }
+        let done = AsyncStream<Bool>.makeStream()
+        realm.writeAsync {
+            realm.create(Tally.self, value: ["name": "callback"])
+        } onComplete: {
+            done.continuation.yield($0 == nil)
+            done.continuation.finish()
+        }
+        while realm.core.coordinator.writes.waitingCount < 2 { await Task.yield() }
+        realm.invalidate()
+        #expect(realm.isPerformingAsynchronousWriteOperations)
+        lock.release()
+        try await write.value
+        for await isWritten in done.stream { #expect(isWritten) }
+        #expect(Set(realm.objects(Tally.self).map(\.name)) == ["task", "callback"])
+        while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+    }
+
+    @Test("Asynchronous writes hold closing back; opening again meanwhile keeps the realm open")
+    @MainActor
+    func closing() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let path = try #require(file.fast.fileURL?.path)
+        for reopens in [false, true] {
+            let realm = try await Realm(configuration: file.fast)
+            let lock = try ForeignWriteLock(of: path)
+            let write = Task {
+                try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "\(reopens)"]) }
+            }
+            while realm.core.coordinator.writes.waitingCount == 0 { await Task.yield() }
+            realm.close()
+            #expect(!realm.isClosed)
+            if reopens { #expect(try await Realm(configuration: file.fast) === realm) }
+            lock.release()
+            try await write.value
+            #expect(realm.isClosed == !reopens)
+        }
+        #expect(realm.isClosed)
+        let last = try await Realm(configuration: file.fast)
+        #expect(last.objects(Tally.self).map(\.name) == ["false", "true"])
+    }
+
+    @Test("A realm that is let go of while its writes wait stays open until they are done")
+    func deallocation() async throws {
+        let configuration = file.fast
+        let queue = DispatchQueue(label: "deallocation")
+        let done = AsyncStream<Int>.makeStream()
+        queue.async {
+            let realm = try! Realm(configuration: configuration, queue: queue)
+            for index in 0..<3 {
+                realm.writeAsync {
+                    realm.create(Tally.self, value: ["name": "\(index)"])
+                } onComplete: { _ in
+                    done.continuation.yield(index)
+                    if index == 2 { done.continuation.finish() }
+                }
+            }
+        }
+        var order: [Int] = []
+        for await index in done.stream { order.append(index) }
+        #expect(order == [0, 1, 2])
+    }
+
+    @Test("withRealm leaves a realm open that was open before, and closes its own also when the body throws")
+    @MainActor
+    func scoped() async throws {
+        struct Refused: Error {}
+        let configuration = file.fast
+        await #expect(throws: Refused.self) {
+            try await Realm.withRealm(configuration: configuration) { _ in throw Refused() }
+        }
+        #expect(try Realm.deleteFiles(for: configuration))
+        let realm = try await Realm(configuration: configuration)
+        let isSame = try await Realm.withRealm(configuration: configuration) { $0 === realm }
+        #expect(isSame && !realm.isClosed)
+    }
+
+    @Test("Closing ends the observers and change sequences of the realm, an invalidated one's too")
+    @MainActor
+    func observers() async throws {
+        for isInvalidated in [false, true] {
+            let realm = try await Realm(configuration: file.fast)
+            let sequence = realm.objects(Tally.self).changes()
+            let loop = Task { @MainActor in
+                var count = 0
+                for await _ in sequence { count += 1 }
+                return count
+            }
+            await Task.yield()
+            while realm.core.coordinator.file.activeVersions().isEmpty { await Task.yield() }
+            try await Task.sleep(for: .milliseconds(20))
+            if isInvalidated { realm.invalidate() }
+            realm.close()
+            #expect(await loop.value <= 1)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import ActorRealm
+
+@Suite("A wait for the write lock can be limited, and the error says who has it", .timeLimit(.minutes(1)))
+struct WriteTimeoutTests {
+    let file = TestFile()
+
+    actor Store {
+        var realm: Realm!
+        private(set) var log: [String] = []
+        /// The writes that stand in the queue, or did.
+        private(set) var arrivals = 0
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        var count: Int { realm.objects(Tally.self).count }
+        var waitingCount: Int { realm.core.coordinator.writes.waitingCount }
+
+        func add(_ name: String, timeout: Duration? = nil) async throws {
+            arrivals += 1
+            if let timeout {
+                try await realm.asyncWrite(timeout: timeout) { create(name) }
+            } else {
+                try await realm.asyncWrite { create(name) }
+            }
+        }
+
+        func addWithRealm(_ name: String, timeout: Duration) async throws {
+            try await realm.asyncWrite(timeout: timeout) { _ = $0.create(Tally.self, value: ["name": name]) }
+        }
+
+        func addBlocking(_ name: String, timeout: Duration) throws {
+            try realm.write(timeout: timeout) { create(name) }
+        }
+
+        func begin(timeout: Duration) async throws {
+            try await realm.beginAsyncWrite(timeout: timeout).cancel()
+        }
+
+        /// Holds the lock until it is told to go on.
+        func hold(until release: AsyncStream<Void>, then started: AsyncStream<Void>.Continuation) async throws {
+            let transaction = try await realm.beginAsyncWrite()
+            started.finish()
+            for await _ in release {}
+            transaction.cancel()
+        }
+
+        private func create(_ name: String) {
+            log.append(name)
+            realm.create(Tally.self, value: ["name": name])
+        }
+    }
+
+    private func error(_ body: () async throws -> Void) async -> Realm.Error? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? Realm.Error
+        }
+    }
+
+    @Test("While another process writes, each form gives up in time and names that process")
+    func otherProcess() async throws {
+        let configuration = file.fast
+        let store = try await Store(configuration)
+        let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))
+        let started = ContinuousClock.now
+        let errors = await [
+            error { try await store.add("a", timeout: .milliseconds(50)) },
+            error { try await store.addWithRealm("b", timeout: .milliseconds(50)) },
+            error { try await store.addBlocking("c", timeout: .milliseconds(50)) },
+            error { try await store.begin(timeout: .milliseconds(50)) },
+        ]
+        #expect(ContinuousClock.now - started >= .milliseconds(200))
+        for error in errors {
+            #expect(error?.code == .timedOut)
+            #expect(error?.message.contains("process") == true, "\(error?.message ?? "no error")")
+        }
+        #expect(await store.log.isEmpty)
+        lock.release()
+        try await store.add("after", timeout: .seconds(30))
+        #expect(await store.count == 1)
+    }
+
+    @Test("The writer of this process that holds the lock is named with its place in the program")
+    func ownProcess() async throws {
+        let configuration = file.fast
+        let holder = try await Store(configuration)
+        let store = try await Store(configuration)
+        let (release, releaser) = AsyncStream<Void>.makeStream()
+        let (started, starter) = AsyncStream<Void>.makeStream()
+        let holding = Task { try await holder.hold(until: release, then: starter) }
+        for await _ in started {}
+        let failure = await error { try await store.add("a", timeout: .milliseconds(20)) }
+        #expect(failure?.code == .timedOut)
+        let message = failure?.message ?? ""
+        #expect(message.contains("WriteTimeoutTests.swift"), "\(message)")
+        #expect(message.contains("this process (\(getpid())"), "\(message)")
+        releaser.finish()
+        try await holding.value
+        try await store.add("b", timeout: .seconds(30))
+        #expect(await store.count == 1)
+    }
+
+    @Test("Who gives up disturbs nobody: the others write in their order")
+    func order() async throws {
+        let configuration = file.fast
+        let store = try await Store(configuration)
+        let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))
+        var tasks: [Task<Void, any Error>] = []
+        for index in 0..<30 {
+            let timeout: Duration? = index % 3 == 1 ? .milliseconds(50) : nil
+            tasks.append(Task { try await store.add("\(index)", timeout: timeout) })
+            while await store.arrivals <= index { await Task.yield() }
+        }
+        for index in stride(from: 1, to: 30, by: 3) {
+            await #expect(throws: Realm.Error(.timedOut, fileURL: configuration.fileURL)) {
+                try await tasks[index].value
+            }
+        }
+        lock.release()
+        for (index, task) in tasks.enumerated() where index % 3 != 1 { try await task.value }
+        #expect(await store.log == (0..<30).filter { $0 % 3 != 1 }.map { "\($0)" })
+    }
+
+    @Test("A write whose turn comes in time is not disturbed by its deadline")
+    func inTime() async throws {
+        let store = try await Store(file.fast)
+        for index in 0..<200 { try await store.add("\(index)", timeout: .milliseconds(500)) }
+        #expect(await store.count == 200)
+    }
+
+    @Test("Cancellation comes before the deadline when it comes first")
+    func cancellation() async throws {
+        let configuration = file.fast
+        let store = try await Store(configuration)
+        let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))
+        let task = Task { try await store.add("a", timeout: .seconds(30)) }
+        while await store.waitingCount == 0 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        lock.release()
+        #expect(await store.count == 0)
+    }
+
+    @Test("Opening that has to write the schema gives up in time, too")
+    @MainActor
+    func opening() async throws {
+        var configuration = file.fast
+        configuration.objectTypes = [Todo.self]
+        let keeper = try await Realm(configuration: configuration)
+        configuration.objectTypes = [Todo.self, Tally.self]
+        let path = try #require(configuration.fileURL?.path)
+        let lock = try ForeignWriteLock(of: path)
+        await #expect(throws: Realm.Error(.timedOut, fileURL: configuration.fileURL)) {
+            _ = try await Realm.open(configuration: configuration, timeout: .milliseconds(50))
+        }
+        lock.release()
+        let realm = try await Realm.open(configuration: configuration, timeout: .seconds(30))
+        #expect(realm.isEmpty && keeper.isEmpty)
+    }
+}

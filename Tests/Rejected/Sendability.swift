@@ -1,0 +1,22 @@
+import ActorRealm
+
+private func sends<Value: Sendable>(_ type: Value.Type) {}
+
+private func liveTypes() {
+    sends(Realm.self)  // error: open one there, or send a frozen copy or a ThreadSafeReference
+    sends(Realm.AsyncTransaction.self)  // error: belongs to its realm's isolation
+    sends(Todo.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
+    sends(Place.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
+    sends(Results<Todo>.self)  // error: Send a ThreadSafeReference or frozen results
+    sends(List<String>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(LinkingObjects<Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(Migration.self)  // error: only inside its block
+    sends(RealmCollectionChange<Results<Todo>>.self)  // error: Send frozen values
+    sends(ObjectChange<Todo>.self)  // error: Send frozen values
+    sends(PropertyChange.self)  // error: Send frozen values
+    sends(RealmIterator<Todo>.self)  // error: send the collection
+    sends(Query<Todo>.self)  // error: send the results, frozen
+    sends(CollectionChanges<Results<Todo>>.Iterator.self)  // error: send the sequence
+    sends(ObjectChanges<Todo>.Iterator.self)  // error: send the sequence
+    sends(RealmChanges.Iterator.self)  // error: send the sequence
+}

@@ -78,6 +78,7 @@ class AddContext {
     /// - Parameters:
     ///   - object: An unmanaged object.
     ///   - existing: The row that it takes over; nil for one of its own.
+    /// - Returns: the row's key; -1 after a failure.
     @discardableResult
     private final func register(_ object: ObjectBase, reusing existing: Int64? = nil) -> Int64 {
         guard failure == nil else { return -1 }

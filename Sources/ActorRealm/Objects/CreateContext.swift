@@ -11,6 +11,7 @@ final class CreateContext: AddContext {
     ///   - accessor: The class.
     ///   - existing: The row to update, for an embedded object.
     /// - Returns: the object's row.
+    /// - Throws: `ModelError` when the primary key exists already, or the storage's error.
     func create(_ value: Any, _ accessor: TableAccessor, updating existing: Int64? = nil) throws -> Int64 {
         let info = accessor.info
         guard let values = ValueReader.values(of: value, for: info) else {

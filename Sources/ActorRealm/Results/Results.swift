@@ -78,6 +78,10 @@ public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline var elements: IndexingIterator<[Element]>
 
     init(_ backing: _CollectionBacking) {
+        if backing.isEmptied {
+            self.init([])
+            return
+        }
         let cursor = _CollectionCursor(backing)
         self.cursor = cursor
         reference = Unmanaged.passUnretained(cursor)

@@ -295,11 +295,16 @@ public final class _CollectionBacking {
 
     private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
-    /// Checks the access; results of a realm that was invalidated may be read, and are empty.
+    /// Whether these are results of a realm that was invalidated: they may be read, and are empty.
+    var isEmptied: Bool {
+        guard _slowPath(core.lifecycle == .invalidated), case .table = source else { return false }
+        return true
+    }
+
+    /// Checks the access.
     @inline(__always)
     private func checkReading() {
-        if _slowPath(core.isInvalidated), core.lifecycle == .invalidated, case .table = source { return }
-        core.checkAccess()
+        if !isEmptied { core.checkAccess() }
     }
 
     /// The keys of the objects, in order.

@@ -95,6 +95,8 @@ struct Storm {
                     return await worker.work(until: deadline)
                 }
             }
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            group.cancelAll()
             return await group.reduce(into: Outcomes()) { $0.add($1) }
         }
         let (samples, offences) = sampler.stop()

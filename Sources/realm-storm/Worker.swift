@@ -67,7 +67,12 @@ struct Worker {
             writing.cancel()
         }
         do {
-            try await writing.value
+            // When the time is over, whoever waits still is cancelled, too.
+            try await withTaskCancellationHandler {
+                try await writing.value
+            } onCancel: {
+                writing.cancel()
+            }
         } catch is CancellationError {
             outcomes.cancelled += 1
         } catch Realm.Error.timedOut {

@@ -31,12 +31,12 @@ class ListPlace {
         }
         switch descriptor.source {
         case .list(let ownerClass, let key, let property):
-            guard let accessor = owner(ownerClass), let declared = accessor.info.property(property),
+            guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
                 attempt({ try accessor.table.contains(key: key) })
             else { return nil }
             return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
         case .nested(let ownerClass, let key, let property, let path):
-            guard let accessor = owner(ownerClass), let declared = accessor.info.property(property),
+            guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
                 attempt({ try accessor.table.contains(key: key) })
             else { return nil }
             let place = NestedPlace(

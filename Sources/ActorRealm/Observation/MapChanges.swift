@@ -80,7 +80,7 @@ extension Map {
         let subject = MapSubject(
             source: backing.descriptor.source,
             className: backing.descriptor.className,
-            keyPaths: keyPaths
+            keyPaths: keyPaths?.map { backing.columnName($0) }
         )
         do {
             try subject.validate(in: backing.core.model)

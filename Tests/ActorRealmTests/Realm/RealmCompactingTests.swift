@@ -52,7 +52,7 @@ private class Note: Object {
         realm.objects(Note.self)
             .map { note in
                 "\(note.id) \(note.title) \(note.body.count) \(note.numbers.count) \(note.next?.id ?? -1) "
-                    + "\(note.related.map(\.id)) \(realm.objects(Note.self).where { $0.title == note.title }.count)"
+                    + "\(Array(note.related.map(\.id))) \(realm.objects(Note.self).where { $0.title == note.title }.count)"
             }
     }
 

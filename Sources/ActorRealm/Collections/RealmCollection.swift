@@ -63,7 +63,8 @@ extension RealmCollection {
     /// The position of the first object for which a condition holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey() else { return nil }
+        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey()
+        else { return nil }
         return backing.index(of: key)
     }
 
@@ -98,7 +99,9 @@ extension RealmCollection {
     ///   ``filter(_:)-(RealmPredicate)``, which throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
         let backing = managed("filter")
-        return Results(attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments, in: backing.core)) })
+        return Results(
+            attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments, in: backing.core)) }
+        )
     }
 
     /// The objects for which a parsed predicate holds.

@@ -36,7 +36,8 @@ extension RealmCollection where Element: ProjectionObservable {
     /// The position of the first projection for which a condition on its properties holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey() else { return nil }
+        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey()
+        else { return nil }
         return backing.index(of: key)
     }
 }

@@ -94,7 +94,9 @@ enum PredicateFormat {
         case let integer as any BinaryInteger: return .int(Int64(clamping: integer))
         default: break
         }
-        if let elements = ValueReader.elements(of: argument) { return .list(try elements.map { try value($0, in: core) }) }
+        if let elements = ValueReader.elements(of: argument) {
+            return .list(try elements.map { try value($0, in: core) })
+        }
         if let sequence = argument as? any Sequence {
             func list<Elements: Sequence>(_ elements: Elements) throws -> PredicateValue {
                 .list(try elements.map { try value($0, in: core) })

@@ -47,7 +47,9 @@ struct ValueTestFactory {
         case .between:
             guard case .list(let bounds) = value else { throw QueryError("BETWEEN requires an array of two constants") }
             guard bounds.count == 2 else {
-                throw QueryError("The array must contain exactly two objects for BETWEEN operations, not \(bounds.count)")
+                throw QueryError(
+                    "The array must contain exactly two objects for BETWEEN operations, not \(bounds.count)"
+                )
             }
             guard bounds[0] != .null, bounds[1] != .null else {
                 throw QueryError("BETWEEN bounds cannot be null")

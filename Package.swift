@@ -76,6 +76,11 @@ let package = Package(
             dependencies: ["ActorRealm"],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "realm-storm",
+            dependencies: ["ActorRealm"],
+            swiftSettings: settings
+        ),
         .target(
             name: "RealmTestSupport",
             path: "Tests/RealmTestSupport",

@@ -13,6 +13,10 @@ class Place: EmbeddedObject {
     @Persisted var street: String
 }
 
+class TodoName: Projection<Todo> {
+    @Projected(\Todo.name) var name
+}
+
 actor Store {
     var realm: Realm!
 

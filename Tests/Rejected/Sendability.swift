@@ -19,4 +19,10 @@ private func liveTypes() {
     sends(CollectionChanges<Results<Todo>>.Iterator.self)  // error: send the sequence
     sends(ObjectChanges<Todo>.Iterator.self)  // error: send the sequence
     sends(RealmChanges.Iterator.self)  // error: send the sequence
+    sends(DynamicObject.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
+    sends(TodoName.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(ProjectedCollection<String>.self)  // error: Send a frozen copy
+    sends(SectionedResults<String, Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(ResultsSection<String, Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(SectionedResultsChange<SectionedResults<String, Todo>>.self)  // error: Send frozen values
 }

@@ -137,3 +137,11 @@ extension LinkingObjects: _Persistable {
     /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool { true }
 }
+
+extension LinkingObjects: Encodable where Element: Encodable {
+    /// Encodes the objects as an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}

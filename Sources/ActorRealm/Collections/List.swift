@@ -89,7 +89,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         guard case .collection(let descriptor) = reference.content,
             case .list(let ownerClass, let key, let name) = descriptor.source,
             let accessor = realm.core.accessor(className: ownerClass, isDynamic: descriptor.isDynamic),
-            let property = accessor.info.property(name),
+            let property = accessor.info.property(columnNamed: name),
             attempt({ try accessor.table.contains(key: key) })
         else { return nil }
         return List(ListPlace(accessor: accessor, key: key, declared: property.ordinal))

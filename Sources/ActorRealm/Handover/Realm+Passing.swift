@@ -12,7 +12,7 @@ extension Realm {
     /// }
     /// ```
     ///
-    /// In asynchronous code an actor and ``asyncWrite(withoutNotifying:isolation:_:)-(()->Result)`` do this better.
+    /// In asynchronous code an actor and `asyncWrite` do this better.
     ///
     /// - Parameters:
     ///   - passedObject: What is passed.

@@ -33,7 +33,7 @@ class AddContext {
     /// - Returns: nil after a failure.
     final func linkKey(to object: ObjectBase, writer: _RowWriter) -> Int64? {
         guard let other = object.core else {
-            let key = register(object)
+            let key = register(object, reusing: embeddedKey(writer))
             return failure == nil ? key : nil
         }
         if other !== core {
@@ -63,13 +63,28 @@ class AddContext {
         return object.rowKey
     }
 
+    /// The embedded row that a link holds already, to be updated where only differences are written.
+    final func embeddedKey(_ writer: _RowWriter) -> Int64? {
+        guard policy == .modified, !writer.isNewRow else { return nil }
+        let property = writer.accessor.info.properties[writer.declared]
+        guard property.shape.kind == .object, property.shape.collection == .none,
+            writer.accessor.target(of: writer.declared).info.isEmbedded
+        else { return nil }
+        return attempt { try writer.table.link(writer.property, key: writer.rowKey) }
+    }
+
     /// Gives the object a row and queues it to be filled.
+    ///
+    /// - Parameters:
+    ///   - object: An unmanaged object.
+    ///   - existing: The row that it takes over; nil for one of its own.
+    /// - Returns: the row's key; -1 after a failure.
     @discardableResult
-    private final func register(_ object: ObjectBase) -> Int64 {
+    private final func register(_ object: ObjectBase, reusing existing: Int64? = nil) -> Int64 {
         guard failure == nil else { return -1 }
         let accessor = core.requiredAccessor(for: type(of: object))
         do {
-            let (key, isNew) = try row(for: object, accessor)
+            let (key, isNew) = try existing.map { ($0, false) } ?? row(for: object, accessor)
             object.core = core
             object.tableAccessor = accessor
             object.tableState = accessor.state

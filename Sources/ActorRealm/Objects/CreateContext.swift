@@ -5,7 +5,14 @@ import RealmModel
 /// Nesting is limited only by what the value itself nests.
 final class CreateContext: AddContext {
     /// Creates an object, or updates the one with its primary key.
-    func create(_ value: Any, _ accessor: TableAccessor) throws -> Int64 {
+    ///
+    /// - Parameters:
+    ///   - value: What the properties are to hold.
+    ///   - accessor: The class.
+    ///   - existing: The row to update, for an embedded object.
+    /// - Returns: the object's row.
+    /// - Throws: `ModelError` when the primary key exists already, or the storage's error.
+    func create(_ value: Any, _ accessor: TableAccessor, updating existing: Int64? = nil) throws -> Int64 {
         let info = accessor.info
         guard let values = ValueReader.values(of: value, for: info) else {
             misuse(
@@ -22,7 +29,7 @@ final class CreateContext: AddContext {
             return made
         }
 
-        var rowKey: Int64?
+        var rowKey = existing
         var isNew = false
         // A migration may have taken the primary key away until it is done.
         let keyProperty = accessor.table.primaryKeyOrdinal == nil ? nil : info.primaryKeyProperty
@@ -46,13 +53,7 @@ final class CreateContext: AddContext {
                 rowKey = try accessor.table.insert(primaryKey: stored)
                 isNew = true
             }
-        } else {
-            if policy != .error, info.primaryKey == nil {
-                misuse(
-                    "'\(info.name)' does not have a primary key and can not be updated: create it without an update "
-                        + "policy."
-                )
-            }
+        } else if rowKey == nil {
             rowKey = try accessor.table.insert()
             isNew = true
         }
@@ -87,10 +88,8 @@ final class CreateContext: AddContext {
             // As in RealmSwift, a bare primary key stands for an array of one.
             return nil
         }
-        let nested =
-            target.info.primaryKey == nil && policy != .error ? CreateContext(core: core, policy: .error) : self
         do {
-            return try nested.create(value, target)
+            return try create(value, target, updating: embeddedKey(writer))
         } catch {
             failure = error
             return nil

@@ -20,6 +20,8 @@ final class ModelClass: Sendable {
     let alignmentMask: Int
     /// Whether instances are `DynamicObject`s.
     let isDynamic: Bool
+    /// Whether managed wrappers know their object, so that they can be encoded.
+    let wrappersKnowOwner: Bool
     private let ordinals: [String: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
@@ -43,6 +45,7 @@ final class ModelClass: Sendable {
         self.properties = properties
         self.isEmbedded = isEmbedded
         isDynamic = true
+        wrappersKnowOwner = false
         let metadata = unsafeBitCast(DynamicObject.self as ObjectBase.Type, to: UnsafeRawPointer.self)
         instanceSize = Int(crealm_instance_size(metadata))
         alignmentMask = Int(crealm_instance_align_mask(metadata))
@@ -59,6 +62,8 @@ final class ModelClass: Sendable {
     private init(_ type: ObjectBase.Type) {
         self.type = type
         isDynamic = false
+        let isEncodable = type is any Encodable.Type
+        wrappersKnowOwner = isEncodable
         name = type._realmObjectName() ?? Self.simpleName(of: type)
         isEmbedded = type.isEmbeddedClass
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
@@ -100,7 +105,8 @@ final class ModelClass: Sendable {
                     shape: valueType._shape,
                     isPrimaryKey: flags == PersistedKey.primaryKey || name == primaryKeyName,
                     isIndexed: flags == PersistedKey.indexed || indexedNames.contains(name),
-                    originProperty: valueType._wrapperOrigin(at: wrapper)
+                    originProperty: valueType._wrapperOrigin(at: wrapper),
+                    knowsOwner: isEncodable
                 )
             )
             return true
@@ -124,6 +130,9 @@ final class ModelClass: Sendable {
 
     /// The property of a name.
     func property(_ name: String) -> ModelProperty? { ordinals[name].map { properties[$0] } }
+
+    /// The property of a name in the file.
+    func property(columnNamed name: String) -> ModelProperty? { properties.first { $0.columnName == name } }
 
     /// The property of a name that must exist.
     func requiredProperty(_ name: String) -> ModelProperty {

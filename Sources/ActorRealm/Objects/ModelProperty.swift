@@ -14,6 +14,8 @@ final class ModelProperty: Sendable {
     let isIndexed: Bool
     let originProperty: String?
     private let dynamicTargetName: String?
+    /// Whether managed wrappers know their object, so that they can be encoded.
+    private let knowsOwner: Bool
 
     // A class, since the lists of properties are walked for each object that is added.
     init(
@@ -26,7 +28,8 @@ final class ModelProperty: Sendable {
         isPrimaryKey: Bool,
         isIndexed: Bool,
         originProperty: String?,
-        targetName: String? = nil
+        targetName: String? = nil,
+        knowsOwner: Bool = false
     ) {
         self.name = name
         self.columnName = columnName
@@ -38,6 +41,7 @@ final class ModelProperty: Sendable {
         self.isIndexed = isIndexed
         self.originProperty = originProperty
         dynamicTargetName = targetName
+        self.knowsOwner = knowsOwner
     }
 
     /// What a managed wrapper holds.
@@ -63,11 +67,19 @@ final class ModelProperty: Sendable {
     /// Makes the wrapper of an object that was just added read from the row.
     func manage(in object: ObjectBase) {
         valueType._manageWrapper(at: wrapper(in: object), of: object, key: key)
+        if knowsOwner { remember(object) }
     }
 
     /// Drops what the wrapper holds and gives it a key.
     func reset(in object: ObjectBase, key: UInt32) {
-        if hasWrapper { valueType._resetWrapper(at: wrapper(in: object), key: key) }
+        guard hasWrapper else { return }
+        valueType._resetWrapper(at: wrapper(in: object), key: key)
+        if knowsOwner, Int32(bitPattern: key) > 0 { remember(object) }
+    }
+
+    /// Tells the managed wrapper which object it is a part of.
+    func remember(_ object: ObjectBase) {
+        OwnerAddress.store(object, key: key, at: wrapper(in: object))
     }
 
     /// The value, whether the object is managed or not.

@@ -7,6 +7,8 @@ struct ModelSchema: Sendable {
     let classes: [ModelClass]
     private let byName: [String: ModelClass]
     private let types: Set<ObjectIdentifier>
+    /// Whether some property has another name in the file.
+    let hasMappings: Bool
 
     /// The classes that a configuration names with those that they link to, or all model classes of the process.
     ///
@@ -50,6 +52,7 @@ struct ModelSchema: Sendable {
         classes = found
         self.byName = byName
         types = seen
+        hasMappings = found.contains { $0.properties.contains { $0.name != $0.columnName } }
     }
 
     private struct Key: Hashable {

@@ -19,14 +19,22 @@ enum ObjectDescription {
 
     static func describe<Elements: RealmCollection>(collection: Elements, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        var text = "\(String(describing: type(of: collection))) (\n"
-        for (index, element) in collection.prefix(maximumElements).enumerated() {
-            let value = describe(value: Elements.Element._boxedElement(element), depth: depth + 1)
-            text += "\t[\(index)] \(indented(value)),\n"
-        }
+        let address = String(UInt(bitPattern: ObjectIdentifier(identity(of: collection)).hashValue), radix: 16)
+        let elements = collection.prefix(maximumElements).enumerated()
+            .map { index, element in
+                let value = describe(value: Elements.Element._boxedElement(element), depth: depth + 1)
+                return "\t[\(index)] \(indented(value))"
+            }
+        var text = "\(String(describing: type(of: collection))) <0x\(address)> (\n" + elements.joined(separator: ",\n")
         let count = collection.count
-        if count > maximumElements { text += "\t... \(count - maximumElements) objects skipped.\n" }
-        return text + ")"
+        if count > maximumElements { text += "\n\t... \(count - maximumElements) objects skipped." }
+        return text + (elements.isEmpty ? ")" : "\n)")
+    }
+
+    /// The object that stands for a collection: the list itself, or what is behind results.
+    private static func identity<Elements: RealmCollection>(of collection: Elements) -> AnyObject {
+        if type(of: collection) is AnyObject.Type { return collection as AnyObject }
+        return collection._backing ?? collection as AnyObject
     }
 
     private static func describe(value: Any?, depth: Int) -> String {
@@ -35,7 +43,7 @@ enum ObjectDescription {
         case let object as ObjectBase: return describe(object, depth: depth)
         case let data as Data:
             let shown = data.prefix(24).map { format(byte: $0) }.joined()
-            return data.count > 24 ? "<\(shown)... — \(data.count) total bytes>" : "<\(shown)>"
+            return "<\(shown)\(data.count > 24 ? "…" : "") — \(data.count) total bytes>"
         case let collection as any RealmCollection: return describe(collection: collection, depth: depth)
         default: return "\(value)"
         }

@@ -12,29 +12,40 @@
 /// and reads and writes go to the row.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    /// Positive: the managed property's ordinal + 1; 0 or negative: unmanaged, with the declaration's flags.
-    @usableFromInline var key: UInt32
+    /// Positive: managed, with the ordinal + 1 in the low bits and a part of the owner's address above them; 0 or
+    /// negative: unmanaged, with the declaration's flags.
+    @usableFromInline var word: UInt32
+    /// The rest of the owner's address; see `owner`.
+    @usableFromInline var address: UInt32
     /// The unmanaged value, or the collection object of a managed one.
     @usableFromInline var value: Value?
 
     @inlinable
     init(key: UInt32, value: Value?) {
-        self.key = key
+        word = key
+        address = 0
         self.value = value
     }
+
+    /// Positive: the managed property's ordinal + 1; 0 or negative: unmanaged, with the declaration's flags.
+    @usableFromInline var key: UInt32 {
+        get { Int32(bitPattern: word) > 0 ? word & PersistedKey.ordinalMask : word }
+        set { word = newValue }
+    }
+
+    /// The object that the managed wrapper is a part of, where its class wants its wrappers to know; see `OwnerAddress`.
+    var owner: ObjectBase? { OwnerAddress.object(word, address) }
 
     /// Declares a property that starts at its type's default.
     @inlinable @inline(__always)
     public init() {
-        key = 0
-        value = nil
+        self.init(key: 0, value: nil)
     }
 
     /// Declares a property with a default value.
     @inlinable @inline(__always)
     public init(wrappedValue: @autoclosure () -> Value) {
-        key = 0
-        value = wrappedValue()
+        self.init(key: 0, value: wrappedValue())
     }
 
     /// Not available: the value of a wrapper is reached through the object that contains it.
@@ -56,8 +67,9 @@ public struct Persisted<Value: _Persistable> {
         storage storageKeyPath: ReferenceWritableKeyPath<Enclosing, Self>
     ) -> Value {
         @inline(__always) get {
-            let key = object[keyPath: storageKeyPath].key
-            if _fastPath(Int32(bitPattern: key) > 0) {
+            let word = object[keyPath: storageKeyPath].word
+            let key = word & PersistedKey.ordinalMask
+            if _fastPath(Int32(bitPattern: word) > 0) {
                 if !Value._isCollection { return Value._get(object, key) }
                 if let cached = object[keyPath: storageKeyPath].value { return cached }
                 let collection = Value._get(object, key)
@@ -65,24 +77,25 @@ public struct Persisted<Value: _Persistable> {
                 return collection
             }
             if let value = object[keyPath: storageKeyPath].value { return value }
-            let value = Value._initialValue(object, key)
-            if key & PersistedKey.recording != PersistedKey.recording { object[keyPath: storageKeyPath].value = value }
+            let value = Value._initialValue(object, word)
+            if word & PersistedKey.recording != PersistedKey.recording { object[keyPath: storageKeyPath].value = value }
             return value
         }
         @inline(__always) set {
-            let key = object[keyPath: storageKeyPath].key
+            let word = object[keyPath: storageKeyPath].word
+            let key = word & PersistedKey.ordinalMask
             if Value._isCollection {
                 // Assigning a collection copies its elements: the property keeps its own collection object.
                 if let own = object[keyPath: storageKeyPath].value {
                     Value._assignContents(of: newValue, to: own)
-                } else if Int32(bitPattern: key) > 0 {
+                } else if Int32(bitPattern: word) > 0 {
                     Value._assignContents(of: newValue, to: Value._get(object, key))
                 } else {
-                    let own = Value._initialValue(object, key)
+                    let own = Value._initialValue(object, word)
                     object[keyPath: storageKeyPath].value = own
                     Value._assignContents(of: newValue, to: own)
                 }
-            } else if Int32(bitPattern: key) > 0 {
+            } else if Int32(bitPattern: word) > 0 {
                 Value._set(object, key, newValue)
             } else {
                 object[keyPath: storageKeyPath].value = newValue
@@ -100,6 +113,8 @@ enum PersistedKey {
     @usableFromInline static var indexed: UInt32 { 0x8000_0002 }
     /// The wrapper belongs to a recording instance; the low bits hold the ordinal + 1.
     @usableFromInline static var recording: UInt32 { 0xC000_0000 }
+    /// The bits of a managed wrapper's key that hold the ordinal + 1.
+    @usableFromInline static var ordinalMask: UInt32 { 0xFFFF }
 }
 
 extension Persisted where Value: _PrimaryKey {
@@ -130,30 +145,5 @@ extension Persisted where Value: LinkingObjectsProtocol {
     /// Declares the objects that link to this one through their property of that name.
     public init(originProperty: String) {
         self.init(key: 0, value: Value(originProperty: originProperty))
-    }
-}
-
-extension Persisted: Decodable where Value: Decodable {
-    /// Decodes the value of an unmanaged object's property.
-    public init(from decoder: any Decoder) throws {
-        self.init(key: 0, value: try Value(from: decoder))
-    }
-}
-
-extension Persisted: Encodable where Value: Encodable {
-    /// Encodes the value of an unmanaged object's property.
-    public func encode(to encoder: any Encoder) throws {
-        if Int32(bitPattern: key) > 0 {
-            throw EncodingError.invalidValue(
-                self,
-                EncodingError.Context(
-                    codingPath: encoder.codingPath,
-                    debugDescription:
-                        "Only unmanaged Realm objects can be encoded using automatic Codable synthesis. "
-                        + "You must explicitly define encode(to:) on the model class to encode managed objects."
-                )
-            )
-        }
-        try (value ?? Value._defaultValue()).encode(to: encoder)
     }
 }

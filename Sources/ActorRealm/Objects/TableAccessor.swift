@@ -133,6 +133,9 @@ final class TableAccessor {
             object.tableState = state
             object.tableAccessor = self
         }
+        if info.wrappersKnowOwner {
+            for property in info.properties { property.remember(object) }
+        }
         object.core = core
         object.rowKey = key
         if let location {

@@ -69,10 +69,11 @@ extension ObservationSource where Subject == ObjectSubject {
         return .change(
             object,
             names.map { name in
-                guard let property = schema?[name], property.isStored, property.collection == .none else {
-                    return PropertyChange(name: name, oldValue: nil, newValue: nil)
-                }
-                return PropertyChange(name: name, oldValue: old?[name], newValue: object[name])
+                let declared = object.modelClass.property(columnNamed: name)
+                let label = declared?.name ?? name
+                guard declared != nil, let property = schema?[name], property.isStored, property.collection == .none
+                else { return PropertyChange(name: label, oldValue: nil, newValue: nil) }
+                return PropertyChange(name: label, oldValue: old?[label], newValue: object[label])
             }
         )
     }

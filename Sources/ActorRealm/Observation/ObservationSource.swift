@@ -53,6 +53,7 @@ extension RealmCollection {
             )
         }
         backing.core.checkObservable()
+        let keyPaths = keyPaths?.map { backing.columnName($0) }
         let subject = CollectionSubject(descriptor: backing.descriptor, keyPaths: keyPaths)
         do {
             try subject.validate(in: backing.core.model)
@@ -80,6 +81,8 @@ extension ObjectBase {
             )
         }
         core.checkObservable()
+        let names = ColumnNames(core)
+        let keyPaths = keyPaths?.map { names?.path($0, from: modelClass) ?? $0 }
         let subject = ObjectSubject(className: className, key: key, keyPaths: keyPaths, labels: labels)
         do {
             try subject.validate(in: core.model)

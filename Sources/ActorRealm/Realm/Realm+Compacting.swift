@@ -98,7 +98,7 @@ extension StorageFile {
             try compact()
             return true
         } catch let error as StorageError where error.code == .alreadyOpen {
-            configuration.logger?
+            (configuration.logger ?? Logger.sharedIfSet)?
                 .notice(
                     "A realm was not compacted when it was opened: another process has it open.",
                     metadata: ["realm.path": "\(path)"]

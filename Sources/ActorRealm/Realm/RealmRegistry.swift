@@ -124,7 +124,7 @@ final class RealmRegistry: Sendable {
         do {
             let file = try openCompacted(path, settings, configuration)
             if let version = file.rolledBackVersion {
-                configuration.logger?
+                (configuration.logger ?? Logger.sharedIfSet)?
                     .notice(
                         "A commit that was cut short, and never acknowledged, was rolled back.",
                         metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"]

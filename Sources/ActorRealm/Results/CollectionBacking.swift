@@ -114,7 +114,7 @@ public final class _CollectionBacking {
         try self.init(
             core: accessor.core,
             descriptor: CollectionDescriptor(
-                source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.name),
+                source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.columnName),
                 className: target?.info.name,
                 isDynamic: accessor.info.isDynamic
             ),
@@ -136,7 +136,11 @@ public final class _CollectionBacking {
         try self.init(
             core: accessor.core,
             descriptor: CollectionDescriptor(
-                source: .backlinks(targetClass: accessor.info.name, targetKey: key, property: property),
+                source: .backlinks(
+                    targetClass: accessor.info.name,
+                    targetKey: key,
+                    property: declared.columnName
+                ),
                 className: origin.info.name,
                 isDynamic: accessor.info.isDynamic
             ),
@@ -163,14 +167,15 @@ public final class _CollectionBacking {
             base = try _CollectionBacking(table: accessor)
         case .list(let ownerClass, let key, let property):
             guard let accessor = find(ownerClass), try accessor.table.contains(key: key),
-                let declared = accessor.info.property(property)
+                let declared = accessor.info.property(columnNamed: property)
             else { return nil }
             base = try _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
         case .backlinks(let targetClass, let key, let property):
             guard let accessor = find(targetClass), let name = descriptor.className,
-                let origin = find(name), try accessor.table.contains(key: key)
+                let origin = find(name), try accessor.table.contains(key: key),
+                let declared = origin.info.property(columnNamed: property)
             else { return nil }
-            base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: property)
+            base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: declared.name)
         }
         try self.init(
             core: core,
@@ -196,7 +201,8 @@ public final class _CollectionBacking {
     }
 
     func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
-        try refined { descriptor in
+        let predicate = columnNames.map { $0.predicate(predicate, from: elements?.info) } ?? predicate
+        return try refined { descriptor in
             if descriptor.isLimited {
                 descriptor.steps.append(.filter(predicate))
                 return
@@ -222,11 +228,23 @@ public final class _CollectionBacking {
     }
 
     func sorted(_ descriptors: [SortDescriptor]) throws -> _CollectionBacking {
-        try refined { $0.steps.append(.sort(descriptors)) }
+        let descriptors = descriptors.map {
+            SortDescriptor(keyPath: columnName($0.keyPath), ascending: $0.ascending)
+        }
+        return try refined { $0.steps.append(.sort(descriptors)) }
     }
 
     func distinct(_ keyPaths: [String]) throws -> _CollectionBacking {
-        try refined { $0.steps.append(.distinct(keyPaths)) }
+        let keyPaths = keyPaths.map { columnName($0) }
+        return try refined { $0.steps.append(.distinct(keyPaths)) }
+    }
+
+    /// Turns the program's names into those in the file; nil where they are the same.
+    private var columnNames: ColumnNames? { elements == nil ? nil : ColumnNames(core) }
+
+    /// The path in the file of a path in the program.
+    func columnName(_ keyPath: String) -> String {
+        columnNames.map { $0.path(keyPath, from: elements?.info) } ?? keyPath
     }
 
     func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
@@ -277,11 +295,16 @@ public final class _CollectionBacking {
 
     private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
-    /// Checks the access; results of a realm that was invalidated may be read, and are empty.
+    /// Whether these are results of a realm that was invalidated: they may be read, and are empty.
+    var isEmptied: Bool {
+        guard _slowPath(core.lifecycle == .invalidated), case .table = source else { return false }
+        return true
+    }
+
+    /// Checks the access.
     @inline(__always)
     private func checkReading() {
-        if _slowPath(core.isInvalidated), core.lifecycle == .invalidated, case .table = source { return }
-        core.checkAccess()
+        if !isEmptied { core.checkAccess() }
     }
 
     /// The keys of the objects, in order.
@@ -511,7 +534,7 @@ public final class _CollectionBacking {
         guard let property else {
             throw QueryError("Operation '\(operation.name)' needs a property when the elements are objects.")
         }
-        let aggregation = try Aggregation(operation, of: PropertyPath(property), table: elements.table)
+        let aggregation = try Aggregation(operation, of: PropertyPath(columnName(property)), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }
         if case .table = source, let query, !descriptor.isNarrowed, withCache({ $0.keys }) == nil {
             return _Stored(try aggregation.value(where: query))

@@ -78,9 +78,9 @@ public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline var elements: IndexingIterator<[Element]>
 
     init(_ backing: _CollectionBacking) {
-        let cursor = _CollectionCursor(backing)
+        let cursor = backing.isEmptied ? nil : _CollectionCursor(backing)
         self.cursor = cursor
-        reference = Unmanaged.passUnretained(cursor)
+        reference = cursor.map { Unmanaged.passUnretained($0) }
         elements = [].makeIterator()
     }
 

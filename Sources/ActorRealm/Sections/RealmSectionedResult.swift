@@ -49,6 +49,13 @@ public enum SectionedResultsChange<Collection> {
     )
 }
 
+@available(
+    *,
+    unavailable,
+    message: "A change holds what belongs to its observer's isolation. Send frozen values, or what you read from it."
+)
+extension SectionedResultsChange: Sendable {}
+
 extension IndexPath {
     /// The position of an item in a section.
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }

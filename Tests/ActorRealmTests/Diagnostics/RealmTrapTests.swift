@@ -26,6 +26,14 @@ private actor Holder {
     func open() async throws { realm = try await Realm(configuration: configuration()) }
     func count() -> Int { realm?.objects(Tally.self).count ?? -1 }
     func leak() -> Unchecked<Realm?> { Unchecked(realm) }
+    func add() { realm?.add(Tally(name: "x")) }
+
+    /// Has another job write inside this one's transaction.
+    func addInForeignTransaction() async throws {
+        let transaction = try await realm?.beginAsyncWrite()
+        await Task.detached { await self.add() }.value
+        transaction?.cancel()
+    }
 }
 
 private struct Unchecked<Value>: @unchecked Sendable {
@@ -111,6 +119,47 @@ struct RealmTrapTests {
             try run()
         }
         expect(result, says: "write transaction", "realm.write")
+    }
+
+    @Test("Adding while another task's transaction in two steps is open")
+    func addInForeignTransaction() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let holder = Holder()
+            try await holder.open()
+            try await holder.addInForeignTransaction()
+        }
+        expect(result, says: "in a write transaction", "realm.asyncWrite")
+    }
+
+    @Test("An object and a list of a realm that was invalidated")
+    func invalidated() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            func run() throws {
+                let realm = try Realm(configuration: configuration())
+                let tally = try realm.write { realm.create(Tally.self, value: ["name": "x"]) }
+                realm.invalidate()
+                _ = tally.name
+            }
+            try run()
+        }
+        expect(result, says: "invalidate()", "Fetch it from the realm again")
+    }
+
+    @Test("Changing a frozen object, and freezing an unmanaged one")
+    func frozen() async {
+        let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            func run() throws {
+                let realm = try Realm(configuration: configuration())
+                let tally = try realm.write { realm.create(Tally.self, value: ["name": "x"]) }
+                tally.freeze().count = 1
+            }
+            try run()
+        }
+        expect(changed, says: "frozen object", "thaw")
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Tally(name: "x").freeze()
+        }
+        expect(unmanaged, says: "cannot be frozen", "Add them to a realm first")
     }
 
     @Test("refresh() of a read-only realm, and autorefresh of a frozen one")

@@ -1,0 +1,48 @@
+extension Persisted: Decodable where Value: Decodable {
+    /// Decodes the value of an unmanaged object's property.
+    public init(from decoder: any Decoder) throws {
+        self.init(key: 0, value: try Value(from: decoder))
+    }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+    /// Encodes the value of a property, of a managed object too.
+    ///
+    /// A wrapper of a managed object knows that object when the class is `Encodable`.
+    public func encode(to encoder: any Encoder) throws {
+        guard Int32(bitPattern: key) > 0 else {
+            return try (value ?? Value._defaultValue()).encode(to: encoder)
+        }
+        guard let object = owner else {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription:
+                        "Only unmanaged Realm objects can be encoded using automatic Codable synthesis, unless the class "
+                        + "itself is Encodable. You must explicitly define encode(to:) on the model class to encode "
+                        + "managed objects."
+                )
+            )
+        }
+        try Value._get(object, key).encode(to: encoder)
+    }
+}
+
+/// A wrapper that decodes as nil when its key is missing.
+public protocol _OptionalCodingWrapper: Decodable {
+    /// The wrapper that holds nil.
+    init(missing: Void)
+}
+
+extension Persisted: _OptionalCodingWrapper where Value: Decodable & ExpressibleByNilLiteral {
+    /// The wrapper that holds nil.
+    public init(missing: Void) { self.init(key: 0, value: .some(nil)) }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes an optional property, which is nil when its key is missing.
+    public func decode<Wrapper: _OptionalCodingWrapper>(_ type: Wrapper.Type, forKey key: Key) throws -> Wrapper {
+        try decodeIfPresent(type, forKey: key) ?? Wrapper(missing: ())
+    }
+}

@@ -1,0 +1,125 @@
+import ActorRealm
+import Foundation
+
+/// Many tasks on many actors in several processes write to one file, asynchronously and blocking, and are cancelled at random.
+///
+/// Ends with status 1 when a promise was broken: a write that was acknowledged is lost, or one that was not is there; a block
+/// ran twice; a process's writes were not made in the order in which they came; a thread of Swift's pool waited for the device
+/// or for another process.
+@main
+struct Storm {
+    static func main() async throws {
+        var options = Options(Array(CommandLine.arguments.dropFirst()))
+        if let process = options.process { return try await run(process, options) }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storm-\(UUID().uuidString)")
+        if options.path.isEmpty {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            options.path = folder.appendingPathComponent("storm.realm").path
+        }
+        let isKept = try await direct(options)
+        try? FileManager.default.removeItem(at: folder)
+        exit(isKept ? 0 : 1)
+    }
+
+    private static func configuration(_ options: Options) -> Realm.Configuration {
+        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: options.path))
+        configuration.objectTypes = [Entry.self, Total.self]
+        if !options.isFlushed { configuration.durability = .unflushed }
+        return configuration
+    }
+
+    // MARK: The process that starts the others
+
+    @MainActor
+    private static func direct(_ options: Options) async throws -> Bool {
+        print("seed \(options.seed)")
+        let realm = try await Realm(configuration: configuration(options))
+        try realm.write { _ = realm.create(Total.self, value: ["id": 0, "count": 0]) }
+        var children: [(process: Process, output: Pipe)] = []
+        for number in 0..<options.processes {
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            process.arguments = options.arguments(ofProcess: number)
+            process.standardOutput = output
+            try process.run()
+            children.append((process, output))
+        }
+        var written = 0
+        var sum = 0
+        var isKept = true
+        for (process, output) in children {
+            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            print(text, terminator: "")
+            let numbers = text.split(separator: "\n").last?.split(separator: " ").compactMap { Int($0) } ?? []
+            guard process.terminationStatus == 0, numbers.count == 2 else {
+                print("BROKEN: a process ended with status \(process.terminationStatus)")
+                isKept = false
+                continue
+            }
+            written += numbers[0]
+            sum &+= numbers[1]
+        }
+        realm.refresh()
+        let entries = realm.objects(Entry.self)
+        let found = entries.reduce(0) { $0 &+ $1.id }
+        let total = realm.object(ofType: Total.self, forPrimaryKey: 0)?.count ?? 0
+        print("\(written) writes acknowledged, \(entries.count) in the file, counted \(total)")
+        if entries.count != written || found != sum || total != written {
+            print("BROKEN: writes were lost, or made without being acknowledged")
+            isKept = false
+        }
+        try realm.verify()
+        print(isKept ? "kept" : "broken")
+        return isKept
+    }
+
+    // MARK: One of the others
+
+    private static func run(_ process: Int, _ options: Options) async throws {
+        let ledger = Ledger()
+        let sampler = PoolSampler()
+        var writers: [Writer] = []
+        for number in 0..<(options.actors / options.processes) {
+            writers.append(try await Writer(number, isPure: number % 5 == 0, configuration(options), ledger))
+        }
+        sampler.start()
+        let deadline = ContinuousClock.now + .seconds(options.seconds)
+        let tasks = options.tasks / options.processes
+        let outcomes = await withTaskGroup(of: Outcomes.self) { [writers] group in
+            for task in 0..<tasks {
+                group.addTask {
+                    let seed = options.seed &+ UInt64(process * 1_000_003 + task)
+                    var worker = Worker(process, task, writers[task % writers.count], seed)
+                    return await worker.work(until: deadline)
+                }
+            }
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            group.cancelAll()
+            return await group.reduce(into: Outcomes()) { $0.add($1) }
+        }
+        let (samples, offences) = sampler.stop()
+        let report = ledger.report
+        print(
+            "process \(process): \(tasks) tasks on \(writers.count) actors, \(report[0]) written, \(outcomes.cancelled) "
+                + "cancelled, \(outcomes.timedOut) timed out; p50 \(report[3]) us, p99 \(report[4]) us; farthest behind its "
+                + "place: \(report[2]); \(samples) looks at threads"
+        )
+        var isKept = true
+        if outcomes.failed > 0 {
+            print("BROKEN: \(outcomes.failed) writes failed: \(outcomes.failure)")
+            isKept = false
+        }
+        if report[2] > Ledger.tolerance {
+            print("BROKEN: a write came \(report[2]) places behind its own")
+            isKept = false
+        }
+        if !offences.isEmpty {
+            print("BROKEN: threads of the pool waited: \(Set(offences).sorted()), \(offences.count) times")
+            isKept = false
+        }
+        print(report[0], report[1])
+        exit(isKept ? 0 : 1)
+    }
+}

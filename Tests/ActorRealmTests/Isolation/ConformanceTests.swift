@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// `Docs/Conformance.md` names code and tests: they must exist.
+@Suite("The list of promises names code and tests that exist")
+struct ConformanceTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The source files, by name.
+    private static func files() throws -> [String: [URL]] {
+        var files: [String: [URL]] = [:]
+        for folder in ["Sources", "Tests", "Benchmarks/Sources"] {
+            let enumerator = FileManager.default.enumerator(
+                at: root.appendingPathComponent(folder),
+                includingPropertiesForKeys: nil,
+                options: [.skipsHiddenFiles]
+            )
+            for case let url as URL in try #require(enumerator) {
+                files[url.lastPathComponent, default: []].append(url)
+            }
+        }
+        return files
+    }
+
+    @Test("Every file that is named exists, and every test is in its suite's file")
+    func names() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("Docs/Conformance.md"), encoding: .utf8)
+        let files = try Self.files()
+        var named = 0
+        for match in text.matches(of: /`([A-Za-z0-9+.\-]+\.(?:swift|py|md))`/) {
+            named += 1
+            #expect(files[String(match.1)] != nil, "there is no file \(match.1)")
+        }
+        var tests = 0
+        for match in text.matches(of: /`([A-Za-z]+Tests)`: ((?:"[^"]+"(?:, )?)+)/) {
+            guard let urls = files["\(match.1).swift"] else {
+                Issue.record("there is no file \(match.1).swift")
+                continue
+            }
+            let source = try urls.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+            for name in match.2.matches(of: /"([^"]+)"/) {
+                tests += 1
+                #expect(
+                    source.contains("\"\(name.1)\"") || source.contains("`\(name.1)`"),
+                    "\(match.1) has no test \"\(name.1)\""
+                )
+            }
+        }
+        #expect(named > 50 && tests > 60, "found \(named) files and \(tests) tests")
+    }
+
+    @Test("Every row of a table names its code and its test, or says why there is none")
+    func rows() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("Docs/Conformance.md"), encoding: .utf8)
+        var rows = 0
+        for line in text.split(separator: "\n") where line.hasPrefix("| ") && !line.hasPrefix("| promise") {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            rows += 1
+            #expect(cells.count == 3, "\(line)")
+            #expect(cells.allSatisfy { !$0.isEmpty }, "\(line)")
+            let isProved = cells[2].contains("Tests`") || cells[2].contains(".swift`") || cells[2].contains(".py`")
+            #expect(isProved || cells[2].hasPrefix("none: "), "\(line)")
+        }
+        #expect(rows > 80, "found \(rows) rows")
+    }
+}

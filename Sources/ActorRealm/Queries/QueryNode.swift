@@ -43,18 +43,20 @@ struct QueryPath {
 }
 
 /// What a typed query is made of, before it becomes a predicate.
-indirect enum QueryNode {
+///
+/// Paths and values, the parts of every query, are not boxed.
+enum QueryNode {
     case value(PredicateValue)
     /// An embedded object without a row, whose properties are compared.
     case embedded(EmbeddedObject)
     /// A managed object.
     case object(ObjectBase)
     case path(QueryPath)
-    case subqueryCount(QueryNode)
-    case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
-    case and(QueryNode, QueryNode)
-    case or(QueryNode, QueryNode)
-    case not(QueryNode)
+    indirect case subqueryCount(QueryNode)
+    indirect case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
+    indirect case and(QueryNode, QueryNode)
+    indirect case or(QueryNode, QueryNode)
+    indirect case not(QueryNode)
 
     /// The path of a node that stands for a property.
     var path: QueryPath {

@@ -24,13 +24,13 @@ package struct PredicateComparison: Sendable, Equatable {
 }
 
 /// One side of a comparison.
-package indirect enum PredicateOperand: Sendable, Equatable {
+package enum PredicateOperand: Sendable, Equatable {
     /// A property of the row, or of objects it links to. The empty path is the row itself (`SELF`).
     case path(PropertyPath)
     /// A constant.
     case value(PredicateValue)
     /// The number of a collection's objects for which a predicate holds.
-    case subqueryCount(PredicateSubquery)
+    indirect case subqueryCount(PredicateSubquery)
 
     /// The property of a dotted path, as in `owner.name`.
     package static func path(_ text: String) -> PredicateOperand { .path(PropertyPath(text)) }

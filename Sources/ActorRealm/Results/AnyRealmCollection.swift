@@ -1,0 +1,69 @@
+/// A collection of any kind, as far as the elements are of one type.
+///
+/// ```swift
+/// let shown: [AnyRealmCollection<Dog>] = [AnyRealmCollection(person.dogs), AnyRealmCollection(realm.objects(Dog.self))]
+/// ```
+public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
+    private let base: any RealmCollection<Element>
+
+    /// Wraps a collection, which stays what it is.
+    public init<Base: RealmCollection>(_ base: Base) where Base.Element == Element { self.base = base }
+
+    /// What stands behind a managed collection; nil for an unmanaged one.
+    public var _backing: _CollectionBacking? { base._backing }
+    /// The number of elements.
+    public var count: Int { base.count }
+    /// The first element; nil when there is none.
+    public var first: Element? { base.isEmpty ? nil : self[0] }
+    /// The element at a position.
+    public subscript(position: Int) -> Element { base[position] }
+
+    /// Iterates over the elements as they are now, in spite of writes made in the loop.
+    public func makeIterator() -> RealmIterator<Element> {
+        base._backing.map { RealmIterator($0) } ?? RealmIterator((0..<base.count).map { base[$0] })
+    }
+
+    /// The realm that the collection belongs to; nil while it is unmanaged.
+    public var realm: Realm? { base.realm }
+    /// Whether the collection's owner was deleted, or its realm invalidated.
+    public var isInvalidated: Bool { base.isInvalidated }
+    /// Whether the collection stands on one version for good.
+    public var isFrozen: Bool { base.isFrozen }
+    /// The collection as of the version that the realm stands on.
+    public func freeze() -> AnyRealmCollection { AnyRealmCollection(wrapping: base.freeze()) }
+    /// The live collection of a frozen one; nil when its owner does not exist any more.
+    public func thaw() -> AnyRealmCollection? { base.thaw().map { AnyRealmCollection(wrapping: $0) } }
+
+    private init(wrapping base: any RealmCollection<Element>) { self.base = base }
+
+    /// The value as a description that does not belong to an isolation.
+    public var _reference: _ConfinedReference { base._reference }
+    /// The value that a description stands for in a realm.
+    public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> AnyRealmCollection? {
+        Results<Element>._resolve(reference, in: realm).map { AnyRealmCollection($0) }
+    }
+
+    /// Whether both wrap the same collection.
+    public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool {
+        guard let one = left._backing, let other = right._backing else {
+            guard let one = left.base as? List<Element>, let other = right.base as? List<Element> else { return false }
+            return one == other
+        }
+        return one === other || (one.core === other.core && one.descriptor == other.descriptor)
+    }
+}
+
+@available(
+    *,
+    unavailable,
+    message: "A collection belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+)
+extension AnyRealmCollection: Sendable {}
+
+extension AnyRealmCollection: Encodable where Element: Encodable {
+    /// Encodes the elements as an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}

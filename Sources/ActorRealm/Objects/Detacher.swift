@@ -62,16 +62,46 @@ final class Detacher {
     private func fill(_ item: Pending) {
         for property in item.source.modelClass.properties where !property.isComputed {
             let value = property.value(in: item.source)
-            guard property.shape.target != nil else {
+            if let any = value as? AnyRealmValue {
+                property.assign(copied(any, depth: item.depth), to: item.copy)
+                continue
+            }
+            guard property.shape.target != nil || property.shape.kind == .any else {
                 property.assign(value, to: item.copy)
                 continue
             }
             if let object = value as? ObjectBase {
                 property.assign(target(object, depth: item.depth), to: item.copy)
-            } else if let value, let elements = ValueReader.elements(of: value) {
-                let copies = elements.compactMap { ($0 as? ObjectBase).flatMap { target($0, depth: item.depth) } }
+            } else if let value, let entries = ValueReader.entries(of: value) {
+                var copies: [String: Any?] = [:]
+                for entry in entries { copies.updateValue(element(entry.value, depth: item.depth), forKey: entry.name) }
                 property.assign(copies, to: item.copy)
+            } else if let value, let elements = ValueReader.elements(of: value) {
+                let isAny = property.shape.kind == .any
+                let copies = elements.map { element($0, depth: item.depth) }
+                property.assign(isAny ? copies : copies.filter { $0 != nil }, to: item.copy)
             }
+        }
+    }
+
+    private func element(_ value: Any?, depth: Int) -> Any? {
+        switch value {
+        case let object as ObjectBase: target(object, depth: depth)
+        case let any as AnyRealmValue: copied(any, depth: depth)
+        default: value
+        }
+    }
+
+    /// A value of any kind with copies of the objects in it; none in the place of those beyond the depth.
+    private func copied(_ value: AnyRealmValue, depth: Int) -> AnyRealmValue {
+        switch value {
+        case .object(let object): (target(object, depth: depth) as? Object).map { .object($0) } ?? .none
+        case .list(let list): .fromArray(list.map { copied($0, depth: depth) })
+        case .dictionary(let map):
+            .fromDictionary(
+                Dictionary(map.map { ($0.key, copied($0.value, depth: depth)) }) { first, _ in first }
+            )
+        default: value
         }
     }
 }

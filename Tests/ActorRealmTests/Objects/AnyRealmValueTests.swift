@@ -161,3 +161,58 @@ import Testing
         #expect(unmanaged.anything.count == 1)
     }
 }
+
+@Suite struct DetachedCollectionTests {
+    @Test func `copies take sets, maps and values of any kind with them`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write {
+            let crate = Crate(id: 1)
+            crate.tags.insert(objectsIn: ["a", "b"])
+            crate.friends.insert(Crate(id: 2))
+            crate.peers["me"] = crate
+            crate.peers["nobody"] = .some(nil)
+            crate.slips["s"] = Slip(value: ["text": "slip"])
+            crate.value = .fromDictionary(["self": .object(crate), "list": .fromArray([.int(1)])])
+            crate.values.append(objectsIn: [.none, .object(crate)])
+            crate.price = "1.50"
+            realm.add(crate)
+            return crate
+        }
+        let copy = crate.detached()
+        #expect(copy.realm == nil)
+        #expect(Set(copy.tags) == ["a", "b"])
+        #expect(copy.friends.first?.id == 2)
+        #expect(copy.peers["me"].flatMap { $0 } === copy)
+        #expect(copy.peers["nobody"] == .some(nil))
+        #expect(copy.slips["s"]??.text == "slip")
+        #expect(copy.value.dictionaryValue?["self"]?.object(Crate.self) === copy)
+        #expect(copy.value.dictionaryValue?["list"]?.listValue?.first == .int(1))
+        #expect(copy.values.count == 2)
+        #expect(copy.values[1].object(Crate.self) === copy)
+        #expect(copy.price.stringValue == "1.50")
+        let shallow = crate.detached(depth: 0)
+        #expect(shallow.friends.isEmpty)
+        #expect(shallow.slips["s"]??.text == "slip")
+        #expect(shallow.peers["me"] == .some(nil))
+    }
+
+    @Test func `dynamic objects reach sets, maps and values of any kind`() throws {
+        let realm = try memoryRealm(crateTypes)
+        try realm.write {
+            let crate = Crate(id: 1)
+            crate.tags.insert("x")
+            crate.friends.insert(Crate(id: 2))
+            crate.peers["p"] = Crate(id: 3)
+            crate.value = .int(5)
+            crate.price = 7
+            realm.add(crate)
+        }
+        let object = try #require(realm.dynamicObjects("Crate").filter("id == 1").first)
+        #expect((object["tags"] as? MutableSet<String>).map { Array($0) } == ["x"])
+        #expect(object.dynamicMutableSet("friends").first?["id"] as? Int == 2)
+        let peers: Map<String, DynamicObject?> = object.dynamicMap("peers")
+        #expect(peers["p"]??["id"] as? Int == 3)
+        #expect(object["value"] as? AnyRealmValue == .int(5))
+        #expect(object["price"] as? Decimal128 == 7)
+    }
+}

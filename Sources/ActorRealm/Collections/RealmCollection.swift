@@ -291,6 +291,13 @@ extension RealmCollection where Element: ObjectBase {
     public func average<Value: AddableType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Double? {
         average(ofProperty: PathRecorder.name(of: keyPath))
     }
+    /// The mean of an optional property of any type as a `Double`, leaving nil out; nil when there are no values.
+    @_disfavoredOverload
+    public func average<Value: AddableType & _PersistableInsideOptional>(
+        of keyPath: KeyPath<Element, Value?>
+    ) -> Double? {
+        average(ofProperty: PathRecorder.name(of: keyPath))
+    }
 }
 
 extension RealmCollection where Element: MinMaxType {

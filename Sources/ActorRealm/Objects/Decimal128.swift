@@ -43,6 +43,13 @@ public struct Decimal128: Sendable {
         self = decimal
     }
 
+    /// An integer.
+    public init<Integer: BinaryInteger>(number: Integer) { self.init(number) }
+    /// The nearest decimal that names a binary number.
+    public init(number: Double) { self.init(number) }
+    /// A decimal of Foundation.
+    public init(number: Decimal) { self.init(number) }
+
     /// A decimal of Foundation.
     public init(_ value: Decimal) { self.init(string: "\(value)") }
 

@@ -45,3 +45,15 @@ nonisolated extension ObjectBase {
         return (dynamic, dynamic.info.requiredProperty(name))
     }
 }
+
+nonisolated extension ObjectBase {
+    /// The value of the property of that name; the same as `object[key]`.
+    ///
+    /// - Precondition: The class has such a property.
+    public final func value(forKey key: String) -> Any? { self[key] }
+
+    /// Sets the property of that name; the same as `object[key] = value`.
+    ///
+    /// - Precondition: The class has such a property, and the value fits.
+    public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
+}

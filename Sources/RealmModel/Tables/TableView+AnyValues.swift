@@ -6,9 +6,9 @@ extension TableView {
     func writeAny(_ property: Int, key: Int64, _ value: BorrowedValue) throws {
         let slot = slots[property]
         let writer = try openWriter()
-        guard let location = try locate(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
         if key < firstNewKey { try settle() }
-        let old = try linkIDs(property, at: location, key: key)
+        let old = try linkIDs(property, key: key)
         var new: [Int64] = []
         try appendLinkIDs(of: value, slot, to: &new)
         for target in new { try requireTarget(target, of: property) }

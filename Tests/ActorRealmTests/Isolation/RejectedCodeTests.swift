@@ -91,4 +91,10 @@ struct RejectedCodeTests {
         let output = try Self.swiftc(files)
         #expect(!output.contains("error:") && !output.contains("warning:"), "\(output)")
     }
+
+    @Test("Models, writes and queries as written for RealmSwift compile")
+    func spellings() throws {
+        let output = try Self.swiftc([Self.folder.appendingPathComponent("Spellings.swift")])
+        #expect(!output.contains("error:"), "\(output.prefix(4_000))")
+    }
 }

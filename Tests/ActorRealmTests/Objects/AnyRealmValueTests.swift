@@ -216,3 +216,88 @@ import Testing
         #expect(object["price"] as? Decimal128 == 7)
     }
 }
+
+/// What rewrites a whole file keeps what is in sets, maps and values of any kind.
+@Suite struct RewrittenFileTests {
+    let directory = TemporaryDirectory()
+
+    private func configuration(_ name: String) -> Realm.Configuration {
+        var configuration = Realm.Configuration(fileURL: directory.url.appendingPathComponent(name))
+        configuration.objectTypes = crateTypes
+        return configuration
+    }
+
+    private func fill(_ realm: Realm) throws {
+        try realm.write {
+            for id in 0..<300 {
+                let crate = realm.create(Crate.self, value: ["id": id, "name": "crate \(id)"])
+                let other = realm.object(ofType: Crate.self, forPrimaryKey: id / 2)
+                crate.tags.insert(objectsIn: (0..<id % 90).map { "tag \($0)" })
+                crate.decimals.insert(Decimal128(id))
+                if let other { crate.friends.insert(other) }
+                crate.peers["half"] = other
+                crate.peers["none"] = .some(nil)
+                for index in 0..<id % 60 { crate.scores["score \(index)"] = index }
+                crate.slips["slip"] = Slip(value: ["text": "\(id)"])
+                crate.value = .fromDictionary(["half": other.map { .object($0) } ?? .none, "id": .int(id)])
+                crate.values.append(objectsIn: [.int(id), other.map { .object($0) } ?? .none, .fromArray([.int(1)])])
+                crate.mixed["x"] = .decimal128(Decimal128(id))
+                crate.price = Decimal128(id) / 4
+            }
+        }
+        // Space to be given back, and links that ended.
+        try realm.write { realm.delete(realm.objects(Crate.self).where { $0.id > 200 }) }
+    }
+
+    private func describe(_ realm: Realm) -> [String] {
+        realm.objects(Crate.self).sorted(byKeyPath: "id")
+            .map { crate in
+                var text = "\(crate.id) \(crate.name) \(crate.price) \(Array(crate.tags)) \(Array(crate.decimals))"
+                text += " \(Array(crate.friends.map(\.id))) \(crate.peers.keys) \(crate.peers["half"]??.id ?? -1)"
+                text += " \(crate.scores.keys) \(crate.scores.values) \(crate.slips["slip"]??.text ?? "")"
+                text += " \(crate.value.dictionaryValue?["half"]?.object(Crate.self)?.id ?? -1)"
+                text += " \(crate.values.count) \(crate.values[1].object(Crate.self)?.id ?? -1)"
+                text += " \(crate.values[2].listValue.map { Array($0) } == [.int(1)])"
+                return text + " \(crate.mixed["x"]?.decimal128Value?.stringValue ?? "") \(crate.friendOf.count)"
+            }
+    }
+
+    @Test func `a compacted file`() throws {
+        let content = try {
+            let realm = try Realm(configuration: configuration("a.realm"))
+            try fill(realm)
+            defer { realm.close() }
+            return describe(realm)
+        }()
+        _ = try Realm.compact(configuration("a.realm"))
+        let realm = try Realm(configuration: configuration("a.realm"))
+        #expect(describe(realm) == content)
+        try realm.verify()
+    }
+
+    @Test func `a copied file`() throws {
+        let realm = try Realm(configuration: configuration("a.realm"))
+        try fill(realm)
+        try realm.writeCopy(toFile: directory.url.appendingPathComponent("b.realm"))
+        let copy = try Realm(configuration: configuration("b.realm"))
+        #expect(describe(copy) == describe(realm))
+        try copy.verify()
+    }
+
+    @Test func `a salvaged file`() throws {
+        let content = try {
+            let realm = try Realm(configuration: configuration("a.realm"))
+            try fill(realm)
+            defer { realm.close() }
+            return describe(realm)
+        }()
+        let report = try Realm.salvage(
+            from: directory.url.appendingPathComponent("a.realm"),
+            to: directory.url.appendingPathComponent("b.realm")
+        )
+        #expect(report.isComplete, "\(report)")
+        let realm = try Realm(configuration: configuration("b.realm"))
+        #expect(describe(realm) == content)
+        try realm.verify()
+    }
+}

@@ -143,3 +143,32 @@ import Testing
         #expect(Array(try JSONDecoder().decode(List<Int>.self, from: data)) == [1, 2, 3])
     }
 }
+
+@Suite struct ListOffsetsTests {
+    @Test func `elements at several positions are moved and removed as in an array`() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        let realm = try memoryRealm()
+        let object = Scalars()
+        try realm.write { realm.add(object) }
+        for _ in 0..<200 {
+            let values = Array(0..<Int.random(in: 0...8, using: &random))
+            let offsets = values.filter { _ in Bool.random(using: &random) }
+            let destination = Int.random(in: 0...values.count, using: &random)
+            try realm.write {
+                object.ints.removeAll()
+                object.ints.append(objectsIn: values)
+                object.ints.move(fromOffsets: IndexSet(offsets), toOffset: destination)
+            }
+            let before = values[..<destination].filter { !offsets.contains($0) }
+            let behind = values[destination...].filter { !offsets.contains($0) }
+            #expect(Array(object.ints) == before + offsets + behind, "seed \(seed)")
+            try realm.write {
+                object.ints.removeAll()
+                object.ints.append(objectsIn: values)
+                object.ints.remove(atOffsets: IndexSet(offsets))
+            }
+            #expect(Array(object.ints) == values.filter { !offsets.contains($0) }, "seed \(seed)")
+        }
+    }
+}

@@ -41,6 +41,7 @@ struct OpenSettings: Sendable {
         options.createsIfMissing = !configuration.readOnly
         options.durability = isTemporary || configuration.durability == .unflushed ? .none : .flushed
         options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int($0) }
+        options.makeDevice = configuration.makeDevice
         self.options = options
     }
 

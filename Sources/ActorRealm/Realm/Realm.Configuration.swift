@@ -1,5 +1,6 @@
 public import Foundation
 public import Logging
+import RealmStorage
 import Synchronization
 
 extension Realm {
@@ -85,6 +86,8 @@ extension Realm {
         public var durability = Durability.flushed
         /// Receives what the library has to say; nil for silence.
         public var logger: Logger?
+        /// Puts another device before the file's own, for tests of what fails.
+        var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?
 
         /// Describes a realm.
         public init(

@@ -60,6 +60,13 @@ package struct DatabaseSchema: Sendable, Equatable {
         classNames[tableID].flatMap { classes[$0] }
     }
 
+    /// The tables that a property can link to.
+    package func tables(linkedBy property: PropertySchema) -> [UInt32] {
+        if property.kind == .any { return classes.values.map(\.tableID) }
+        guard property.isLink, let target = property.targetClass.flatMap({ classes[$0]?.tableID }) else { return [] }
+        return [target]
+    }
+
     /// The properties, in whatever class, that link to the class or can link to any.
     package func linkOrigins(to className: String) -> [LinkOrigin] { (incoming[className] ?? []) + incomingToAny }
 

@@ -41,9 +41,8 @@ package struct ChangePaths: Sendable {
         for distance in stride(from: 1, through: depth, by: 1) {
             var next: [UInt32] = []
             for origin in frontier {
-                for property in schema.schema(of: origin)?.properties ?? [] where property.isLink {
-                    guard let target = property.targetClass.flatMap({ schema[$0]?.tableID }) else { continue }
-                    if distances[target] == nil {
+                for property in schema.schema(of: origin)?.properties ?? [] where property.makesLinks {
+                    for target in schema.tables(linkedBy: property) where distances[target] == nil {
                         distances[target] = distance
                         next.append(target)
                     }

@@ -44,10 +44,11 @@ final class ChangeTracing {
         if let result = known[Level(table: table, depth: depth)] { return result }
         var result = written(in: table, columns: nil)
         if depth > 0, let schema = new.schema.schema(of: table) {
-            for (ordinal, property) in schema.properties.enumerated() where property.isLink {
-                guard let target = property.targetClass.flatMap({ new.schema[$0]?.tableID }) else { continue }
-                let changed = try keys(in: target, depth: depth - 1)
-                try appendOrigins(of: changed, in: target, from: table, ordinal, to: &result)
+            for (ordinal, property) in schema.properties.enumerated() where property.makesLinks {
+                for target in new.schema.tables(linkedBy: property) {
+                    let changed = try keys(in: target, depth: depth - 1)
+                    try appendOrigins(of: changed, in: target, from: table, ordinal, to: &result)
+                }
             }
             result = AscendingKeys.union(result, [])
         }

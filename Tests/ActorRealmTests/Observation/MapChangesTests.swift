@@ -116,6 +116,28 @@ struct MapChangesTests {
         }
     }
 
+    @Test("an object that a value of any kind links to is followed like one that a link leads to")
+    func anyLinks() async throws {
+        let worker = try await Worker(configuration)
+        try await worker.with { worker, realm in
+            let holder = try await realm.asyncWrite {
+                let holder = realm.create(Crate.self, value: ["id": 1, "name": "holder"])
+                let target = realm.create(Crate.self, value: ["id": 2, "name": "target"])
+                holder.value = .fromDictionary(["link": .object(target)])
+                return holder
+            }
+            var changes = realm.objects(Crate.self).where { $0.name == "holder" }.changes().makeAsyncIterator()
+            _ = await changes.next()
+            try await realm.asyncWrite { realm.object(ofType: Crate.self, forPrimaryKey: 2)?.price = 3 }
+            guard case .update(let crates, [], [], let modifications)? = await changes.next() else {
+                Issue.record("no update")
+                return
+            }
+            #expect(crates.first == holder)
+            #expect(modifications == [0])
+        }
+    }
+
     @Test("observe gives a map to its actor")
     func observing() async throws {
         let worker = try await Worker(configuration)

@@ -54,7 +54,8 @@ extension PredicateOperand {
     private static func text(of path: PropertyPath, variable: String?) -> String {
         guard let variable else { return path.description }
         if path.steps.isEmpty { return variable }
-        if case .key = path.steps[0] { return variable + path.description }
+        // In the place of the row itself stands the variable.
+        if path.steps[0].isSubscript { return variable + path.description.dropFirst("SELF".count) }
         return "\(variable).\(path)"
     }
 }

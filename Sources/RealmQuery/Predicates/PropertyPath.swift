@@ -58,8 +58,9 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
         var text = ""
         for step in steps {
             switch step {
-            case .key(let key): text += "[\(PredicateValue.string(key))]"
-            case .index, .anyElement: text += step.name
+            case .key, .index, .anyElement:
+                if text.isEmpty { text = "SELF" }
+                if case .key(let key) = step { text += "[\(PredicateValue.string(key))]" } else { text += step.name }
             default:
                 if !text.isEmpty { text += "." }
                 if text.isEmpty, case .property(let name) = step, PredicateParser.isReserved(name) { text += "#" }

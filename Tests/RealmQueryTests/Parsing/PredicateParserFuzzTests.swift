@@ -162,4 +162,17 @@ struct PredicateParserFuzzTests {
             #expect(elapsed < .seconds(5))
         }
     }
+
+    /// What mutations found: a path that begins with a subscript was written without what it is a subscript of.
+    @Test(
+        "A path that begins with a subscript is read again as it was",
+        arguments: [
+            "SELF['k'] == 1", "SELF[3] == 1", "ANY SELF[#any] == 1", "a['k'][0] == 1",
+            "SUBQUERY(a, $x, $x['k'] == 1 AND $x[0] > 2).@count > 0",
+        ]
+    )
+    func subscripts(text: String) throws {
+        let predicate = try RealmQuery.Predicate.parse(text)
+        #expect(try RealmQuery.Predicate.parse(predicate.description) == predicate, "\(predicate)")
+    }
 }

@@ -5,5 +5,6 @@
 @usableFromInline
 @inline(never)
 func misuse(_ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+    // The one place that ends the process for a programmer's error.
     fatalError(message(), file: file, line: line)
 }

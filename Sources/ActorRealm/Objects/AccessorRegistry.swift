@@ -73,6 +73,7 @@ final class AccessorRegistry {
         return accessor
     }
 
+    // Takes an accessor of a frozen core, which several threads may read, out of the lock.
     private struct Unchecked: @unchecked Sendable {
         let value: TableAccessor?
         init(_ value: TableAccessor?) { self.value = value }

@@ -110,6 +110,7 @@ final class PathRecorder {
             .object!
     }
 
+    // Recording instances are never changed after they were made.
     private struct Shared: @unchecked Sendable {
         let object: ObjectBase?
     }

@@ -55,6 +55,7 @@ public struct Persisted<Value: _Persistable> {
         message: "@Persisted can only be used as a property of an Object or EmbeddedObject class"
     )
     public var wrappedValue: Value {
+        // The compiler rejects every call; the accessors must exist for the wrapper to be one.
         get { fatalError("unavailable") }
         set { fatalError("unavailable") }
     }

@@ -96,6 +96,7 @@ final class TableAccessor {
     }
 
     /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
+    // Written here once, and never again.
     nonisolated(unsafe) static let unmanagedState: UnsafeMutablePointer<TableState> = {
         let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         words.initialize(to: 0)

@@ -113,6 +113,7 @@ extension ObservationSource {
 extension Actor {
     /// Calls a block with a change, where the caller is known to run on this actor.
     nonisolated func receive<Change>(_ change: Change, with block: @Sendable (isolated Self, Change) -> Void) {
+        // It stays on the actor: the caller runs there, and so does the block.
         nonisolated(unsafe) let change = change
         assumeIsolated { block($0, change) }
     }

@@ -1,6 +1,8 @@
 import Dispatch
 
 /// What stands behind a projected collection, whatever the class and the kind of collection.
+///
+/// An abstract class: every member is overridden by its one subclass, which alone is made.
 class ProjectedSource<Value: RealmCollectionValue> {
     var count: Int { fatalError("abstract") }
     var confined: any ThreadConfined { fatalError("abstract") }

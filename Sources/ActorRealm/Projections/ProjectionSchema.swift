@@ -28,6 +28,7 @@ enum ProjectionSchema {
         return shared.properties ?? []
     }
 
+    // As above.
     private struct Shared: @unchecked Sendable {
         let properties: [Property]?
     }

@@ -5,6 +5,7 @@ struct HandleLock: ~Copyable {
     private let mutex = Mutex(())
 
     func withLock<Result>(_ body: () -> Result) -> Result {
+        // Written by the closure, which has returned before it is read; the type need not be Sendable for that.
         nonisolated(unsafe) var result: Result?
         mutex.withLock { _ in result = body() }
         guard let result else { misuse("The body has run.") }

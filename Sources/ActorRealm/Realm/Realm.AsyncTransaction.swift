@@ -27,6 +27,7 @@ extension Realm {
                     metadata: ["realm.path": "\(core.coordinator.path)"]
                 )
             if core.isCurrent { return core.cancelTransaction() }
+            // Used in its isolation only, where it is sent to here.
             nonisolated(unsafe) let core = core
             let turn = turn
             core.isolation.post { if core.ticket == turn { core.cancelTransaction() } }

@@ -71,11 +71,13 @@ struct KeyList: ~Copyable {
     private mutating func grow() {
         if capacity - used < IndexKey.maximumByteCount {
             capacity *= 2
+            // As the standard library's arrays do: there is nothing to go on with.
             guard let moved = realloc(bytes, capacity) else { fatalError("There is no memory for index entries.") }
             bytes = moved
         }
         if count == entryCapacity {
             entryCapacity *= 2
+            // As above.
             guard let moved = realloc(entries, entryCapacity * MemoryLayout<Entry>.stride) else {
                 fatalError("There is no memory for index entries.")
             }

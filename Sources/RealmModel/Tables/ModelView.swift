@@ -25,6 +25,7 @@ package final class ModelView {
     private var parked: (transaction: ModelTransaction, firstNewKeys: [(table: TableView, key: Int64)])?
     private var unpinnedVersion: UInt64 = 0
 
+    // Reached through a mutex; a table belongs to whom the view belongs, or is of a version that never changes.
     private struct TableCache: @unchecked Sendable {
         var tables: [UInt32: TableView] = [:]
         var list: [TableView] = []
@@ -126,10 +127,12 @@ package final class ModelView {
             .table
     }
 
+    // Take tables out of the mutex, for whom the view belongs to.
     private struct TableReference: @unchecked Sendable {
         let table: TableView?
     }
 
+    // As above.
     private struct TableReferences: @unchecked Sendable {
         let tables: [TableView]
     }

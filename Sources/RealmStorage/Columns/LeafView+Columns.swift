@@ -1,6 +1,7 @@
 /// The rarer forms of a column: absent, in memory, damaged.
 extension LeafView {
     /// 16 zero bytes, then a bitmap of ones.
+    // Written here once, and never again.
     private nonisolated(unsafe) static let defaults: UnsafeRawPointer = {
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: 16 + 8 * ClusterFormat.bitmapWordCount, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 16)

@@ -56,6 +56,7 @@ final class LockFile: Sendable {
     private let forkGeneration = ForkDetector.generation
     /// The turn word when this process gave the write lock back while others waited, plus one bit that says so.
     private let lastTurn = ManagedAtomic<UInt64>(0)
+    // Shared with other processes in any case: it is only reached through atomic operations.
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
     /// This process's slot.
     let processSlot: Int

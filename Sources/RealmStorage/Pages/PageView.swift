@@ -4,6 +4,7 @@ public import Synchronization
 ///
 /// A view is a bundle of raw pointers into memory that stays mapped as long as the `StorageFile` lives; the snapshot or
 /// transaction that hands it out keeps the file alive and the version pinned.
+// Unchecked because committed pages never change, and a transaction's own are used by its one writer.
 @frozen
 @usableFromInline
 package struct PageView: @unchecked Sendable {

@@ -135,7 +135,7 @@ import Testing
         #expect(crate.isInvalidated)
     }
 
-    @Test func `a damaged set is found, a whole one passes`() throws {
+    @Test func `sets, maps and values of any kind that are whole pass verification`() throws {
         let realm = try memoryRealm(crateTypes)
         try realm.write {
             for id in 0..<200 {

@@ -25,6 +25,8 @@ package final class TableView {
     private(set) var sources: [TreeSource] = []
     /// The compound indexes among them.
     private(set) var compoundSources: [TreeSource] = []
+    /// The indexes, those of single properties first.
+    package private(set) var indexes: [TableIndex] = []
     /// The unique indexes among them, the primary key's left out.
     private(set) var uniqueSources: [TreeSource] = []
     /// Per tree: the rows from this key on are not in it yet (see `TableView+Deferring`).
@@ -126,6 +128,7 @@ package final class TableView {
         )
         compoundSources = sources.filter(\.isCompound)
         uniqueSources = sources.filter(\.isUnique)
+        indexes = sources.filter { !$0.slots[0].isLink }.map { TableIndex($0) }
         for source in compoundSources {
             for ordinal in source.ordinals {
                 slots[ordinal].isInCompoundIndex = true

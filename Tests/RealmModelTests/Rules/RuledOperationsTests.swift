@@ -164,7 +164,8 @@ import Testing
         mutating func compareIndexes(_ model: ModelView) throws {
             let view = try #require(try model.table(named: "Node"))
             let rows = reference.tables[0]
-            for (index, ordinals) in view.compoundIndexes.enumerated() {
+            for index in view.indexes where index.isCompound {
+                let ordinals = index.ordinals
                 for key in rows.keys.sorted().prefix(12) {
                     let count = random.below(ordinals.count + 1)
                     let wanted = ordinals.prefix(count).map { rows[key]![$0][0] }
@@ -186,15 +187,15 @@ import Testing
                         guard count < ordinals.count else { return true }
                         return Self.isWithin(row[ordinals[count]][0], lower, upper)
                     }
-                    let found = try view.compoundKeys(index, equalTo: wanted, lower: lower, upper: upper)
+                    let found = try view.keys(in: index, equalTo: wanted, tail: .range(lower, upper))
                     let isTruncated = (wanted + Self.values(lower, upper))
-                        .contains { view.isTruncated($0, inCompoundIndex: index) }
+                        .contains { index.isTruncated($0) }
                     if isTruncated {
                         #expect(Set(found).isSuperset(of: expected.keys))
                     } else {
                         #expect(found.sorted() == expected.keys.sorted(), "\(ordinals) \(wanted) \(lower) \(upper)")
                         #expect(
-                            try view.compoundCount(index, equalTo: wanted, lower: lower, upper: upper) == found.count
+                            try view.count(in: index, equalTo: wanted, tail: .range(lower, upper)) == found.count
                         )
                     }
                 }

@@ -22,7 +22,8 @@ package final class ModelView {
     @exclusivity(unchecked) private var catalog: ByteTree
     private let tables = Mutex(TableCache())
     /// The transaction that was set aside, and what it had open.
-    @exclusivity(unchecked) private var parked: (transaction: ModelTransaction, firstNewKeys: [(table: TableView, key: Int64)])?
+    @exclusivity(unchecked)
+    private var parked: (transaction: ModelTransaction, firstNewKeys: [(table: TableView, key: Int64)])?
     @exclusivity(unchecked) private var unpinnedVersion: UInt64 = 0
 
     // Reached through a mutex; a table belongs to whom the view belongs, or is of a version that never changes.

@@ -7,13 +7,14 @@ final class TableSession {
     let id: UInt32
     let writer: ClusterWriter
     private let slots: [PropertySlot]
-    var trees: [ByteTree]
+    // Unchecked: a session is used by the holder of the write lock only, and nothing here calls back into it.
+    @exclusivity(unchecked) var trees: [ByteTree]
     /// Per tree: the rows from this key on are not in it yet.
-    var pendingFrom: [Int64]
-    var maximumPrimaryKey = Int64.min
-    var knowsMaximum = false
+    @exclusivity(unchecked) var pendingFrom: [Int64]
+    @exclusivity(unchecked) var maximumPrimaryKey = Int64.min
+    @exclusivity(unchecked) var knowsMaximum = false
     /// Whether something is not in the catalog yet.
-    var isDirty = false
+    @exclusivity(unchecked) var isDirty = false
 
     init(id: UInt32, writer: ClusterWriter, slots: [PropertySlot], trees: [ByteTree], pendingFrom: [Int64]) {
         self.id = id

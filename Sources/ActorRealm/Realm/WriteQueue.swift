@@ -5,7 +5,9 @@ import RealmStorage
 ///
 /// Writers of every kind stand in one first-in, first-out queue. The one whose turn it is holds the process's part of the
 /// inter-process lock; the lock is kept while writers wait or commits are on their way to the disk, but no longer than
-/// ``holdLimit``, so that other processes get their turn. The owner performs the returned ``Actions`` and reports back.
+/// ``holdLimit`` when other processes wait for it. Handing it over costs as much as many commits, so while others wait it
+/// lingers for a moment where a program may only be between two writes, but for no more than ``slice`` in all. The owner
+/// performs the returned ``Actions`` and reports back.
 ///
 /// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
 /// before the synchronous one is done. Therefore it passes those of its own isolation, also one that has been chosen and has
@@ -33,6 +35,8 @@ struct WriteQueue<Isolation: Hashable> {
         case release
         /// Give it back, let other processes have it, and wait for it on the dedicated thread.
         case yield
+        /// Keep it, and report ``lingerEnded(at:)`` after ``lingerStep``.
+        case linger
     }
 
     /// Who writes and flushes the prepared commits.
@@ -77,6 +81,8 @@ struct WriteQueue<Isolation: Hashable> {
         case free
         case acquiring
         case held(since: UInt64)
+        /// Held, with nobody who wants it, since a time.
+        case lingering(since: UInt64, idle: UInt64)
     }
 
     /// How a writer's turn ends.
@@ -100,6 +106,10 @@ struct WriteQueue<Isolation: Hashable> {
 
     /// The longest stretch in nanoseconds for which the inter-process lock is kept while more writers come.
     let holdLimit: UInt64
+    /// The longest stretch in nanoseconds for which it may linger between writers although other processes wait.
+    let slice: UInt64
+    /// The longest pause between two writers, in nanoseconds, that it is kept for.
+    let lingerStep: UInt64
 
     private var nextNumber: UInt64 = 1
     private var waiters: Deque<Waiter> = []
@@ -115,11 +125,15 @@ struct WriteQueue<Isolation: Hashable> {
     /// Commits that are not sealed yet.
     private(set) var joinedCount = 0
     private(set) var isFlushing = false
-    /// Whether another process may wait for the lock, so that it has to be yielded now and then.
-    var isShared = true
+    /// Whether another process waits for the lock, so that it has to be yielded now and then.
+    var isContended = false
+    /// Whether a ``lingerEnded(at:)`` will come.
+    private var isTimed = false
 
-    init(holdLimit: UInt64 = 10_000_000) {
+    init(holdLimit: UInt64 = 10_000_000, slice: UInt64 = 3_000_000, lingerStep: UInt64 = 200_000) {
         self.holdLimit = holdLimit
+        self.slice = slice
+        self.lingerStep = lingerStep
     }
 
     /// The number of writers that wait, chosen ones not counted.
@@ -146,8 +160,10 @@ struct WriteQueue<Isolation: Hashable> {
 
     /// Whether this process holds the inter-process lock.
     var holdsLock: Bool {
-        if case .held = lock { return true }
-        return false
+        switch lock {
+        case .held, .lingering: true
+        case .free, .acquiring: false
+        }
     }
 
     /// Whether it is this writer's turn, started or not.
@@ -317,6 +333,29 @@ struct WriteQueue<Isolation: Hashable> {
         return actions
     }
 
+    /// The time to linger has passed.
+    mutating func lingerEnded(at now: UInt64) -> Actions {
+        isTimed = false
+        switch lock {
+        case .lingering(let since, let idle):
+            if isContended, now - idle < lingerStep, now - since < slice { return linger() }
+            lock = .free
+            return Actions(lock: .release)
+        case .held(let since):
+            // In the midst of a write: what follows it is seen at the next step.
+            return isContended && now - since < slice ? linger() : Actions()
+        case .free, .acquiring:
+            return Actions()
+        }
+    }
+
+    /// Sees to it that a pause will end.
+    private mutating func linger() -> Actions {
+        if isTimed { return Actions() }
+        isTimed = true
+        return Actions(lock: .linger)
+    }
+
     /// A synchronous writer has waited for some time: it passes a chosen writer that still has not started.
     mutating func pressForTurn(_ ticket: Ticket, insteadOf chosen: Ticket) -> Actions {
         guard case .granted(let waiter) = turn, waiter.ticket == chosen, waiter.kind == .asynchronous,
@@ -350,8 +389,16 @@ struct WriteQueue<Isolation: Hashable> {
             if standing.isEmpty { return Actions() }
             lock = .acquiring
             return Actions(lock: .acquire)
+        case .lingering(let since, _):
+            if standing.isEmpty { return Actions() }
+            lock = .held(since: since)
+            if now - since >= slice, isContended {
+                lock = .acquiring
+                return Actions(lock: .yield)
+            }
+            return advance(at: now)
         case .held(let since):
-            let hasToYield = isShared && now >= since && now - since >= holdLimit
+            let hasToYield = isContended && now >= since && now - since >= holdLimit
             if !hasToYield, let next = popNext() {
                 turnBegan = now
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
@@ -359,6 +406,10 @@ struct WriteQueue<Isolation: Hashable> {
             }
             if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
             if standing.isEmpty {
+                if isContended, now >= since, now - since < slice {
+                    lock = .lingering(since: since, idle: now)
+                    return linger()
+                }
                 lock = .free
                 return Actions(lock: .release)
             }

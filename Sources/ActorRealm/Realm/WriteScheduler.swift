@@ -241,7 +241,8 @@ final class WriteScheduler: Sendable {
     func finish(_ ticket: Ticket) {
         perform(
             state.withLock { state in
-                released(state.queue.finish(ticket, .nothing, at: now))
+                state.queue.isContended = file.hasWaitingProcesses
+                return released(state.queue.finish(ticket, .nothing, at: now))
             }
         )
     }
@@ -381,10 +382,9 @@ final class WriteScheduler: Sendable {
         } catch {
             result = .failure(error)
         }
-        let isShared = file.isSharedWithOtherProcesses
         let (actions, lost, quietWaiters) = state.withLock { state in
             var lost: [Completion] = []
-            state.queue.isShared = isShared
+            state.queue.isContended = file.hasWaitingProcesses
             if case .failure(let error) = result {
                 // What was prepared or joined meanwhile stands on the commits that are lost now.
                 lost = state.prepared.flatMap(\.completions) + state.joined
@@ -417,6 +417,7 @@ final class WriteScheduler: Sendable {
         origin: ReaderOrigin? = nil
     ) -> (Ticket, isGranted: Bool) {
         let (ticket, actions) = state.withLock { state in
+            state.queue.isContended = file.hasWaitingProcesses
             let (ticket, actions) = state.queue.enqueue(kind, isolation: key, origin: origin, at: now)
             return (ticket, released(actions))
         }
@@ -467,6 +468,9 @@ final class WriteScheduler: Sendable {
             switch actions.lock {
             case nil, .release:
                 return isGranted
+            case .linger:
+                lockThread.perform { self.linger() }
+                return isGranted
             case .wait, .yield:
                 // After a yield the file lets whoever waits in another process go first.
                 lockThread.perform { self.waitForLock() }
@@ -494,6 +498,19 @@ final class WriteScheduler: Sendable {
             perform(state.withLock { state in released(state.queue.lockAcquired(at: now)) })
         } catch {
             perform(lockFailed(error))
+        }
+    }
+
+    /// Keeps the inter-process lock for a moment, on the thread that waits for it at other times.
+    private func linger() {
+        var pause = timespec(tv_sec: 0, tv_nsec: Int(state.withLock { $0.queue.lingerStep }))
+        while true {
+            nanosleep(&pause, nil)
+            let actions = state.withLock { state in
+                state.queue.isContended = file.hasWaitingProcesses
+                return released(state.queue.lingerEnded(at: now))
+            }
+            if actions.lock != .linger { return }
         }
     }
 

@@ -13,17 +13,17 @@ package final class ModelView {
     /// The open transaction; reads see it.
     @exclusivity(unchecked) package private(set) var transaction: ModelTransaction?
     /// The schema as the file stores it at this version.
-    package private(set) var schema: DatabaseSchema
+    @exclusivity(unchecked) package private(set) var schema: DatabaseSchema
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
     /// Where pages are read.
     @exclusivity(unchecked) package private(set) var view: PageView
-    private var catalog: ByteTree
+    @exclusivity(unchecked) private var catalog: ByteTree
     private let tables = Mutex(TableCache())
     /// The transaction that was set aside, and what it had open.
-    private var parked: (transaction: ModelTransaction, tables: [ParkedTable])?
-    private var unpinnedVersion: UInt64 = 0
+    @exclusivity(unchecked) private var parked: (transaction: ModelTransaction, tables: [ParkedTable])?
+    @exclusivity(unchecked) private var unpinnedVersion: UInt64 = 0
 
     /// What a table knows of the transaction that was set aside.
     private struct ParkedTable {

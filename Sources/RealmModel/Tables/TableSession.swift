@@ -9,13 +9,14 @@ final class TableSession {
     private let sources: [TreeSource]
     /// The trees' numbers in the table's entry.
     private let tags: [Int]
-    var trees: [ByteTree]
+    // Unchecked: a session is used by the holder of the write lock only, and nothing here calls back into it.
+    @exclusivity(unchecked) var trees: [ByteTree]
     /// Per tree: the rows from this key on are not in it yet.
-    var pendingFrom: [Int64]
-    var maximumPrimaryKey = Int64.min
-    var knowsMaximum = false
+    @exclusivity(unchecked) var pendingFrom: [Int64]
+    @exclusivity(unchecked) var maximumPrimaryKey = Int64.min
+    @exclusivity(unchecked) var knowsMaximum = false
     /// Whether something is not in the catalog yet.
-    var isDirty = false
+    @exclusivity(unchecked) var isDirty = false
 
     init(
         id: UInt32,

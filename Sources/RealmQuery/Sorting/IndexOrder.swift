@@ -16,14 +16,13 @@ struct IndexOrder {
     /// The number of rows after which walking would cost more than sorting.
     private let budget: Int
 
-    /// Looks for an index.
+    /// Looks for an index; nil when there is none that helps.
     ///
     /// - Parameters:
     ///   - keys: The ordinals of the properties to sort by, with their directions.
     ///   - condition: What the rows must meet.
     ///   - table: The class.
     ///   - limit: The number of rows that are wanted.
-    /// - Returns: nil when there is none that helps.
     /// - Throws: `StorageError` when a page is damaged.
     init?(
         _ keys: [(property: Int, ascending: Bool)],

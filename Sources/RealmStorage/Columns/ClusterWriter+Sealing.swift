@@ -49,8 +49,12 @@ extension ClusterWriter {
     /// Writes a cluster to pages; its first key and row count are exact afterwards.
     private func encode(_ cluster: OpenCluster) throws(StorageError) -> PageReference {
         if cluster.isSealed { return cluster.origin }
-        let filtered = try cluster.compactForEncoding()
-        let plan = try ClusterPlan(cluster, filtered: filtered)
+        let plan: ClusterPlan
+        if cluster === tail, let tailPlan {
+            plan = tailPlan
+        } else {
+            plan = try ClusterPlan(cluster, filtered: try cluster.compactForEncoding())
+        }
         let reference = try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
         if cluster === tail, plan.isCompact, cluster.isAllInMemory {
             cluster.origin = reference
@@ -67,7 +71,12 @@ extension ClusterWriter {
     func mergeTail() throws(StorageError) {
         guard let tail, !tail.isSealed, case .node? = root else { return }
         try tail.compact()
-        guard !(try ClusterPlan(tail).isCompact), tail.firstKey > .min else { return }
+        let plan = try ClusterPlan(tail)
+        if plan.isCompact {
+            tailPlan = plan
+            return
+        }
+        guard tail.firstKey > .min else { return }
         var next: Int64?
         guard let before = try leaf(for: tail.firstKey - 1, next: &next), before.lastKey < tail.firstKey,
             before.rowCount + tail.rowCount <= rowLimit,

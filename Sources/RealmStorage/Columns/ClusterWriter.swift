@@ -38,6 +38,8 @@ package final class ClusterWriter {
     @exclusivity(unchecked) var tail: OpenCluster?
     /// The rows of the tail that the nodes above do not count yet.
     @exclusivity(unchecked) var uncountedTailRows = 0
+    /// The tail's plan, while everything is being encoded.
+    @exclusivity(unchecked) var tailPlan: ClusterPlan?
     /// The cluster that was written to last.
     @exclusivity(unchecked) var current: OpenCluster?
 
@@ -148,6 +150,7 @@ package final class ClusterWriter {
     /// The writer may go on afterwards; a small cluster at the end, which the next rows go to, stays open.
     package func seal() throws(StorageError) -> ClusterTree {
         countTail()
+        defer { tailPlan = nil }
         try mergeTail()
         if let root { try mergeSmall(root) }
         let kept = try encodeRoot()

@@ -273,6 +273,10 @@ final class LockFile: Sendable {
         }
     }
 
+    /// Whether other processes wait for the write lock, while this one holds it; one that died waiting is counted until the
+    /// next time that the lock is given back.
+    var hasWaitingProcesses: Bool { word32(48).load(ordering: .sequentiallyConsistent) != 0 }
+
     /// The process that holds the write lock, when one does; for messages.
     var writerProcess: Int32? {
         let process = word32(40).load(ordering: .relaxed)

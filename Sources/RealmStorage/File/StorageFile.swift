@@ -107,6 +107,7 @@ package final class StorageFile: Sendable {
             byteCount: try data.currentByteCount(),
             path: path
         )
+        reservation.willNeed(0..<PageNumber(FileHeader.slotPageCount))
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
         do throws(StorageError) {
@@ -353,8 +354,8 @@ package final class StorageFile: Sendable {
         lock?.unlockForWriting()
     }
 
-    /// Whether another process has the file open now.
-    package var isSharedWithOtherProcesses: Bool { lock?.isSharedWithOtherProcesses ?? true }
+    /// Whether another process waits for the write lock, while this one holds it.
+    package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
 
     /// The process that holds the write lock, for messages.
     package var writerProcess: Int32? { lock?.writerProcess }

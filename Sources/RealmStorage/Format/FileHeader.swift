@@ -129,8 +129,13 @@ package struct FileHeader: Sendable, Equatable {
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
         defer { bytes.deallocate() }
         let first = slot * FileHeader.copiesPerSlot
-        for copy in 0..<copies {
-            store(to: bytes + copy * pageByteCount, page: PageNumber(first + copy))
+        store(to: bytes, page: PageNumber(first))
+        for copy in 1..<max(copies, 1) {
+            // They differ in the number of their page only.
+            let page = bytes + copy * pageByteCount
+            page.copyMemory(from: bytes, byteCount: pageByteCount)
+            page.storeLittle(PageNumber(first + copy), at: PageHeader.pageOffset)
+            page.storeLittle(XXH64.hash(page, count: FileHeader.checksumOffset), at: FileHeader.checksumOffset)
         }
         try device.write([(UnsafeRawPointer(bytes), byteCount)], at: first * pageByteCount)
     }

@@ -5,6 +5,7 @@ import Synchronization
 package final class PageVerifier: Sendable {
     private let reservation: Reservation
     private let path: String
+    private let readahead = Readahead()
 
     init(reservation: Reservation, path: String) {
         self.reservation = reservation
@@ -32,6 +33,13 @@ package final class PageVerifier: Sendable {
                 page: reference.page,
                 path: path
             )
+        }
+        if let window = readahead.window(
+            touching: reference.page,
+            pageCount: reference.pageCount,
+            limit: PageNumber(limit)
+        ) {
+            reservation.willNeed(window)
         }
         let bytes = view.mapping + page * pageByteCount
         let byteCount = Int(reference.pageCount) * pageByteCount

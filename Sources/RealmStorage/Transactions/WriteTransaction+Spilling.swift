@@ -8,15 +8,13 @@ extension WriteTransaction {
     /// Pointers into sealed pages of this transaction are stale afterwards.
     @inline(__always)
     package func spillIfNeeded() throws(StorageError) {
-        if _slowPath(group.unspilledPageCount > unspilledPageLimit) { try spill() }
+        if _slowPath(group.unspilled.pageCount > unspilledPageLimit) { try spill() }
     }
 
     /// Writes what is sealed.
     @inline(never)
     package func spill() throws(StorageError) {
-        let runs = group.unspilled.values.sorted { $0.page < $1.page }
-        group.unspilled.removeAll(keepingCapacity: true)
-        group.unspilledPageCount = 0
+        let runs = group.unspilled.takeAll()
         guard let last = runs.last else { return }
         group.hasSpilled = true
         try file.spill(runs, to: last.page + last.pageCount)

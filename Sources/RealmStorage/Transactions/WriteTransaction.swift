@@ -2,6 +2,9 @@
 ///
 /// Transactions that will share a flush may be members of one ``WriterGroup``: then a later one builds on the unsealed
 /// pages of those before it, and everything is sealed once.
+///
+/// It has one user, the holder of the write lock; what its functions call out to (``settle(_:)``) is never reached while a
+/// property is being changed, so that exclusive access needs no checks at run time.
 package final class WriteTransaction {
     /// The file being written.
     package let file: StorageFile
@@ -10,7 +13,7 @@ package final class WriteTransaction {
     /// Reads see the base version and this transaction's own pages.
     package let view: PageView
     /// The root of everything in the file.
-    package var catalog: ByteTree
+    @exclusivity(unchecked) package var catalog: ByteTree
     /// What this transaction touched, for the change log.
     package let changes = ChangeRecorder()
     /// Whether it builds on the unsealed pages of earlier transactions.
@@ -20,12 +23,12 @@ package final class WriteTransaction {
     let reservation: Reservation
     let group: WriterGroup
     /// The number of sealed pages that may wait in memory for the commit.
-    package var unspilledPageLimit = 4096
+    @exclusivity(unchecked) package var unspilledPageLimit = 4096
     /// Whether it has not been committed, joined, rolled back or lost.
-    package private(set) var isOpen = true
-    private var savepoint: Savepoint?
+    @exclusivity(unchecked) package private(set) var isOpen = true
+    @exclusivity(unchecked) private var savepoint: Savepoint?
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
-    private var isSettling = false
+    @exclusivity(unchecked) private var isSettling = false
 
     /// What a member's rollback restores.
     private struct Savepoint {

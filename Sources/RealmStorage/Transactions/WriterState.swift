@@ -1,35 +1,36 @@
 /// What only the holder of the write lock uses: the newest prepared version, free space, and the records kept.
 final class WriterState: @unchecked Sendable {
-    // Guarded by the write lock: only the open write transaction and `StorageFile.beginWrite` touch it.
+    // Guarded by the write lock: only the open write transaction and `StorageFile.beginWrite` touch it. Exclusive access is
+    // not checked for the same reason.
     struct Segment {
         var version: UInt64
         var reference: PageReference
     }
 
     /// The root that the next transaction builds on.
-    var version: UInt64
-    var catalog: PageReference
-    var space: SpaceMap
+    @exclusivity(unchecked) var version: UInt64
+    @exclusivity(unchecked) var catalog: PageReference
+    @exclusivity(unchecked) var space: SpaceMap
     /// The newest checkpoint, when there is one, and the plain segments since, oldest first.
-    var segments: [Segment] = []
+    @exclusivity(unchecked) var segments: [Segment] = []
     /// The checkpoints before that one which somebody may still ask for, oldest first.
-    var checkpoints: [Segment] = []
+    @exclusivity(unchecked) var checkpoints: [Segment] = []
     /// The records that stand in the header.
-    var records: [CommitRecord] = []
-    var recordBytes: [UInt8] = []
+    @exclusivity(unchecked) var records: [CommitRecord] = []
+    @exclusivity(unchecked) var recordBytes: [UInt8] = []
     /// The changes since the newest checkpoint, which the next checkpoint takes over.
-    var recentChanges: [LogSegment.VersionChanges] = []
-    var oldestLogVersion: UInt64
+    @exclusivity(unchecked) var recentChanges: [LogSegment.VersionChanges] = []
+    @exclusivity(unchecked) var oldestLogVersion: UInt64
     /// Entries in the differences since the newest checkpoint.
-    var differenceCount = 0
+    @exclusivity(unchecked) var differenceCount = 0
     /// The transactions that are not sealed yet, the open one included.
-    var group: WriterGroup?
+    @exclusivity(unchecked) var group: WriterGroup?
     /// The root that the group builds on.
-    var sealedCatalog = PageReference.none
+    @exclusivity(unchecked) var sealedCatalog = PageReference.none
     /// What the layer above keeps from transaction to transaction.
-    var session: (any WriterSession)?
+    @exclusivity(unchecked) var session: (any WriterSession)?
     /// Whether the next commit writes a checkpoint, whatever its size: the segments before stand where the file is to end.
-    var writesCheckpoint = false
+    @exclusivity(unchecked) var writesCheckpoint = false
 
     init(header: FileHeader, space: SpaceMap) {
         version = header.version

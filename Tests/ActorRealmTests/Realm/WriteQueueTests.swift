@@ -13,7 +13,14 @@ struct WriteQueueTests {
 
         private var queue: WriteQueue<Int>
 
-        init(holdLimit: UInt64 = 1_000) { queue = WriteQueue(holdLimit: holdLimit) }
+        init(holdLimit: UInt64 = 1_000, slice: UInt64 = 30, lingerStep: UInt64 = 10) {
+            queue = WriteQueue(holdLimit: holdLimit, slice: slice, lingerStep: lingerStep)
+        }
+        var isContended: Bool {
+            get { queue.isContended }
+            set { queue.isContended = newValue }
+        }
+        func lingerEnded(at now: UInt64) -> Actions { queue.lingerEnded(at: now) }
         var isIdle: Bool { queue.isIdle }
         var holdsLock: Bool { queue.holdsLock }
         var chosen: Ticket? { queue.chosen }
@@ -163,11 +170,47 @@ struct WriteQueueTests {
     func fairness() {
         let (queue, first) = queueWithRunningWriter()
         let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        queue.isContended = true
         #expect(queue.finish(first, .prepared, at: 150) == Queue.Actions(flush: .ioThread))
         #expect(queue.takeForFlush() == 1)
         #expect(queue.flushFinished(at: 160) == Queue.Actions(lock: .yield))
         #expect(!queue.holdsLock)
         #expect(queue.lockAcquired(at: 170).grant == second)
+    }
+
+    @Test("While other processes wait, the lock is kept for a pause between two writers")
+    func lingering() {
+        let (queue, first) = queueWithRunningWriter()
+        queue.isContended = true
+        #expect(queue.finish(first, .nothing, at: 1) == Queue.Actions(lock: .linger))
+        #expect(queue.isIdle && queue.holdsLock)
+        let (second, actions) = queue.enqueue(.synchronous, isolation: 2, at: 5)
+        #expect(actions == Queue.Actions(grant: second), "nothing has to be asked of the kernel")
+        #expect(queue.lingerEnded(at: 11) == Queue.Actions(lock: .linger), "what follows the writer is not known yet")
+        #expect(queue.finish(second, .nothing, at: 12) == Queue.Actions(), "its end is on the way")
+        #expect(queue.lingerEnded(at: 21) == Queue.Actions(lock: .linger), "a short pause so far")
+        #expect(queue.lingerEnded(at: 22) == Queue.Actions(lock: .release))
+        #expect(!queue.holdsLock)
+    }
+
+    @Test("Pauses do not keep the lock from other processes for longer than a slice")
+    func slices() {
+        let (queue, first) = queueWithRunningWriter()
+        queue.isContended = true
+        #expect(queue.finish(first, .nothing, at: 1).lock == .linger)
+        let second = queue.enqueue(.synchronous, isolation: 2, at: 2).ticket
+        #expect(queue.lingerEnded(at: 31) == Queue.Actions(), "the writer's end gives the lock back")
+        #expect(queue.finish(second, .nothing, at: 32) == Queue.Actions(lock: .release))
+        let third = queue.enqueue(.synchronous, isolation: 2, at: 40)
+        #expect(third.actions == Queue.Actions(lock: .acquire))
+        #expect(queue.lockAcquired(at: 41).grant == third.ticket)
+        #expect(queue.finish(third.ticket, .nothing, at: 50).lock == .linger)
+        let fourth = queue.enqueue(.synchronous, isolation: 2, at: 71)
+        #expect(fourth.actions == Queue.Actions(lock: .yield), "the slice is over")
+        #expect(queue.lingerEnded(at: 72) == Queue.Actions(), "and the lock somebody else's")
+        #expect(queue.lockAcquired(at: 80).grant == fourth.ticket)
+        queue.isContended = false
+        #expect(queue.finish(fourth.ticket, .nothing, at: 81).lock == .release, "nobody waits for it")
     }
 
     @Test("When another process has the lock, the dedicated thread waits for it, once")
@@ -260,6 +303,7 @@ struct WriteQueueTests {
         var running: Queue.Ticket?
         var kinds: [Queue.Ticket: Queue.Kind] = [:]
         var wantsLock = false
+        var isTimed = false
         var flushing = false
         var sealing = false
         var joined = 0
@@ -271,7 +315,12 @@ struct WriteQueueTests {
         func perform(_ actions: Queue.Actions) {
             if let lock = actions.lock {
                 #expect((lock == .release || lock == .yield) ? unflushed == 0 && !flushing : true, "seed \(seed)")
-                wantsLock = lock != .release
+                if lock == .linger {
+                    #expect(!isTimed && queue.holdsLock, "seed \(seed)")
+                    isTimed = true
+                } else {
+                    wantsLock = lock != .release
+                }
             }
             if let ticket = actions.grant {
                 #expect(granted == nil && running == nil, "seed \(seed)")
@@ -307,6 +356,11 @@ struct WriteQueueTests {
 
         func step(arrivals: Bool) {
             now += random.next(upTo: 8)
+            queue.isContended = random.next(upTo: 3) > 0
+            if isTimed, random.next(upTo: 4) == 0 {
+                isTimed = false
+                perform(queue.lingerEnded(at: now))
+            }
             switch random.next(upTo: 8) {
             case 0 where arrivals, 1 where arrivals:
                 let kind: Queue.Kind = random.next(upTo: 3) == 0 ? .synchronous : .asynchronous

@@ -1,0 +1,54 @@
+import Glibc
+import Synchronization
+
+/// Asks the system for pages before they are touched for the first time.
+///
+/// A page fault in a mapping reads 128 KiB around the page, which is most of the time that a cold file takes to give one
+/// object. What is asked for by name is read and nothing else: single runs while touches are scattered, windows that
+/// double while they ascend.
+struct Readahead: ~Copyable {
+    /// The stretch that was asked for last, as two page numbers in one word.
+    private let asked = Atomic<UInt64>(0)
+    /// The page that was touched last in the upper half, and the number of touches that ascended in the lower.
+    private let touched = Atomic<UInt64>(0)
+
+    /// The pages that a touch may skip and still count as ascending.
+    private static let reach: UInt32 = 64
+    private static let greatestWindow: UInt32 = 512
+
+    /// What to ask for at the first touch of a run; nil when it has been asked for already.
+    ///
+    /// Threads that touch at once may disturb each other's guesses, and nothing else.
+    func window(touching page: PageNumber, pageCount: UInt32, limit: PageNumber) -> Range<PageNumber>? {
+        let last = touched.load(ordering: .relaxed)
+        let lastPage = PageNumber(truncatingIfNeeded: last >> 32)
+        let isNear = page >= lastPage && page - lastPage <= Self.reach
+        let streak = isNear ? min(UInt32(truncatingIfNeeded: last) + 1, 16) : 0
+        touched.store(UInt64(page) << 32 | UInt64(streak), ordering: .relaxed)
+        let before = asked.load(ordering: .relaxed)
+        let start = PageNumber(truncatingIfNeeded: before >> 32)
+        let end = PageNumber(truncatingIfNeeded: before)
+        // The first few may be neighbours by chance.
+        let window = streak < 4 ? pageCount : max(pageCount, min(1 << streak, Self.greatestWindow))
+        var wanted = page..<(page + pageCount)
+        if start <= page, page + pageCount <= end {
+            // While the second half of a window is gone through, the next one is on its way.
+            guard streak >= 4, end - page < window / 2 else { return nil }
+            wanted = end..<(end + window)
+        } else {
+            wanted = page..<(page + window)
+        }
+        guard wanted.lowerBound < limit else { return nil }
+        wanted = wanted.clamped(to: 0..<limit)
+        asked.store(UInt64(page) << 32 | UInt64(wanted.upperBound), ordering: .relaxed)
+        return wanted
+    }
+}
+
+extension Reservation {
+    /// Starts reading pages of the file that will be touched soon.
+    func willNeed(_ pages: Range<PageNumber>) {
+        let start = UnsafeMutableRawPointer(mutating: mapping) + Int(pages.lowerBound) * pageByteCount
+        madvise(start, pages.count * pageByteCount, MADV_WILLNEED)
+    }
+}

@@ -44,14 +44,16 @@ extension Realm {
         }
     }
 
-    /// Writes a compact copy of the newest durable version to a file that does not exist yet.
+    /// Writes a compact copy to a file that does not exist yet: of the newest durable version, or, inside a write
+    /// transaction, of what the transaction sees.
     ///
     /// Readers and writers go on meanwhile. The copy appears under its name when it is complete and durable.
     ///
     /// - Parameters:
     ///   - fileURL: Where the copy shall be.
     ///   - encryptionKey: Must be nil in this build.
-    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists.
+    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyInWriteTransaction` in an
+    ///   asynchronous write that builds on commits which are still on their way to the disk.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         core.checkAccess()
         if encryptionKey != nil {
@@ -60,10 +62,11 @@ extension Realm {
         if FileManager.default.fileExists(atPath: fileURL.path) {
             throw Realm.Error(.fileExists, "The destination of writeCopy exists already.", fileURL: fileURL)
         }
-        if core.isInWriteTransaction {
-            throw core.error(.alreadyInWriteTransaction, "Finish the write transaction before copying the realm.")
-        }
         do {
+            if core.isInWriteTransaction {
+                try copyTransaction(to: fileURL.path)
+                return
+            }
             let snapshot = try core.coordinator.file.beginRead()
             try StorageFile.build(at: fileURL.path, replaces: false, firstVersion: snapshot.version) {
                 try FileCompactor.copy(snapshot, to: $0)
@@ -73,7 +76,21 @@ extension Realm {
         }
     }
 
-    /// Writes a compact copy of the newest durable version to the file of a configuration.
+    private func copyTransaction(to path: String) throws {
+        let model = core.model
+        guard model.canSealEarly else {
+            throw core.error(
+                .alreadyInWriteTransaction,
+                "This write builds on commits that are still on their way to the disk: copy the realm when it is over."
+            )
+        }
+        try StorageFile.build(at: path, replaces: false, firstVersion: model.version) {
+            try FileCompactor.copy(transactionOf: model, to: $0)
+        }
+        core.noteWrite()
+    }
+
+    /// Writes a compact copy to the file of a configuration, as ``writeCopy(toFile:encryptionKey:)`` does.
     public func writeCopy(configuration: Configuration) throws {
         guard let url = configuration.fileURL else {
             throw core.error(.invalidInput, "The destination of writeCopy needs a fileURL.")

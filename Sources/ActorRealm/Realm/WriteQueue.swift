@@ -6,8 +6,8 @@ import RealmStorage
 /// Writers of every kind stand in one first-in, first-out queue. The one whose turn it is holds the process's part of the
 /// inter-process lock; the lock is kept while writers wait or commits are on their way to the disk, but no longer than
 /// ``holdLimit`` when other processes wait for it. Handing it over costs as much as many commits, so while others wait it
-/// lingers for a moment where a program may only be between two writes, but for no more than ``slice`` in all. The owner
-/// performs the returned ``Actions`` and reports back.
+/// lingers for a moment where a program may only be between two writes, but for no more than ``holdLimit`` in all. The
+/// owner performs the returned ``Actions`` and reports back.
 ///
 /// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
 /// before the synchronous one is done. Therefore it passes those of its own isolation, also one that has been chosen and has
@@ -106,8 +106,6 @@ struct WriteQueue<Isolation: Hashable> {
 
     /// The longest stretch in nanoseconds for which the inter-process lock is kept while more writers come.
     let holdLimit: UInt64
-    /// The longest stretch in nanoseconds for which it may linger between writers although other processes wait.
-    let slice: UInt64
     /// The longest pause between two writers, in nanoseconds, that it is kept for.
     let lingerStep: UInt64
 
@@ -130,9 +128,8 @@ struct WriteQueue<Isolation: Hashable> {
     /// Whether a ``lingerEnded(at:)`` will come.
     private var isTimed = false
 
-    init(holdLimit: UInt64 = 10_000_000, slice: UInt64 = 3_000_000, lingerStep: UInt64 = 200_000) {
+    init(holdLimit: UInt64 = 10_000_000, lingerStep: UInt64 = 200_000) {
         self.holdLimit = holdLimit
-        self.slice = slice
         self.lingerStep = lingerStep
     }
 
@@ -338,12 +335,12 @@ struct WriteQueue<Isolation: Hashable> {
         isTimed = false
         switch lock {
         case .lingering(let since, let idle):
-            if isContended, now - idle < lingerStep, now - since < slice { return linger() }
+            if isContended, now - idle < lingerStep, now - since < holdLimit { return linger() }
             lock = .free
             return Actions(lock: .release)
         case .held(let since):
             // In the midst of a write: what follows it is seen at the next step.
-            return isContended && now - since < slice ? linger() : Actions()
+            return isContended && now - since < holdLimit ? linger() : Actions()
         case .free, .acquiring:
             return Actions()
         }
@@ -392,10 +389,6 @@ struct WriteQueue<Isolation: Hashable> {
         case .lingering(let since, _):
             if standing.isEmpty { return Actions() }
             lock = .held(since: since)
-            if now - since >= slice, isContended {
-                lock = .acquiring
-                return Actions(lock: .yield)
-            }
             return advance(at: now)
         case .held(let since):
             let hasToYield = isContended && now >= since && now - since >= holdLimit
@@ -406,7 +399,7 @@ struct WriteQueue<Isolation: Hashable> {
             }
             if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
             if standing.isEmpty {
-                if isContended, now >= since, now - since < slice {
+                if isContended, now >= since, now - since < holdLimit {
                     lock = .lingering(since: since, idle: now)
                     return linger()
                 }

@@ -9,15 +9,38 @@ package enum FileCompactor {
     ///   - destination: The new file, whose write lock the caller holds.
     /// - Throws: `StorageError` when a page is damaged or the new file cannot be written.
     package static func copy(_ snapshot: Snapshot, to destination: StorageFile) throws(StorageError) {
-        var copier = try PageCopier(from: snapshot, to: destination)
-        try copy(snapshot, through: &copier)
+        try copy(snapshot.catalog, in: snapshot.view, to: destination)
+    }
+
+    /// Copies what an open transaction sees to a new file.
+    ///
+    /// - Parameters:
+    ///   - model: A view in a transaction that ``ModelView/canSealEarly``.
+    ///   - destination: The new file, whose write lock the caller holds.
+    /// - Throws: As for a version; then the transaction has to be rolled back.
+    package static func copy(transactionOf model: ModelView, to destination: StorageFile) throws(StorageError) {
+        let transaction = try model.sealEarly()
+        try copy(transaction.catalog, in: transaction.view, to: destination)
+    }
+
+    private static func copy(
+        _ catalog: ByteTree,
+        in view: PageView,
+        to destination: StorageFile
+    ) throws(StorageError) {
+        var copier = try PageCopier(from: view, to: destination)
+        try copy(catalog, in: view, through: &copier)
         try copier.commit()
     }
 
-    /// Copies a version through a copier, which its owner commits.
-    static func copy(_ snapshot: Snapshot, through copier: inout some CatalogCopier) throws(StorageError) {
-        let schema = try DatabaseSchema(in: snapshot.catalog, view: snapshot.view) ?? .empty
-        var cursor = snapshot.catalog.cursor(in: snapshot.view)
+    /// Copies everything below a catalog through a copier, which its owner commits.
+    static func copy(
+        _ catalog: ByteTree,
+        in view: PageView,
+        through copier: inout some CatalogCopier
+    ) throws(StorageError) {
+        let schema = try DatabaseSchema(in: catalog, view: view) ?? .empty
+        var cursor = catalog.cursor(in: view)
         var isOnEntry = try cursor.seekFirst()
         while isOnEntry {
             let key = cursor.key

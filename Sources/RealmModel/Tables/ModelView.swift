@@ -316,6 +316,17 @@ package final class ModelView {
         transaction.touched.removeAll(keepingCapacity: true)
     }
 
+    /// Whether the open transaction may be sealed before its end: it does not stand on commits that are not sealed yet.
+    package var canSealEarly: Bool { transaction.map { !$0.storage.isJoined } ?? false }
+
+    /// Seals what the open transaction changed so far, so that its catalog tells everything; the transaction goes on.
+    func sealEarly() throws(StorageError) -> WriteTransaction {
+        guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }
+        transaction.sealedEarly.formUnion(transaction.touched.map(\.id))
+        try sealTables()
+        return transaction.storage
+    }
+
     /// Forgets the transaction; reads see the snapshot again.
     package func rollback() {
         // What cannot be taken up again is rolled back thereby.
@@ -324,6 +335,7 @@ package final class ModelView {
         do {
             if transaction.storage.isOpen {
                 for table in transaction.touched { try table.undo(in: transaction) }
+                for id in transaction.sealedEarly { transaction.session.tables[id] = nil }
             }
             transaction.storage.rollback()
         } catch {

@@ -9,8 +9,8 @@ package struct PageCopier: RunMapper {
     package let isExhausted = false
 
     /// Begins to copy; the caller holds the destination's write lock, and nobody else has that file.
-    package init(from source: Snapshot, to destination: StorageFile) throws(StorageError) {
-        view = source.view
+    package init(from view: PageView, to destination: StorageFile) throws(StorageError) {
+        self.view = view
         self.destination = destination
         transaction = try destination.beginWrite()
     }

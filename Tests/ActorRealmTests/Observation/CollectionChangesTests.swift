@@ -35,6 +35,20 @@ struct CollectionChangesTests {
         )
     }
 
+    @Test("a change says where the modified elements are now")
+    func placesInTheNewCollection() {
+        // a b c d e: without a and d, with x and y in front and z at the end.
+        let change = RealmCollectionChange<[String]>
+            .update(
+                ["x", "y", "b", "c", "e", "z"],
+                deletions: [0, 3],
+                insertions: [0, 1, 5],
+                modifications: [1, 2, 4]
+            )
+        #expect(change.modificationsNew == [2, 3, 4])
+        #expect(RealmCollectionChange<[String]>.initial(["a"]).modificationsNew.isEmpty)
+    }
+
     @Test("a slow loop gets one element for many commits")
     func merged() async throws {
         let worker = try await Worker(file.configuration)

@@ -91,6 +91,49 @@ private class Note: Object {
         try copy.verify()
     }
 
+    @Test(arguments: [false, true])
+    func `inside a write transaction a copy holds what the transaction sees, and the transaction goes on`(
+        commits: Bool
+    ) throws {
+        let content = try makeFile("w.realm")
+        let realm = try Realm(configuration: configuration("w.realm"))
+        func change(_ first: Int) throws {
+            for id in first..<(first + 30) {
+                let note = realm.create(Note.self, value: ["id": id, "title": "note \(id % 7)"])
+                note.numbers.append(objectsIn: 0..<(id % 10 == 0 ? 900 : 2))
+                note.related.append(objectsIn: realm.objects(Note.self).where { $0.id < 40 })
+            }
+            let notes = realm.objects(Note.self)
+            realm.delete(try #require(notes.last))
+            for note in Array(notes) where note.id % 16 == 0 {
+                note.title = "changed \(first)"
+                note.body = Data(repeating: 7, count: 6_000)
+                if !note.numbers.isEmpty { note.numbers.removeLast() }
+            }
+        }
+        realm.beginWrite()
+        for round in 0..<3 {
+            try change(1_000 * (round + 1))
+            let inside = describe(realm)
+            try realm.writeCopy(toFile: URL(fileURLWithPath: directory.path("inside\(round).realm")))
+            #expect(describe(realm) == inside)
+            let copy = try Realm(configuration: configuration("inside\(round).realm"))
+            #expect(describe(copy) == inside)
+            try copy.verify()
+        }
+        try change(9_000)
+        let last = describe(realm)
+        if commits { try realm.commitWrite() } else { realm.cancelWrite() }
+        #expect(describe(realm) == (commits ? last : content))
+        try realm.verify()
+        try realm.write { try change(20_000) }
+        let after = describe(realm)
+        realm.close()
+        let again = try Realm(configuration: configuration("w.realm"))
+        #expect(describe(again) == after)
+        try again.verify()
+    }
+
     @Test func `a file is compacted at its first opening when the configuration wants it`() throws {
         let content = try makeFile("d.realm")
         let before = try length("d.realm")

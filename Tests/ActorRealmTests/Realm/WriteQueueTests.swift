@@ -13,8 +13,8 @@ struct WriteQueueTests {
 
         private var queue: WriteQueue<Int>
 
-        init(holdLimit: UInt64 = 1_000, slice: UInt64 = 30, lingerStep: UInt64 = 10) {
-            queue = WriteQueue(holdLimit: holdLimit, slice: slice, lingerStep: lingerStep)
+        init(holdLimit: UInt64 = 1_000, lingerStep: UInt64 = 10) {
+            queue = WriteQueue(holdLimit: holdLimit, lingerStep: lingerStep)
         }
         var isContended: Bool {
             get { queue.isContended }
@@ -199,18 +199,18 @@ struct WriteQueueTests {
         queue.isContended = true
         #expect(queue.finish(first, .nothing, at: 1).lock == .linger)
         let second = queue.enqueue(.synchronous, isolation: 2, at: 2).ticket
-        #expect(queue.lingerEnded(at: 31) == Queue.Actions(), "the writer's end gives the lock back")
-        #expect(queue.finish(second, .nothing, at: 32) == Queue.Actions(lock: .release))
-        let third = queue.enqueue(.synchronous, isolation: 2, at: 40)
+        #expect(queue.lingerEnded(at: 100) == Queue.Actions(), "the writer's end gives the lock back")
+        #expect(queue.finish(second, .nothing, at: 101) == Queue.Actions(lock: .release))
+        let third = queue.enqueue(.synchronous, isolation: 2, at: 110)
         #expect(third.actions == Queue.Actions(lock: .acquire))
-        #expect(queue.lockAcquired(at: 41).grant == third.ticket)
-        #expect(queue.finish(third.ticket, .nothing, at: 50).lock == .linger)
-        let fourth = queue.enqueue(.synchronous, isolation: 2, at: 71)
+        #expect(queue.lockAcquired(at: 111).grant == third.ticket)
+        #expect(queue.finish(third.ticket, .nothing, at: 120).lock == .linger)
+        let fourth = queue.enqueue(.synchronous, isolation: 2, at: 211)
         #expect(fourth.actions == Queue.Actions(lock: .yield), "the slice is over")
-        #expect(queue.lingerEnded(at: 72) == Queue.Actions(), "and the lock somebody else's")
-        #expect(queue.lockAcquired(at: 80).grant == fourth.ticket)
+        #expect(queue.lingerEnded(at: 212) == Queue.Actions(), "and the lock somebody else's")
+        #expect(queue.lockAcquired(at: 220).grant == fourth.ticket)
         queue.isContended = false
-        #expect(queue.finish(fourth.ticket, .nothing, at: 81).lock == .release, "nobody waits for it")
+        #expect(queue.finish(fourth.ticket, .nothing, at: 221).lock == .release, "nobody waits for it")
     }
 
     @Test("When another process has the lock, the dedicated thread waits for it, once")

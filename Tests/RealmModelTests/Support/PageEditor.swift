@@ -31,8 +31,8 @@ struct PageEditor {
         let snapshot = try StorageFile.open(path: path).beginRead()
         var count = 0
         try StorageFile.build(at: target, replaces: false, firstVersion: 1) { destination in
-            var copier = EditingCopier(base: try PageCopier(from: snapshot, to: destination), edit: edit)
-            try FileCompactor.copy(snapshot, through: &copier)
+            var copier = EditingCopier(base: try PageCopier(from: snapshot.view, to: destination), edit: edit)
+            try FileCompactor.copy(snapshot.catalog, in: snapshot.view, through: &copier)
             try copier.base.commit()
             count = copier.editCount
         }

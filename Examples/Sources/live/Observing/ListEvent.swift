@@ -40,27 +40,16 @@ enum ListEvent {
             .bytes
         case .update(let todos, let deletions, let insertions, let modifications):
             let version = todos.frozen.version
-            let places = newPlaces(of: modifications, deletions: deletions, insertions: insertions)
             let update = Update(
                 version: version,
                 deletions: deletions,
                 insertions: insertions.map { .init(index: $0, task: TodoRecord(todos[$0])) },
-                modifications: zip(modifications, places).map { .init(index: $0, task: TodoRecord(todos[$1])) }
+                modifications: zip(modifications, change.modificationsNew)
+                    .map { .init(index: $0, task: TodoRecord(todos[$1])) }
             )
             return ServerSentEvent(name: "update", id: version, data: try TodoRecord.json(update)).bytes
         case .error(let error):
             throw error
-        }
-    }
-
-    /// Where elements of the list before are in the list after; none of them is deleted, and all places ascend.
-    private static func newPlaces(of old: [Int], deletions: [Int], insertions: [Int]) -> [Int] {
-        var deleted = 0
-        var inserted = 0
-        return old.map { index in
-            while deleted < deletions.count, deletions[deleted] < index { deleted += 1 }
-            while inserted < insertions.count, insertions[inserted] <= index - deleted + inserted { inserted += 1 }
-            return index - deleted + inserted
         }
     }
 }

@@ -1,0 +1,126 @@
+import Glibc
+import RealmStorage
+import Synchronization
+
+/// Performing what the queue decides.
+extension WriteScheduler {
+    func enqueue(
+        _ kind: Queue.Kind,
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil
+    ) -> (Ticket, isGranted: Bool) {
+        let (ticket, actions) = state.withLock { state in
+            state.queue.isContended = file.hasWaitingProcesses
+            let (ticket, actions) = state.queue.enqueue(kind, isolation: key, origin: origin, at: now)
+            return (ticket, released(actions))
+        }
+        return (ticket, perform(actions, own: ticket))
+    }
+
+    func register(_ waiter: Waiter, for ticket: Ticket) {
+        let early = state.withLock { state -> Outcome? in
+            if let outcome = state.early.removeValue(forKey: ticket) { return outcome }
+            if state.queue.hasTurn(ticket) { return .granted }
+            state.waiters[ticket] = waiter
+            return nil
+        }
+        if let early { waiter.receive(early) }
+    }
+
+    func waitForTurn(
+        _ ticket: Ticket,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> Outcome {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { register(.task($0), for: ticket) }
+        } onCancel: {
+            cancel(ticket)
+        }
+    }
+
+    /// Gives the inter-process lock back where the actions say so; called under the lock.
+    func released(_ actions: Queue.Actions) -> Queue.Actions {
+        if actions.lock == .release || actions.lock == .yield { file.unlockForWriting() }
+        return actions
+    }
+
+    /// Performs actions and those that follow from them; true when the turn went to `own`, which is told by this result.
+    @discardableResult
+    func perform(_ first: Queue.Actions, own: Ticket? = nil) -> Bool {
+        var actions = first
+        var isGranted = false
+        while true {
+            if actions.flush == .ioThread { ioThread.perform { self.flush() } }
+            if let ticket = actions.grant {
+                if ticket == own {
+                    isGranted = true
+                } else {
+                    deliver(.granted, to: ticket)
+                }
+            }
+            switch actions.lock {
+            case nil, .release:
+                return isGranted
+            case .linger:
+                lockThread.perform { self.linger() }
+                return isGranted
+            case .wait, .yield:
+                // After a yield the file lets whoever waits in another process go first.
+                lockThread.perform { self.waitForLock() }
+                return isGranted
+            case .acquire:
+                actions = tryLock()
+            }
+        }
+    }
+
+    func tryLock() -> Queue.Actions {
+        do {
+            let isAcquired = try file.tryLockForWriting()
+            return state.withLock { state in
+                released(isAcquired ? state.queue.lockAcquired(at: now) : state.queue.lockBusy())
+            }
+        } catch {
+            return lockFailed(error)
+        }
+    }
+
+    func waitForLock() {
+        do {
+            try file.lockForWriting()
+            perform(state.withLock { state in released(state.queue.lockAcquired(at: now)) })
+        } catch {
+            perform(lockFailed(error))
+        }
+    }
+
+    /// Keeps the inter-process lock for a moment, on the thread that waits for it at other times.
+    func linger() {
+        var pause = timespec(tv_sec: 0, tv_nsec: Int(state.withLock { $0.queue.lingerStep }))
+        while true {
+            nanosleep(&pause, nil)
+            let actions = state.withLock { state in
+                state.queue.isContended = file.hasWaitingProcesses
+                return released(state.queue.lingerEnded(at: now))
+            }
+            if actions.lock != .linger { return }
+        }
+    }
+
+    func lockFailed(_ error: StorageError) -> Queue.Actions {
+        let actions = state.withLock { state in released(state.queue.lockFailed(at: now)) }
+        if let ticket = actions.fail { deliver(.failed(error), to: ticket) }
+        return actions
+    }
+
+    func deliver(_ outcome: Outcome, to ticket: Ticket) {
+        let waiter = state.withLock { state -> Waiter? in
+            if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
+            // A grant is found by `hasTurn` when the waiter comes.
+            if case .granted = outcome { return nil }
+            state.early[ticket] = outcome
+            return nil
+        }
+        waiter?.receive(outcome)
+    }
+}

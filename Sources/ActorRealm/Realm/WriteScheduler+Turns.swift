@@ -1,0 +1,152 @@
+import Dispatch
+import RealmStorage
+import Synchronization
+
+/// Waiting for a turn, and ending one without a commit.
+extension WriteScheduler {
+    /// Waits for the turn without blocking a thread, and begins it.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before its turn began; a `TurnTimeout` when it has not come
+    ///   by the deadline; a `StorageError` when the inter-process lock cannot be taken.
+    func acquire(
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil,
+        deadline: ContinuousClock.Instant? = nil,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Ticket {
+        try Task.checkCancellation()
+        var (ticket, isGranted) = enqueue(.asynchronous, for: key, origin: origin)
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
+        while true {
+            if !isGranted {
+                // A turn that was given up for a synchronous writer's may come too late.
+                if let deadline {
+                    timer?.cancel()
+                    timer = expiry(of: ticket, at: deadline)
+                }
+                switch await waitForTurn(ticket) {
+                case .granted: break
+                case .cancelled: throw CancellationError()
+                case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))
+                case .failed(let error): throw error
+                }
+            }
+            if state.withLock({ $0.queue.start(ticket) }) { break }
+            isGranted = false
+        }
+        if Task.isCancelled {
+            finish(ticket)
+            throw CancellationError()
+        }
+        return ticket
+    }
+
+    func expiry(of ticket: Ticket, at deadline: ContinuousClock.Instant) -> Task<Void, Never> {
+        Task.detached { [weak self] in
+            do {
+                try await Task.sleep(until: deadline, clock: .continuous)
+            } catch {
+                return
+            }
+            self?.expire(ticket)
+        }
+    }
+
+    /// Waits for the turn, blocking the calling thread, and begins it.
+    ///
+    /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself;
+    ///   `TurnTimeout` when the turn has not come by the deadline.
+    func acquireBlocking(
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil,
+        deadline: ContinuousClock.Instant? = nil
+    ) throws -> Ticket {
+        if key != .none, state.withLock({ $0.queue.isWriting(key) }) {
+            throw StorageError(
+                .locked,
+                "This isolation is already in a write transaction of the realm: finish it first",
+                path: file.path
+            )
+        }
+        let (ticket, isGranted) = enqueue(.synchronous, for: key, origin: origin)
+        if isGranted { return ticket }
+        let gate = ThreadGate<Outcome>()
+        register(.thread(gate), for: ticket)
+        var lastChosen: Ticket?
+        while true {
+            if let outcome = gate.wait(for: .milliseconds(20)) {
+                switch outcome {
+                case .granted: return ticket
+                case .cancelled: misuse("A synchronous writer cannot be cancelled.")
+                case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))
+                case .failed(let error): throw error
+                }
+            }
+            if let deadline, ContinuousClock.now >= deadline {
+                expire(ticket)
+                continue
+            }
+            let seen = lastChosen
+            let (chosen, actions) = state.withLock { state -> (Ticket?, Queue.Actions) in
+                let chosen = state.queue.chosen
+                guard let chosen, chosen == seen else { return (chosen, Queue.Actions()) }
+                return (nil, state.queue.pressForTurn(ticket, insteadOf: chosen))
+            }
+            lastChosen = chosen
+            perform(actions)
+        }
+    }
+
+    /// Asks for a turn, which `granted` announces; it then begins with ``begin(_:)``.
+    func acquire(
+        for key: RealmIsolation.Key,
+        origin: ReaderOrigin? = nil,
+        _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
+    ) -> Ticket {
+        let (ticket, isGranted) = enqueue(.asynchronous, for: key, origin: origin)
+        if isGranted {
+            granted(ticket, .granted)
+        } else {
+            register(.callback { granted(ticket, $0) }, for: ticket)
+        }
+        return ticket
+    }
+
+    /// Begins a turn that was announced; false when a synchronous writer passed meanwhile: `granted` will be called again.
+    func begin(_ ticket: Ticket, _ granted: @escaping @Sendable (Ticket, Outcome) -> Void) -> Bool {
+        if state.withLock({ $0.queue.start(ticket) }) { return true }
+        register(.callback { granted(ticket, $0) }, for: ticket)
+        return false
+    }
+
+    /// Gives up waiting; false when the turn has come already.
+    @discardableResult
+    func cancel(_ ticket: Ticket) -> Bool { dismiss(ticket) { _ in .cancelled } }
+
+    /// Ends the wait of a writer whose time has passed; nothing when the turn has come already.
+    func expire(_ ticket: Ticket) { dismiss(ticket) { .timedOut($0.holder) } }
+
+    @discardableResult
+    func dismiss(_ ticket: Ticket, with outcome: (borrowing Queue) -> Outcome) -> Bool {
+        let (wasWaiting, waiter, outcome) = state.withLock { state -> (Bool, Waiter?, Outcome) in
+            let outcome = outcome(state.queue)
+            guard state.queue.cancel(ticket) else { return (false, nil, outcome) }
+            let waiter = state.waiters.removeValue(forKey: ticket)
+            if waiter == nil { state.early[ticket] = outcome }
+            return (true, waiter, outcome)
+        }
+        waiter?.receive(outcome)
+        return wasWaiting
+    }
+
+    /// Ends a turn without a commit.
+    func finish(_ ticket: Ticket) {
+        perform(
+            state.withLock { state in
+                state.queue.isContended = file.hasWaitingProcesses
+                return released(state.queue.finish(ticket, .nothing, at: now))
+            }
+        )
+    }
+}

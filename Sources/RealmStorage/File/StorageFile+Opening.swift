@@ -1,0 +1,155 @@
+import Synchronization
+
+/// Opening and creating files.
+extension StorageFile {
+    /// Opens or creates a file.
+    ///
+    /// Opening the same file again in a process returns the same instance.
+    package static func open(path: String, options: StorageOptions = StorageOptions()) throws(StorageError)
+        -> StorageFile
+    {
+        try StorageFileRegistry.shared.file(path: path, options: options)
+    }
+
+    /// The descriptor of a file that exists, or was created now.
+    static func openData(path: String, options: StorageOptions) throws(StorageError) -> DataFile {
+        do throws(StorageError) {
+            return try DataFile.open(path: path, isReadOnly: options.isReadOnly)
+        } catch {
+            guard error.code == .notFound, options.createsIfMissing, !options.isReadOnly else { throw error }
+        }
+        try withNewFileContent(options) { (content) throws(StorageError) in
+            try DataFile.create(path: path, content: content)
+        }
+        return try DataFile.open(path: path, isReadOnly: false)
+    }
+
+    static func openUnshared(
+        data file: DataFile,
+        path: String,
+        options: StorageOptions
+    ) throws(StorageError) -> StorageFile {
+        let data = options.makeDevice?(file) ?? file
+        let reservation = try Reservation(
+            descriptor: data.descriptor,
+            byteCount: try data.currentByteCount(),
+            path: path
+        )
+        reservation.willNeed(0..<PageNumber(FileHeader.slotPageCount))
+        var recovered: HeaderRecovery.Result?
+        var lock: LockFile?
+        do throws(StorageError) {
+            lock = try LockFile(path: path + ".lock", data: data) { (past) throws(StorageError) in
+                let byteCount = try data.currentByteCount()
+                if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
+                    if past.version > 1 {
+                        throw .corrupt(
+                            "The file was cut short: it held version \(past.version). To begin anew delete it and the lock file",
+                            page: 0,
+                            path: path
+                        )
+                    }
+                    if !data.isReadOnly {
+                        try withNewFileContent(options) { (content) throws(StorageError) in
+                            try data.write([(content.baseAddress!, content.count)], at: 0)
+                            try data.synchronize()
+                        }
+                    }
+                }
+                var result = try recover(data, reservation, path, refused: past.refused)
+                if !data.isReadOnly, options.durability == .flushed {
+                    try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
+                }
+                recovered = result
+                return (result.header.fileID, result.header.version)
+            }
+        } catch {
+            // A file in a folder that cannot be written can still be read: nobody can write it either.
+            guard options.isReadOnly, error.code == .permissionDenied || error.code == .notFound else { throw error }
+            LockFile.announceOutsider(in: data)
+        }
+        let byteCount = try data.currentByteCount()
+        if let lock, recovered == nil {
+            for _ in 0..<1000 where recovered == nil {
+                recovered = try published(version: lock.newestVersion, reservation, path)
+            }
+            guard let header = recovered?.header, header.fileID == lock.fileID else {
+                throw StorageError(
+                    .incompatibleLockFile,
+                    "The lock file belongs to another realm file that is still open: the realm file was replaced",
+                    path: path
+                )
+            }
+        }
+        if recovered == nil { recovered = try recover(data, reservation, path) }
+        return StorageFile(
+            path: path,
+            options: options,
+            data: data,
+            reservation: reservation,
+            lock: lock,
+            recovered: recovered!,
+            byteCount: byteCount
+        )
+    }
+
+    static func recover(
+        _ data: any StorageDevice,
+        _ reservation: Reservation,
+        _ path: String,
+        refused: UInt64 = 0
+    ) throws(StorageError) -> HeaderRecovery.Result {
+        let byteCount = try data.currentByteCount()
+        guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
+            throw StorageError(
+                .notADatabase,
+                "The file is not a realm file: it has only \(byteCount) bytes",
+                path: path
+            )
+        }
+        return try HeaderRecovery.recover(
+            mapping: reservation.mapping,
+            byteCount: byteCount,
+            path: path,
+            refused: refused
+        )
+    }
+
+    /// The header of a version that another process has published.
+    static func published(
+        version: UInt64,
+        _ reservation: Reservation,
+        _ path: String
+    ) throws(StorageError) -> HeaderRecovery.Result? {
+        var found: HeaderRecovery.Result?
+        for page in 0..<FileHeader.slotPageCount {
+            if case .valid(let header) = FileHeader.read(
+                reservation.mapping + page * pageByteCount,
+                page: PageNumber(page)
+            ), header.version == version {
+                let result = HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
+                // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not this one.
+                if header.confirmedVersion < version { return result }
+                found = result
+            }
+        }
+        return found
+    }
+
+    static func withNewFileContent(
+        _ options: StorageOptions,
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var header = FileHeader(newFile: UInt64.random(in: 1 ... .max))
+        header.version = options.firstVersion
+        header.confirmedVersion = options.firstVersion
+        header.oldestLogVersion = options.firstVersion
+        let byteCount = FileHeader.slotPageCount * pageByteCount
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        for page in 0..<FileHeader.slotPageCount {
+            header.store(to: bytes + page * pageByteCount, page: PageNumber(page))
+        }
+        try body(UnsafeRawBufferPointer(start: bytes, count: byteCount))
+    }
+}

@@ -1,0 +1,195 @@
+import Synchronization
+
+/// Bringing commits to the disk.
+extension StorageFile {
+    /// Writes and flushes prepared commits, oldest first, with one flush; publishes the newest and wakes observers.
+    ///
+    /// Blocks in the device: call it on the file's I/O thread, or on the thread of a synchronous write; one call at a
+    /// time, in the order of the versions.
+    /// - Throws: the failure; then none of the commits is there. After a failed flush writing stops until the file is
+    ///   reopened.
+    package func publish(_ commits: [PreparedCommit]) throws(StorageError) {
+        guard let last = commits.last, let lock else { return }
+        let (published, slot, oldByteCount, stopped) = state.withLock {
+            ($0.published, $0.slot, $0.byteCount, $0.stopped)
+        }
+        let (runs, dropped) = PreparedCommit.runs(of: commits)
+        var byteCount = oldByteCount
+        // Large growth is by the content itself, which is then flushed before the header.
+        let isBulk =
+            commits.contains(where: \.hasSpilled)
+            || Int(last.pageCount) * pageByteCount - byteCount > StorageFile.bulkGrowthByteCount
+        // What the header slot held, once it is touched.
+        var before: [UInt8] = []
+        var isFlushing = false
+        let target = 1 - slot
+        var header = published
+        do throws(StorageError) {
+            if let stopped { throw stopped }
+            let needed = Int(last.pageCount) * pageByteCount
+            if needed > byteCount {
+                // What is known of the length may be older than the last time it was changed.
+                byteCount = try data.currentByteCount()
+            }
+            if needed > byteCount, !isBulk {
+                let step = StorageFile.growthStep(byteCount: byteCount)
+                let grown = (max(needed, byteCount + step) + 65535) & ~65535
+                try data.grow(from: byteCount, to: grown)
+                if options.durability == .flushed {
+                    isFlushing = true
+                    do throws(StorageError) {
+                        try data.synchronize()
+                    } catch {
+                        try? data.setByteCount(byteCount)
+                        // Space that was promised and could not be had is no loss of what was written.
+                        isFlushing = error.code != .full
+                        throw error
+                    }
+                    isFlushing = false
+                }
+                byteCount = grown
+                state.withLock { $0.byteCount = grown }
+            }
+            let extents = PreparedCommit.extents(of: runs)
+            if isBulk {
+                try data.write(extents, of: reservation, extending: &byteCount, to: needed)
+                state.withLock { $0.byteCount = byteCount }
+            } else {
+                for extent in extents {
+                    let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
+                    try data.write(
+                        [(bytes, Int(extent.pageCount) * pageByteCount)],
+                        at: Int(extent.page) * pageByteCount
+                    )
+                }
+            }
+            header.version = last.version
+            header.confirmedVersion = published.version
+            header.catalog = last.catalog
+            header.log = last.log
+            header.records = last.records
+            header.oldestLogVersion = last.oldestLogVersion
+            header.pageCount = UInt64(last.pageCount)
+            header.isContentFlushed = isBulk || extents.count > FileHeader.maximumExtentCount
+            header.extents = header.isContentFlushed ? [] : extents
+            header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
+            if header.isContentFlushed, options.durability == .flushed {
+                isFlushing = true
+                try data.synchronize()
+                isFlushing = false
+            }
+            before = slotContent(target)
+            try header.write(toSlot: target, of: data)
+            if options.durability == .flushed {
+                isFlushing = true
+                try data.synchronize()
+            }
+        } catch {
+            // The slot is to look as it did, so that nobody takes the commit, or this repair, for something durable.
+            var isRestored = true
+            if !before.isEmpty {
+                do throws(StorageError) {
+                    try restoreSlot(target, before)
+                } catch {
+                    isRestored = false
+                    lock.refuse(header)
+                }
+            } else if isBulk {
+                cutBack(to: published)
+            }
+            for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
+            writer.withLock { box in
+                // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
+                if let group = box.state?.group, !group.isInMember {
+                    for extent in group.taken {
+                        reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+                    }
+                }
+                box.state = nil
+            }
+            state.withLock {
+                $0.epoch += 1
+                if isFlushing || !isRestored {
+                    $0.stopped = StorageError(
+                        .writingStopped,
+                        "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
+                        path: path,
+                        errorNumber: error.errorNumber
+                    )
+                }
+            }
+            throw error
+        }
+        raisePageLimit(to: last.pageCount)
+        for run in runs {
+            reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
+            reservation.clearBuffered(Int(run.page), count: Int(run.pageCount))
+        }
+        for run in dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
+        state.withLock {
+            $0.published = header
+            $0.slot = target
+        }
+        writer.withLock { box in
+            box.releasable.append(contentsOf: runs + dropped)
+            box.releasablePageCount += (runs + dropped).reduce(0) { $0 + Int($1.pageCount) }
+        }
+        lock.publish(last.version)
+        if options.durability == .flushed { confirm(header, inSlot: 1 - target) }
+    }
+
+    /// Marks a durable version as such, over the version before it, so that later damage to it cannot pass for a torn commit.
+    ///
+    /// Needs no flush: without the mark the version is checked at the next opening.
+    func confirm(_ header: FileHeader, inSlot slot: Int) {
+        var header = header
+        header.confirmedVersion = header.version
+        header.extents = []
+        try? header.write(toSlot: slot, copies: 1, of: data)
+        state.withLock {
+            if $0.published.version == header.version { $0.published.confirmedVersion = header.version }
+        }
+    }
+
+    func slotContent(_ slot: Int) -> [UInt8] {
+        let byteCount = FileHeader.copiesPerSlot * pageByteCount
+        return Array(UnsafeRawBufferPointer(start: reservation.mapping + slot * byteCount, count: byteCount))
+    }
+
+    func restoreSlot(_ slot: Int, _ content: [UInt8]) throws(StorageError) {
+        let offset = slot * FileHeader.copiesPerSlot * pageByteCount
+        let result = content.withUnsafeBytes { bytes -> Result<Void, StorageError> in
+            do throws(StorageError) {
+                return .success(try data.write([(bytes.baseAddress!, bytes.count)], at: offset))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Marks the newest version as durable when that has not been done.
+    func confirmOnClose() {
+        guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
+        let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
+        // A commit of a process that died before it could be acknowledged must not come to life at the next opening.
+        let isFollowed = (0..<FileHeader.copiesPerSlot)
+            .contains { copy in
+                let page = (1 - slot) * FileHeader.copiesPerSlot + copy
+                let bytes = reservation.mapping + page * pageByteCount
+                guard case .valid(let other) = FileHeader.read(bytes, page: PageNumber(page)) else { return false }
+                return other.version > published.version
+            }
+        guard stopped == nil, published.confirmedVersion < published.version || isFollowed,
+            (try? lock.tryLockForWriting()) == true
+        else { return }
+        if lock.newestVersion == published.version {
+            var header = published
+            header.confirmedVersion = header.version
+            header.extents = []
+            // Every copy: there may be a commit in the slot that is to be forgotten.
+            try? header.write(toSlot: 1 - slot, of: data)
+        }
+        lock.unlockForWriting()
+    }
+}

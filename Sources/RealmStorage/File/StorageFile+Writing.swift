@@ -1,0 +1,204 @@
+import Synchronization
+
+/// The write lock, and beginning and sealing transactions.
+extension StorageFile {
+    /// Takes the inter-process write lock if nobody else has it.
+    ///
+    /// Not recursive; belongs to the process, not to a thread.
+    package func tryLockForWriting() throws(StorageError) -> Bool {
+        try checkProcess()
+        guard let lock else { throw readOnlyError }
+        return try lock.tryLockForWriting()
+    }
+
+    /// Takes the inter-process write lock, blocking the calling thread: only for dedicated threads.
+    package func lockForWriting() throws(StorageError) {
+        try checkProcess()
+        guard let lock else { throw readOnlyError }
+        try lock.lockForWriting()
+    }
+
+    /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
+    package func unlockForWriting() {
+        lock?.unlockForWriting()
+    }
+
+    /// Whether another process waits for the write lock, while this one holds it.
+    package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
+
+    /// The process that holds the write lock, for messages.
+    package var writerProcess: Int32? { lock?.writerProcess }
+
+    var readOnlyError: StorageError {
+        StorageError(.readOnly, "The realm was opened for reading only", path: path)
+    }
+
+    // MARK: Writing
+
+    /// Begins a write on top of the newest prepared version.
+    ///
+    /// The caller holds the write lock. Without `joining` no transaction may have been left unsealed.
+    ///
+    /// - Parameter joining: Whether the transaction may become a member of the group of those that are not sealed yet, and
+    ///   be left unsealed itself (``WriteTransaction/join()``).
+    /// - Returns: The open transaction.
+    /// - Throws: The failure; `limit` when more versions are in use than the options allow.
+    package func beginWrite(joining: Bool = false) throws(StorageError) -> WriteTransaction {
+        if joining, let member = joinGroup() { return member }
+        try checkProcess()
+        guard let lock, !data.isReadOnly else { throw readOnlyError }
+        let byteCount = try data.currentByteCount()
+        let newest = lock.newestVersion
+        let before = state.withLock { (state) -> Result<(FileHeader, UInt64), StorageError> in
+            do throws(StorageError) {
+                if let stopped = state.stopped { throw stopped }
+                try refresh(&state, to: newest)
+                guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
+                    throw .corrupt(
+                        "The file was cut short while it was open",
+                        page: PageNumber(byteCount / pageByteCount),
+                        path: path
+                    )
+                }
+                state.byteCount = byteCount
+                return .success((state.published, state.epoch))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let (published, epoch) = try before.get()
+        var pinned = lock.pinnedVersions()
+        try checkActiveVersions(pinned, newest: published.version)
+        oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
+        let index = pinned.partitioningIndex { $0 >= published.version }
+        if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
+        let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
+            do throws(StorageError) {
+                if box.releasablePageCount > StorageFile.retainedBufferPageCount {
+                    releaseBuffers(box.releasable)
+                    box.releasable = []
+                    box.releasablePageCount = 0
+                }
+                let state: WriterState
+                if let known = box.state, known.version >= published.version {
+                    state = known
+                } else {
+                    state = try WriterState.load(from: published, in: view, path: path)
+                    box.state = state
+                }
+                precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
+                let group = WriterGroup(
+                    firstVersion: state.version + 1,
+                    firstPageCount: state.space.pageCount,
+                    pinned: pinned,
+                    epoch: epoch
+                )
+                group.isInMember = true
+                state.group = group
+                state.sealedCatalog = state.catalog
+                return .success((state, group))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let (writerState, group) = try loaded.get()
+        // A reader whose version nobody knows holds everything back.
+        if !lock.hasOutsiders { writerState.space.reclaim(pinned: pinned, durable: published.version) }
+        noteSpace(writerState.space)
+        return WriteTransaction(
+            file: self,
+            state: writerState,
+            view: view,
+            reservation: reservation,
+            group: group
+        )
+    }
+
+    /// Forgets what is known of free space, so that the next write reads it from the file.
+    ///
+    /// The caller holds the write lock, no transaction is open, and every prepared commit has been published.
+    package func forgetWriterState() {
+        writer.withLock { $0.state = nil }
+    }
+
+    /// A new member of the group that is not sealed yet, if there is one.
+    func joinGroup(asSealer isSealer: Bool = false) -> WriteTransaction? {
+        let found = writer.withLock { box -> (WriterState, WriterGroup)? in
+            guard let state = box.state, let group = state.group, !group.isInMember else { return nil }
+            group.isInMember = true
+            return (state, group)
+        }
+        guard let (writerState, group) = found else { return nil }
+        return WriteTransaction(
+            file: self,
+            state: writerState,
+            view: view,
+            reservation: reservation,
+            group: group,
+            isSealer: isSealer
+        )
+    }
+
+    /// Seals the transactions that were left unsealed; nil when there are none.
+    ///
+    /// The caller holds the write lock, and no transaction is open. When it fails, all of them are lost.
+    package func sealGroup() throws(StorageError) -> PreparedCommit? {
+        guard let sealer = joinGroup(asSealer: true) else { return nil }
+        do throws(StorageError) {
+            try checkProcess()
+            try sealer.session?.seal(in: sealer)
+            let prepared = try sealer.prepareCommit()
+            sealer.session?.didSeal(catalog: prepared.catalog)
+            return prepared
+        } catch {
+            sealer.discardGroup()
+            throw error
+        }
+    }
+
+    /// Notes that a member is over; false when its group has been lost with a commit that failed.
+    func endMember(of group: WriterGroup, in state: WriterState) -> Bool {
+        writer.withLock { box in
+            group.isInMember = false
+            return box.state === state
+        }
+    }
+
+    /// Notes that a group is sealed, or forgotten.
+    func endGroup(of state: WriterState) {
+        writer.withLock { _ in state.group = nil }
+    }
+
+    /// The number of page buffers that may stay in memory for the next transactions to use again.
+    private static let retainedBufferPageCount = 8192
+
+    func releaseBuffers(_ runs: [PreparedCommit.Run]) {
+        var extent = Extent(page: 0, pageCount: 0)
+        for run in runs.sorted(by: { $0.page < $1.page }) {
+            let pages = run.page..<(run.page + run.pageCount)
+            if pages.upperBound <= extent.end || pages.contains(where: { reservation.isBuffered(Int($0)) }) { continue }
+            if run.page <= extent.end {
+                extent.pageCount = pages.upperBound - extent.page
+            } else {
+                reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+                extent = Extent(page: run.page, pageCount: run.pageCount)
+            }
+        }
+        reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+    }
+
+    /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
+    func checkWriting(epoch: UInt64) throws(StorageError) {
+        let error = state.withLock { state in
+            state.stopped
+                ?? (state.epoch == epoch
+                    ? nil
+                    : StorageError(
+                        .io,
+                        "An earlier commit failed while this transaction was open; begin it again",
+                        path: path
+                    ))
+        }
+        if let error { throw error }
+    }
+}

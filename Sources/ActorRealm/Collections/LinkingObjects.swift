@@ -111,13 +111,15 @@ extension LinkingObjects: _Persistable {
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> LinkingObjects {
         let accessor = object.checkedAccessor()
-        let property = accessor.info.properties[Int(key) - 1]
-        let origin = accessor.target(of: property.ordinal)
-        let name = property.originProperty ?? ""
-        let backing = attempt {
-            try _CollectionBacking(backlinksTo: accessor, key: object.rowKey, origin: origin, property: name)
-        }
-        return LinkingObjects(backing, originProperty: name)
+        let declared = Int(key) - 1
+        let origin = accessor.target(of: declared)
+        let backing = _CollectionBacking(
+            backlinksTo: accessor,
+            key: object.rowKey,
+            origin: origin,
+            property: accessor.originOrdinal(of: declared, in: origin)
+        )
+        return LinkingObjects(backing, originProperty: accessor.info.properties[declared].originProperty ?? "")
     }
 
     /// Writes a value into a row.

@@ -63,7 +63,7 @@ extension RealmCollection {
     /// The position of the first object for which a condition holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey()
+        guard let key = backing.filtered(isIncluded(Query<Element>(.root)).node).firstKey()
         else { return nil }
         return backing.index(of: key)
     }
@@ -83,7 +83,7 @@ extension RealmCollection {
     /// ```
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
         let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query.predicate(isIncluded, in: backing.core)) })
+        return Results(backing.filtered(isIncluded(Query<Element>(.root)).node))
     }
 
     /// The objects for which a predicate in the string language holds.
@@ -98,10 +98,7 @@ extension RealmCollection {
     /// - Precondition: The predicate parses and fits the class. For text from outside use
     ///   ``filter(_:)-(RealmPredicate)``, which throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
-        let backing = managed("filter")
-        return Results(
-            attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments, in: backing.core)) }
-        )
+        Results(managed("filter").filtered(predicateFormat, arguments))
     }
 
     /// The objects for which a parsed predicate holds.

@@ -13,7 +13,7 @@ extension Realm {
                 "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners."
             )
         }
-        return Results(attempt { try _CollectionBacking(table: accessor) })
+        return Results(_CollectionBacking(table: accessor))
     }
 
     /// The object of a class with a primary key; nil when there is none.

@@ -1,5 +1,6 @@
 import CRealmShims
 import RealmModel
+import RealmQuery
 import RealmStorage
 
 /// One class in one realm: where its rows are read and its accessors are made.
@@ -25,6 +26,10 @@ final class TableAccessor {
     let views: UnsafeMutablePointer<ColumnView>
     /// The accessors of the classes that properties link to, by declared ordinal.
     private let targets: UnsafeMutablePointer<Unmanaged<TableAccessor>?>
+    /// By declared ordinal: the stored ordinals of the properties that linking objects reverse, -1 while not known.
+    private let origins: UnsafeMutablePointer<Int32>
+    /// The formats of string predicates that ask for the value of an indexed property, with its stored ordinal.
+    private var equalities: [String: Int] = [:]
     private let slotCount: Int
     private let template: ObjectBase?
 
@@ -56,6 +61,8 @@ final class TableAccessor {
         views = .allocate(capacity: slotCount)
         targets = .allocate(capacity: slotCount)
         targets.initialize(repeating: nil, count: slotCount)
+        origins = .allocate(capacity: slotCount)
+        origins.initialize(repeating: -1, count: slotCount)
         state = .allocate(capacity: 1)
         state.initialize(to: TableState(generation: core.model.generation, access: core.access, slots: slots))
         if info.isClonable {
@@ -74,6 +81,7 @@ final class TableAccessor {
         state.deallocate()
         views.deallocate()
         targets.deallocate()
+        origins.deallocate()
     }
 
     /// The ordinals of a class's properties in the table as it is now.
@@ -93,6 +101,8 @@ final class TableAccessor {
     func readOrdinals() {
         // A class that the migration removed has no rows left to read.
         if core.model.schema[info.name] != nil { ordinals = Self.ordinals(of: info, in: table) }
+        origins.update(repeating: -1, count: slotCount)
+        equalities = [:]
     }
 
     /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
@@ -145,6 +155,38 @@ final class TableAccessor {
             object.point(to: location, generation: state.pointee.generation.pointee)
         }
         return object
+    }
+
+    /// The stored ordinal of the property that linking objects reverse, in the class from which it links.
+    func originOrdinal(of property: Int, in origin: TableAccessor) -> Int {
+        if origins[property] >= 0 { return Int(origins[property]) }
+        let name = info.properties[property].originProperty ?? ""
+        guard let declared = origin.info.property(name), declared.targetName == info.name else {
+            misuse(
+                "Property '\(origin.info.name).\(name)' declared as origin of linking objects property of "
+                    + "'\(info.name)' does not link to it."
+            )
+        }
+        let ordinal = origin.ordinals[declared.ordinal]
+        if !isFrozen { origins[property] = Int32(ordinal) }
+        return ordinal
+    }
+
+    /// What a typed query asks of an index alone; nil when that is not so.
+    func equality(_ path: KnownPath, _ value: PredicateValue) -> IndexedEquality? {
+        guard path.root == type, path.declared >= 0 else { return nil }
+        return IndexedEquality(ordinals[path.declared], value, table: table)
+    }
+
+    /// The stored ordinal of the indexed property whose value a format asks for, where that is remembered.
+    func knownEquality(_ format: String) -> Int? {
+        // Several threads may ask a frozen realm.
+        isFrozen ? nil : equalities[format]
+    }
+
+    /// Remembers a format, whose only argument is the value of an indexed property.
+    func rememberEquality(_ format: String, _ property: Int) {
+        if !isFrozen, equalities.count < 64 { equalities[format] = property }
     }
 
     /// The accessor of the class that a property links to.

@@ -14,7 +14,7 @@ public struct Query<T> {
 
     /// The predicate of a condition on objects.
     static func predicate(_ isIncluded: (Query<T>) -> Query<Bool>, in core: RealmCore) -> Predicate {
-        isIncluded(Query<T>(.path(QueryPath()))).node.predicate(in: core)
+        isIncluded(Query<T>(.root)).node.predicate(in: core)
     }
 
     static func constant<Value>(_ value: Value) -> QueryNode {
@@ -37,7 +37,13 @@ public struct Query<T> {
     }
 
     /// Equal to a value.
-    public static func == (left: Query, right: T) -> Query<Bool> { left.compared(.equal, constant(right)) }
+    public static func == (left: Query, right: T) -> Query<Bool> {
+        let constant = constant(right)
+        if case .member(let member) = left.node, case .value(let value) = constant {
+            return Query<Bool>(.memberEquals(member, value))
+        }
+        return left.compared(.equal, constant)
+    }
     /// Equal to another property.
     public static func == (left: Query, right: Query) -> Query<Bool> { left.compared(.equal, right.node) }
     /// Different from a value.
@@ -52,7 +58,8 @@ public struct Query<T> {
 
     /// A property of the objects.
     public subscript<Value>(dynamicMember member: KeyPath<T, Value>) -> Query<Value> where T: ObjectBase {
-        Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: false)))
+        if case .root = node, let known = PathRecorder.known(member, in: T.self) { return Query<Value>(.member(known)) }
+        return Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: false)))
     }
 
     /// A collection of the objects.

@@ -42,11 +42,14 @@ extension TableView {
     }
 
     /// The row with a primary key.
-    func find(_ value: BorrowedValue) throws(StorageError) -> Int64? {
-        let property = primaryKeyProperty
+    func find(_ value: BorrowedValue) throws(StorageError) -> Int64? { try find(value, primaryKeyProperty) }
+
+    /// The first row whose indexed property equals a value.
+    @inline(__always)
+    private func find(_ value: BorrowedValue, _ property: Int) throws(StorageError) -> Int64? {
         let slot = slots[property]
         if writer != nil {
-            if case .int(let value) = value, knowsMaximum, value > maximumPrimaryKey { return nil }
+            if case .int(let value) = value, slot.hasKeyRuns, knowsMaximum, value > maximumPrimaryKey { return nil }
             try catchUp(property)
         }
         let tree = trees[Int(slot.tree)]
@@ -68,6 +71,12 @@ extension TableView {
 
     /// Whether a property has an index (a primary key always has).
     package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].makesLinks }
+
+    /// The first row, in key order, whose indexed property equals a value.
+    package func firstKey(property: Int, equalTo value: BorrowedValue) throws(StorageError) -> Int64? {
+        precondition(hasIndex(property), "The property has no index.")
+        return try find(value, property)
+    }
 
     /// The rows whose indexed property equals a value, ascending by key.
     package func indexedKeys(property: Int, equalTo value: StoredValue, limit: Int = .max) throws -> [Int64] {

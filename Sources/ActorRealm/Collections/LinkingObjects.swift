@@ -16,7 +16,7 @@ public protocol LinkingObjectsProtocol {
 /// }
 /// ```
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection, LinkingObjectsProtocol {
-    let backing: _CollectionBacking?
+    @usableFromInline let backing: _CollectionBacking?
     let originProperty: String
 
     /// The objects that link through the property of that name; empty until the object is managed.
@@ -51,7 +51,11 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
 
     /// Iterates over the objects as they are now, in spite of writes made in the loop.
-    public func makeIterator() -> RealmIterator<Element> { backing.map { RealmIterator($0) } ?? RealmIterator([]) }
+    @inlinable
+    public func makeIterator() -> RealmIterator<Element> {
+        guard let backing else { return RealmIterator([]) }
+        return RealmIterator(_CollectionCursor.over(backing))
+    }
 
     /// The realm that the objects belong to; nil while the object is unmanaged.
     public var realm: Realm? { backing?.core.realm() }
@@ -120,6 +124,15 @@ extension LinkingObjects: _Persistable {
             property: accessor.originOrdinal(of: declared, in: origin)
         )
         return LinkingObjects(backing, originProperty: accessor.info.properties[declared].originProperty ?? "")
+    }
+
+    /// Drops what a wrapper holds and gives it a key.
+    public static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32) {
+        // As the general one does, without looking up how the generic types lie in memory.
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self)
+        pointer.pointee.word = key
+        pointer.pointee.address = 0
+        pointer.pointee.value = nil
     }
 
     /// Writes a value into a row.

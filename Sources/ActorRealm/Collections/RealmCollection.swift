@@ -14,6 +14,7 @@ where Element: RealmCollectionValue, Index == Int, Indices == Range<Int> {
 
 extension RealmCollection {
     /// The managed contents, for operations that an unmanaged collection cannot offer.
+    @usableFromInline
     func managed(_ operation: String) -> _CollectionBacking {
         guard let backing = _backing else {
             misuse(
@@ -63,7 +64,7 @@ extension RealmCollection {
     /// The position of the first object for which a condition holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
-        guard let key = backing.filtered(isIncluded(Query<Element>(.root)).node).firstKey()
+        guard let key = backing.filtered(isIncluded(Query<Element>.root)).firstKey()
         else { return nil }
         return backing.index(of: key)
     }
@@ -81,9 +82,9 @@ extension RealmCollection {
     /// ```swift
     /// let adults = people.where { $0.age >= 18 && $0.name.starts(with: "A") }
     /// ```
+    @inlinable
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
-        let backing = managed("where")
-        return Results(backing.filtered(isIncluded(Query<Element>(.root)).node))
+        Results((_backing ?? managed("where")).filtered(isIncluded(Query<Element>.root)))
     }
 
     /// The objects for which a predicate in the string language holds.

@@ -27,7 +27,7 @@ nonisolated extension ObjectBase {
     final func refreshLocation(_ accessor: TableAccessor) {
         let generation = accessor.state.pointee.generation.pointee
         if rowGeneration == generation { return }
-        guard let location = attempt({ try accessor.table.locate(rowKey) }) else {
+        guard let location = attempt({ try accessor.locate(rowKey) }) else {
             misuse("Object has been deleted or invalidated.")
         }
         point(to: location, generation: generation)

@@ -61,6 +61,8 @@ nonisolated extension ObjectBase {
         let row = rowIndex
         if slot.isNull(row) { return nil }
         let target = slot.integer(row)
-        return tableAccessor.unsafelyUnwrapped.target(of: Int(key) - 1).makeObject(key: target)
+        let accessor = tableAccessor.unsafelyUnwrapped.target(of: Int(key) - 1)
+        // Whoever follows a link reads a property there: the row is looked for where the last ones were.
+        return accessor.makeObject(key: target, at: attempt { try accessor.locate(target) })
     }
 }

@@ -27,7 +27,7 @@ extension Realm {
         // Types are compared and not cast: the usual keys cost no conversion.
         if KeyType.self == Int.self, kind == .int {
             let key = Int64(unsafeBitCast(key, to: Int.self))
-            found = attempt { try accessor.table.findInt(key) }
+            found = attempt { try accessor.find(intPrimaryKey: key) }
         } else if KeyType.self == String.self, kind == .string {
             var key = withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: String.self) }
             found = attempt { try key.withUTF8 { try accessor.table.findString(UnsafeRawBufferPointer($0)) } }

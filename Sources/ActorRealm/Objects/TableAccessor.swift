@@ -17,7 +17,7 @@ final class TableAccessor {
     let table: TableView
     let info: ModelClass
     /// The ordinals of the stored class, by declared ordinal.
-    private(set) var ordinals: [Int]
+    @exclusivity(unchecked) private(set) var ordinals: [Int]
     /// The type of the primary key; nil when there is none.
     let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
@@ -29,7 +29,17 @@ final class TableAccessor {
     /// By declared ordinal: the stored ordinals of the properties that linking objects reverse, -1 while not known.
     private let origins: UnsafeMutablePointer<Int32>
     /// The formats of string predicates that ask for the value of an indexed property, with its stored ordinal.
-    private var equalities: [String: Int] = [:]
+    @exclusivity(unchecked) private var equalities: [String: Int] = [:]
+    /// Where rows were found last, by a part of their keys; none for frozen realms, which several threads may read.
+    private let leaves: UnsafeMutablePointer<KnownLeaf>?
+    private let leafMask: Int
+    /// The run of int primary keys that was found last, as of a generation.
+    @exclusivity(unchecked) private var run = PrimaryKeyRun()
+    @exclusivity(unchecked) private var runGeneration: UInt64 = 0
+    /// What reads the links to one row after another, and the class that they come from.
+    @exclusivity(unchecked) private var backlinks: (reader: BacklinkReader, generation: UInt64)?
+    /// What looks values up in the index that was asked last.
+    @exclusivity(unchecked) private var indexReader: (reader: IndexReader, generation: UInt64)?
     private let slotCount: Int
     private let template: ObjectBase?
 
@@ -58,6 +68,11 @@ final class TableAccessor {
             ),
             count: slotCount
         )
+        var leafCount = 16
+        while leafCount < 2_048, leafCount &<< KnownLeaf.shift < table.nextKey { leafCount *= 2 }
+        leafMask = leafCount - 1
+        leaves = core.isFrozen ? nil : .allocate(capacity: leafCount)
+        leaves?.initialize(repeating: KnownLeaf(), count: leafCount)
         views = .allocate(capacity: slotCount)
         targets = .allocate(capacity: slotCount)
         targets.initialize(repeating: nil, count: slotCount)
@@ -82,6 +97,7 @@ final class TableAccessor {
         views.deallocate()
         targets.deallocate()
         origins.deallocate()
+        leaves?.deallocate()
     }
 
     /// The ordinals of a class's properties in the table as it is now.
@@ -155,6 +171,69 @@ final class TableAccessor {
             object.point(to: location, generation: state.pointee.generation.pointee)
         }
         return object
+    }
+
+    /// A leaf in which a row was found.
+    private struct KnownLeaf {
+        /// Rows whose keys differ in lower bits only share a place.
+        static let shift = 9
+        var generation: UInt64 = 0
+        var base: UnsafeRawPointer?
+    }
+
+    /// The row of a key; nil when there is no such row.
+    @inline(__always)
+    func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
+        guard let leaves, !model.isInTransaction else { return try table.locate(key) }
+        let generation = state.pointee.generation.pointee
+        let place = leaves + (Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask)
+        if place.pointee.generation == generation, let base = place.pointee.base {
+            let leaf = LeafView(base: base, view: model.view)
+            if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
+        }
+        guard let found = try table.locate(key) else { return nil }
+        place.pointee = KnownLeaf(generation: generation, base: found.leaf.base)
+        return found
+    }
+
+    /// The row with an int primary key.
+    @inline(__always)
+    func find(intPrimaryKey key: Int64) throws(StorageError) -> Int64? {
+        if isFrozen || model.isInTransaction { return try table.findInt(key) }
+        let generation = state.pointee.generation.pointee
+        if runGeneration == generation, let row = run.row(of: key) { return row }
+        run = try table.run(ofIntPrimaryKey: key)
+        runGeneration = generation
+        return run.row(of: key)
+    }
+
+    /// The first row that an index leads to.
+    func firstKey(_ equality: IndexedEquality) throws -> Int64? {
+        if isFrozen || model.isInTransaction { return try equality.firstKey(in: table) }
+        if table.primaryKeyOrdinal == equality.property, case .int(let key) = equality.value {
+            return try find(intPrimaryKey: key)
+        }
+        let generation = state.pointee.generation.pointee
+        if let known = indexReader, known.generation == generation, known.reader.property == equality.property {
+            return try known.reader.firstKey(equalTo: equality.value)
+        }
+        let reader = try IndexReader(equality.property, of: table)
+        indexReader = (reader, generation)
+        return try reader.firstKey(equalTo: equality.value)
+    }
+
+    /// The rows of a class that link to a row through one of its properties, as often as they do.
+    func backlinkKeys(of key: Int64, from origin: TableAccessor, property: Int) throws(StorageError) -> [Int64] {
+        if isFrozen || model.isInTransaction {
+            return try table.backlinkKeys(of: key, from: origin.table, property: property)
+        }
+        let generation = state.pointee.generation.pointee
+        if let known = backlinks, known.generation == generation, known.reader.reads(origin.table, property) {
+            return try known.reader.keys(of: key)
+        }
+        let reader = try BacklinkReader(of: table, from: origin.table, property: property)
+        backlinks = (reader, generation)
+        return try reader.keys(of: key)
     }
 
     /// The stored ordinal of the property that linking objects reverse, in the class from which it links.

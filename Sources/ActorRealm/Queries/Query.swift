@@ -10,11 +10,15 @@ import RealmQuery
 public struct Query<T> {
     let node: QueryNode
 
+    @inline(__always)
     init(_ node: QueryNode) { self.node = node }
+
+    /// The objects that a query is about.
+    @usableFromInline static var root: Query<T> { Query(.root) }
 
     /// The predicate of a condition on objects.
     static func predicate(_ isIncluded: (Query<T>) -> Query<Bool>, in core: RealmCore) -> Predicate {
-        isIncluded(Query<T>(.root)).node.predicate(in: core)
+        isIncluded(root).node.predicate(in: core)
     }
 
     static func constant<Value>(_ value: Value) -> QueryNode {

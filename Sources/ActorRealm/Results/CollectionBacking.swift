@@ -18,7 +18,7 @@ public final class _CollectionBacking {
     /// Everything else that is asked of the source; nil where that is nothing.
     private let refinement: Refinement?
     /// The filter, compiled; with an equality, when a question was asked that the index does not answer.
-    private var compiledQuery: CompiledQuery?
+    @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
     @exclusivity(unchecked) private var cache = Cache()
     /// Guards the cache of a frozen collection, which several threads may read.
     private let lock = Mutex(())
@@ -170,13 +170,14 @@ public final class _CollectionBacking {
     }
 
     /// The objects for which a condition of a typed query holds.
-    func filtered(_ condition: QueryNode) -> _CollectionBacking {
-        if case .memberEquals(let member, let value) = condition,
+    @usableFromInline
+    func filtered(_ condition: Query<Bool>) -> _CollectionBacking {
+        if case .memberEquals(let member, let value) = condition.node,
             let equality = wholeTable?.equality(member._withUnsafeGuaranteedRef { $0 }, value)
         {
             return narrowed(to: equality)
         }
-        return attempt { try filtered(condition.predicate(in: core)) }
+        return attempt { try filtered(condition.node.predicate(in: core)) }
     }
 
     /// The objects of the class that an index leads to.
@@ -259,6 +260,18 @@ public final class _CollectionBacking {
             misuse("A limit and its offset cannot be negative: limit(\(count), offset: \(offset)).")
         }
         return try refined { $0.steps.append(.limit(count, offset: offset)) }
+    }
+
+    /// The keys for one iteration.
+    @inline(__always)
+    func keysToVisit() -> [Int64] {
+        // Nobody else asks for links that are only gone through.
+        if refinement == nil, case .backlinks(let accessor, let key, let property) = source, let elements, !core.isFrozen
+        {
+            core.checkAccess()
+            return attempt { try accessor.backlinkKeys(of: key, from: elements, property: property) }
+        }
+        return keys()
     }
 
     // MARK: Contents
@@ -368,7 +381,7 @@ public final class _CollectionBacking {
             if let query { keys = try query.filter(keys) }
         case .nested: return []
         case .backlinks(let accessor, let key, let property):
-            keys = try accessor.table.backlinkKeys(of: key, from: elements.table, property: property)
+            keys = try accessor.backlinkKeys(of: key, from: elements, property: property)
             if let query { keys = try query.filter(keys) }
         }
         return try apply(steps[...], to: keys)
@@ -502,14 +515,15 @@ public final class _CollectionBacking {
     }
 
     /// The first key, without reading the others where that can be avoided.
+    @usableFromInline
     func firstKey() -> Int64? {
         checkReading()
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
-        if let equality, refinement == nil, let elements { return attempt { try equality.firstKey(in: elements.table) } }
+        if let equality, refinement == nil, let elements { return attempt { try elements.firstKey(equality) } }
         if let known = withCache({ $0.keys }) { return known.first }
         let steps = steps
         if case .table = source, steps.isEmpty, let elements {
-            if let equality { return attempt { try equality.firstKey(in: elements.table) } }
+            if let equality { return attempt { try elements.firstKey(equality) } }
             if let query { return attempt { try query.first() } }
         }
         if case .table = source, steps.count == 1, case .sort(let sort) = steps[0], let elements {
@@ -517,6 +531,9 @@ public final class _CollectionBacking {
         }
         return keys().first
     }
+
+    /// Whether the elements are objects.
+    @usableFromInline var hasObjects: Bool { elements != nil }
 
     /// The key at a position that must exist.
     func key(at index: Int) -> Int64 {

@@ -8,25 +8,27 @@ import RealmStorage
 /// nobody kept is pointed at the next row instead of making another.
 public final class _CollectionCursor {
     @usableFromInline let backing: _CollectionBacking
-    private let core: RealmCore
+    // What follows lives as long as the backing.
+    private unowned(unsafe) let core: RealmCore
     private unowned(unsafe) let accessor: TableAccessor?
-    private let model: ModelView
+    private unowned(unsafe) let model: ModelView
     /// The accessor handed out last, if it may be used again.
     @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
     private let reuses: Bool
-    private let collections: [Int]
+    /// Whether accessors keep collections, which have to be dropped with their rows.
+    private let hasCollections: Bool
 
     private let generationWord: UnsafeMutablePointer<UInt64>
     private let access: UnsafeMutablePointer<RealmAccessState>
 
     // Over keys or values.
-    private var keys: [Int64] = []
+    @exclusivity(unchecked) private var keys: [Int64] = []
     private var values: [StoredValue] = []
     @exclusivity(unchecked) private var position = 0
 
     // Over the leaves, of a whole table or to find the rows of ascending keys.
     private let isScan: Bool
-    private var leaves: LeafCursor?
+    @exclusivity(unchecked) private var leaves: LeafCursor?
     @exclusivity(unchecked) private var leaf: LeafView?
     @exclusivity(unchecked) private var rowCount = 0
     @exclusivity(unchecked) private var row = -1
@@ -37,6 +39,12 @@ public final class _CollectionCursor {
     @exclusivity(unchecked) private var firstKey: Int64 = 0
     @exclusivity(unchecked) private var plainRowCount = 0
 
+    /// A cursor over a collection; nil over one that was emptied.
+    @usableFromInline
+    static func over(_ backing: _CollectionBacking) -> _CollectionCursor? {
+        backing.isEmptied ? nil : _CollectionCursor(backing)
+    }
+
     init(_ backing: _CollectionBacking) {
         self.backing = backing
         core = backing.core
@@ -45,7 +53,7 @@ public final class _CollectionCursor {
         core.checkAccess()
         isScan = backing.isWholeTable
         reuses = accessor?.info.isClonable ?? false
-        collections = accessor?.info.collections ?? []
+        hasCollections = accessor.map { !$0.info.collections.isEmpty } ?? false
         generationWord = model.generation
         access = core.access
         generation = model.generation.pointee
@@ -54,7 +62,7 @@ public final class _CollectionCursor {
             endKey = count == 0 ? .min : attempt { try accessor.table.key(at: count - 1) } ?? .min
             leaves = accessor.table.leaves()
         } else if accessor != nil {
-            keys = backing.keys()
+            keys = backing.keysToVisit()
         } else {
             values = backing.values()
         }
@@ -112,7 +120,7 @@ public final class _CollectionCursor {
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
-        guard let accessor, let location = attempt({ try accessor.table.locate(key) }) else {
+        guard let accessor, let location = attempt({ try accessor.locate(key) }) else {
             // The object was deleted during the iteration; it is delivered invalidated.
             return accessor?.makeObject(key: key)
         }
@@ -166,7 +174,7 @@ public final class _CollectionCursor {
     /// Finds out how many rows of a leaf have consecutive keys and can be delivered by moving the accessor on.
     private func allowPlainRows(of leaf: LeafView) {
         let isDense = leaf.lastKey &- leaf.firstKey == Int64(leaf.rowCount - 1)
-        guard reuses, collections.isEmpty, isDense else {
+        guard reuses, !hasCollections, isDense else {
             plainRowCount = 0
             return
         }
@@ -182,7 +190,7 @@ public final class _CollectionCursor {
             object.rowLeaf = location.leaf.base
             object.rowIndex = location.row
             object.rowGeneration = generation
-            if !collections.isEmpty { dropCollections(of: object) }
+            if hasCollections { dropCollections(of: object) }
             return object
         }
         let object = accessor.unsafelyUnwrapped.makeObject(key: key, at: location)
@@ -195,7 +203,7 @@ public final class _CollectionCursor {
 
     private func dropCollections(of object: ObjectBase) {
         guard let accessor else { return }
-        for ordinal in collections {
+        for ordinal in accessor.info.collections {
             let property = accessor.info.properties[ordinal]
             property.reset(in: object, key: property.key)
         }

@@ -23,6 +23,17 @@ extension TableView {
         return try find(.int(primaryKey))
     }
 
+    /// The rows around an int primary key whose keys go up with it; none when no row has the key.
+    package func run(ofIntPrimaryKey primaryKey: Int64) throws(StorageError) -> PrimaryKeyRun {
+        precondition(
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].hasKeyRuns,
+            "The primary key is not an int."
+        )
+        if writer != nil { try catchUp(primaryKeyProperty) }
+        let tree = trees[Int(slots[primaryKeyProperty].tree)]
+        return PrimaryKeyRun(tree.isEmpty ? nil : try KeyRuns.run(holding: primaryKey, in: tree, view: view))
+    }
+
     /// The row with a string primary key, given in UTF-8.
     package func findString(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
         precondition(
@@ -72,10 +83,10 @@ extension TableView {
     /// Whether a property has an index (a primary key always has).
     package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].makesLinks }
 
-    /// The first row, in key order, whose indexed property equals a value.
-    package func firstKey(property: Int, equalTo value: BorrowedValue) throws(StorageError) -> Int64? {
+    /// The first row, in key order, whose indexed property equals a value, which must be of its kind.
+    package func firstKey(property: Int, equalTo value: StoredValue) throws -> Int64? {
         precondition(hasIndex(property), "The property has no index.")
-        return try find(value, property)
+        return try value.withBorrowed { try find($0, property) }
     }
 
     /// The rows whose indexed property equals a value, ascending by key.
@@ -165,7 +176,7 @@ extension TableView {
 
     /// Whether the row of an entry that matches has the value: strings that do not stand whole in the key are compared.
     @inline(__always)
-    private func isMatch(
+    func isMatch(
         _ key: Int64,
         _ property: Int,
         _ value: BorrowedValue,

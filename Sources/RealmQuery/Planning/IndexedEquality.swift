@@ -5,9 +5,9 @@ package import RealmModel
 /// It finds one row in the time that compiling would take. What the index alone does not answer goes through
 /// ``CompiledQuery``.
 package struct IndexedEquality: Sendable {
-    /// The ordinal of the property.
+    /// The ordinal of the property, and what it must have.
     package let property: Int
-    private let value: StoredValue
+    package let value: StoredValue
 
     /// Recognises a predicate; nil for all that need to be compiled, what does not fit the schema included.
     package init?(_ predicate: Predicate, table: TableView) {
@@ -51,8 +51,7 @@ package struct IndexedEquality: Sendable {
 
     /// The first row, in key order, with the value.
     package func firstKey(in table: TableView) throws -> Int64? {
-        if case .int(let number) = value { return try table.firstKey(property: property, equalTo: .int(number)) }
-        return try value.withBorrowed { try table.firstKey(property: property, equalTo: $0) }
+        try table.firstKey(property: property, equalTo: value)
     }
 
     /// The rows with the value, ascending.

@@ -11,6 +11,7 @@ final class TableAccessor {
     unowned(unsafe) let core: RealmCore
     /// The core's model and what it never changes.
     unowned(unsafe) let model: ModelView
+    private let transactionFlag: UnsafeMutablePointer<UInt64>
     let isFrozen: Bool
     private let instanceSize: Int
     private let alignmentMask: Int
@@ -22,8 +23,13 @@ final class TableAccessor {
     let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
     let state: UnsafeMutablePointer<TableState>
-    /// The column views that belong to the slots in `state`.
-    let views: UnsafeMutablePointer<ColumnView>
+    /// By declared ordinal: the columns of properties that are not read inline, as they were read last.
+    private let views: UnsafeMutablePointer<KnownView>
+    /// By declared ordinal: where the properties lie in a leaf.
+    private let columns: UnsafeMutablePointer<KnownColumn>
+    /// Where pages are read, as of a generation.
+    @exclusivity(unchecked) private var pages: PageView
+    @exclusivity(unchecked) private var pagesGeneration: UInt64 = 0
     /// The accessors of the classes that properties link to, by declared ordinal.
     private let targets: UnsafeMutablePointer<Unmanaged<TableAccessor>?>
     /// By declared ordinal: the stored ordinals of the properties that linking objects reverse, -1 while not known.
@@ -48,6 +54,7 @@ final class TableAccessor {
     init(core: RealmCore, table: TableView, info: ModelClass) {
         self.core = core
         model = core.model
+        transactionFlag = core.model.transactionFlag
         isFrozen = core.isFrozen
         instanceSize = info.instanceSize
         alignmentMask = info.alignmentMask
@@ -74,6 +81,10 @@ final class TableAccessor {
         leaves = core.isFrozen ? nil : .allocate(capacity: leafCount)
         leaves?.initialize(repeating: KnownLeaf(), count: leafCount)
         views = .allocate(capacity: slotCount)
+        views.initialize(repeating: KnownView(), count: slotCount)
+        columns = .allocate(capacity: slotCount)
+        columns.initialize(repeating: KnownColumn(), count: slotCount)
+        pages = core.model.view
         targets = .allocate(capacity: slotCount)
         targets.initialize(repeating: nil, count: slotCount)
         origins = .allocate(capacity: slotCount)
@@ -89,12 +100,38 @@ final class TableAccessor {
             template = nil
         }
         template?.tableAccessor = self
+        readColumns()
+    }
+
+    private func readColumns() {
+        for (declared, ordinal) in ordinals.enumerated() {
+            columns[declared] = KnownColumn(
+                column: Int32(table.column(ordinal)),
+                kind: table.columnKind(ordinal).rawValue,
+                isNullable: table.isNullable(ordinal)
+            )
+        }
+    }
+
+    /// Where a property lies in a leaf.
+    private struct KnownColumn {
+        var column: Int32 = -1
+        var kind: UInt8 = 0
+        var isNullable = false
+    }
+
+    /// The column of a property in the leaf that was read last.
+    private struct KnownView {
+        var leaf: UnsafeRawPointer?
+        var generation: UInt64 = 0
+        var view: ColumnView?
     }
 
     deinit {
         state.pointee.slots.deallocate()
         state.deallocate()
         views.deallocate()
+        columns.deallocate()
         targets.deallocate()
         origins.deallocate()
         leaves?.deallocate()
@@ -117,6 +154,7 @@ final class TableAccessor {
     func readOrdinals() {
         // A class that the migration removed has no rows left to read.
         if core.model.schema[info.name] != nil { ordinals = Self.ordinals(of: info, in: table) }
+        readColumns()
         origins.update(repeating: -1, count: slotCount)
         equalities = [:]
     }
@@ -181,14 +219,30 @@ final class TableAccessor {
         var base: UnsafeRawPointer?
     }
 
+    /// Whether what was looked up outside a transaction may be used, and kept: not while several threads may read.
+    @inline(__always)
+    private var remembers: Bool { leaves != nil && transactionFlag.pointee == 0 }
+
+    /// The leaf at an address.
+    @inline(__always)
+    private func leaf(at base: UnsafeRawPointer) -> LeafView {
+        let generation = state.pointee.generation.pointee
+        if isFrozen { return LeafView(base: base, view: pages) }
+        if pagesGeneration != generation {
+            pages = model.view
+            pagesGeneration = generation
+        }
+        return LeafView(base: base, view: pages)
+    }
+
     /// The row of a key; nil when there is no such row.
     @inline(__always)
     func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
-        guard let leaves, !model.isInTransaction else { return try table.locate(key) }
+        guard remembers, let leaves else { return try table.locate(key) }
         let generation = state.pointee.generation.pointee
         let place = leaves + (Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask)
         if place.pointee.generation == generation, let base = place.pointee.base {
-            let leaf = LeafView(base: base, view: model.view)
+            let leaf = leaf(at: base)
             if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
         }
         guard let found = try table.locate(key) else { return nil }
@@ -196,10 +250,64 @@ final class TableAccessor {
         return found
     }
 
+    // MARK: Columns
+
+    /// Looks the row of an object up again when the version or the leaf changed, and returns its leaf.
+    @inline(__always)
+    private func currentLeaf(of object: ObjectBase) -> LeafView {
+        let generation = state.pointee.generation.pointee
+        if object.rowGeneration != generation {
+            guard let location = attempt({ try locate(object.rowKey) }) else {
+                misuse("Object has been deleted or invalidated.")
+            }
+            object.point(to: location, generation: generation)
+        }
+        return leaf(at: object.rowLeaf.unsafelyUnwrapped)
+    }
+
+    @inline(__always)
+    private func column(_ key: UInt32, in leaf: LeafView) -> ColumnView {
+        let place = columns[Int(key) &- 1]
+        return attempt {
+            let column = try leaf.column(Int(place.column), isNullable: place.isNullable)
+            guard column.isAbsent || column.kind.rawValue == place.kind else {
+                throw table.damagedColumn(ordinals[Int(key) - 1])
+            }
+            return column
+        }
+    }
+
+    /// Where the column of a property lies, for an object whose isolation was checked.
+    @inline(never)
+    func slot(_ key: UInt32, of object: ObjectBase) -> ColumnSlot {
+        let leaf = currentLeaf(of: object)
+        let slot = ColumnSlot(column(key, in: leaf), leaf: object.rowLeaf, generation: object.rowGeneration)
+        if remembers { state.pointee.slots[Int(key)] = slot }
+        return slot
+    }
+
+    /// The column of a property, for an object whose isolation was checked.
+    @inline(never)
+    func view(_ key: UInt32, of object: ObjectBase) -> ColumnView {
+        let known = views + Int(key)
+        if !isFrozen, known.pointee.generation == state.pointee.generation.pointee,
+            known.pointee.generation == object.rowGeneration, known.pointee.leaf == object.rowLeaf, remembers,
+            let view = known.pointee.view
+        {
+            return view
+        }
+        let leaf = currentLeaf(of: object)
+        let view = column(key, in: leaf)
+        if remembers {
+            known.pointee = KnownView(leaf: object.rowLeaf, generation: object.rowGeneration, view: view)
+        }
+        return view
+    }
+
     /// The row with an int primary key.
     @inline(__always)
     func find(intPrimaryKey key: Int64) throws(StorageError) -> Int64? {
-        if isFrozen || model.isInTransaction { return try table.findInt(key) }
+        if !remembers { return try table.findInt(key) }
         let generation = state.pointee.generation.pointee
         if runGeneration == generation, let row = run.row(of: key) { return row }
         run = try table.run(ofIntPrimaryKey: key)
@@ -209,7 +317,7 @@ final class TableAccessor {
 
     /// The first row that an index leads to.
     func firstKey(_ equality: IndexedEquality) throws -> Int64? {
-        if isFrozen || model.isInTransaction { return try equality.firstKey(in: table) }
+        if !remembers { return try equality.firstKey(in: table) }
         if table.primaryKeyOrdinal == equality.property, case .int(let key) = equality.value {
             return try find(intPrimaryKey: key)
         }
@@ -224,7 +332,7 @@ final class TableAccessor {
 
     /// The rows of a class that link to a row through one of its properties, as often as they do.
     func backlinkKeys(of key: Int64, from origin: TableAccessor, property: Int) throws(StorageError) -> [Int64] {
-        if isFrozen || model.isInTransaction {
+        if !remembers {
             return try table.backlinkKeys(of: key, from: origin.table, property: property)
         }
         let generation = state.pointee.generation.pointee

@@ -8,10 +8,9 @@ import RealmStorage
 /// nobody kept is pointed at the next row instead of making another.
 public final class _CollectionCursor {
     @usableFromInline let backing: _CollectionBacking
-    // What follows lives as long as the backing.
-    private unowned(unsafe) let core: RealmCore
-    private unowned(unsafe) let accessor: TableAccessor?
-    private unowned(unsafe) let model: ModelView
+    private let core: RealmCore
+    private let accessor: TableAccessor?
+    private let model: ModelView
     /// The accessor handed out last, if it may be used again.
     @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
     private let reuses: Bool

@@ -6,7 +6,8 @@ package final class IndexReader {
     package let property: Int
     private let table: TableView
     private let slot: PropertySlot
-    @exclusivity(unchecked) private var cursor: ByteTreeCursor
+    // In memory of its own, so that it is used where it lies.
+    private let cursor: UnsafeMutablePointer<ByteTreeCursor>
     private let buffer: UnsafeMutableRawPointer
 
     /// - Parameters:
@@ -17,11 +18,15 @@ package final class IndexReader {
         self.property = property
         self.table = table
         slot = table.slots[property]
-        cursor = try table.indexTree(property).cursor(in: table.view)
+        let tree = try table.indexTree(property)
+        cursor = .allocate(capacity: 1)
+        cursor.initialize(to: tree.cursor(in: table.view))
         buffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
     }
 
     deinit {
+        cursor.deinitialize(count: 1)
+        cursor.deallocate()
         buffer.deallocate()
     }
 
@@ -38,11 +43,11 @@ package final class IndexReader {
             start: buffer,
             count: IndexKey.encode(value, kind: slot.kind, to: buffer)
         )
-        var isOnEntry = try cursor.seek(prefix)
-        while isOnEntry, cursor.hasPrefix(prefix) {
-            let key = IndexKey.rowKey(at: cursor)
+        var isOnEntry = try cursor.pointee.seek(prefix)
+        while isOnEntry, cursor.pointee.hasPrefix(prefix) {
+            let key = IndexKey.rowKey(at: cursor.pointee)
             if try table.isMatch(key, property, value, slot) { return key }
-            isOnEntry = try cursor.next()
+            isOnEntry = try cursor.pointee.next()
         }
         return nil
     }

@@ -7,7 +7,8 @@ package final class BacklinkReader {
     private let origin: TableView
     private let property: Int
     private let target: TableView
-    @exclusivity(unchecked) private var cursor: ByteTreeCursor
+    // In memory of its own, so that it is used where it lies.
+    private let cursor: UnsafeMutablePointer<ByteTreeCursor>
     @exclusivity(unchecked) private var isOnEntry = false
 
     /// - Parameters:
@@ -19,7 +20,14 @@ package final class BacklinkReader {
         self.origin = origin
         self.property = property
         self.target = target
-        cursor = try origin.linkTree(property).cursor(in: origin.view)
+        let tree = try origin.linkTree(property)
+        cursor = .allocate(capacity: 1)
+        cursor.initialize(to: tree.cursor(in: origin.view))
+    }
+
+    deinit {
+        cursor.deinitialize(count: 1)
+        cursor.deallocate()
     }
 
     /// Whether these are the links that are read.
@@ -32,15 +40,15 @@ package final class BacklinkReader {
         var number = UInt64(bitPattern: target.linkNumber(of: key, in: origin.slots[property])).bigEndian
         try withUnsafeBytes(of: &number) { (prefix) throws(StorageError) in
             // The cursor stands on the first entry behind those that were asked for last.
-            var isNext = isOnEntry && cursor.hasPrefix(prefix)
+            var isNext = isOnEntry && cursor.pointee.hasPrefix(prefix)
             isOnEntry = false
-            if !isNext { isNext = try cursor.seek(prefix) }
-            while isNext, cursor.hasPrefix(prefix) {
-                let originKey = Int64(bitPattern: cursor.lastEightBytes)
-                let count = try origin.multiplicity(cursor.value)
+            if !isNext { isNext = try cursor.pointee.seek(prefix) }
+            while isNext, cursor.pointee.hasPrefix(prefix) {
+                let originKey = Int64(bitPattern: cursor.pointee.lastEightBytes)
+                let count = try origin.multiplicity(cursor.pointee.value)
                 if keys.isEmpty { keys.reserveCapacity(4) }
                 for _ in 0..<count { keys.append(originKey) }
-                isNext = try cursor.next()
+                isNext = try cursor.pointee.next()
             }
             isOnEntry = isNext
         }

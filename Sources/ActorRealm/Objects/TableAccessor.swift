@@ -43,9 +43,15 @@ final class TableAccessor {
     @exclusivity(unchecked) private var run = PrimaryKeyRun()
     @exclusivity(unchecked) private var runGeneration: UInt64 = 0
     /// What reads the links to one row after another, and the class that they come from.
-    @exclusivity(unchecked) private var backlinks: (reader: BacklinkReader, generation: UInt64)?
+    @exclusivity(unchecked) private var backlinks: BacklinkReader?
+    @exclusivity(unchecked) private var backlinksGeneration: UInt64 = 0
     /// What looks values up in the index that was asked last.
-    @exclusivity(unchecked) private var indexReader: (reader: IndexReader, generation: UInt64)?
+    @exclusivity(unchecked) private var indexReader: IndexReader?
+    @exclusivity(unchecked) private var indexGeneration: UInt64 = 0
+    /// An accessor that was used by an iteration which has ended.
+    @exclusivity(unchecked) private var spare: Unmanaged<ObjectBase>?
+    /// Whether accessors keep no collections.
+    let keepsNoCollections: Bool
     private let slotCount: Int
     private let template: ObjectBase?
 
@@ -61,6 +67,7 @@ final class TableAccessor {
         self.table = table
         self.info = info
         ordinals = Self.ordinals(of: info, in: table)
+        keepsNoCollections = info.collections.isEmpty
         primaryKeyKind = info.primaryKeyProperty?.shape.kind
         slotCount = info.properties.count + 1
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
@@ -128,6 +135,7 @@ final class TableAccessor {
     }
 
     deinit {
+        spare?.release()
         state.pointee.slots.deallocate()
         state.deallocate()
         views.deallocate()
@@ -322,26 +330,52 @@ final class TableAccessor {
             return try find(intPrimaryKey: key)
         }
         let generation = state.pointee.generation.pointee
-        if let known = indexReader, known.generation == generation, known.reader.property == equality.property {
-            return try known.reader.firstKey(equalTo: equality.value)
+        if let indexReader, indexGeneration == generation, indexReader.property == equality.property {
+            return try indexReader.firstKey(equalTo: equality.value)
         }
         let reader = try IndexReader(equality.property, of: table)
-        indexReader = (reader, generation)
+        indexReader = reader
+        indexGeneration = generation
         return try reader.firstKey(equalTo: equality.value)
     }
 
-    /// The rows of a class that link to a row through one of its properties, as often as they do.
-    func backlinkKeys(of key: Int64, from origin: TableAccessor, property: Int) throws(StorageError) -> [Int64] {
+    /// Calls a function with the rows of a class that link to a row through one of its properties, as often as they do.
+    func forEachBacklink(
+        of key: Int64,
+        from origin: TableAccessor,
+        property: Int,
+        _ body: (Int64) -> Void
+    ) throws(StorageError) {
         if !remembers {
-            return try table.backlinkKeys(of: key, from: origin.table, property: property)
+            for key in try table.backlinkKeys(of: key, from: origin.table, property: property) { body(key) }
+            return
         }
         let generation = state.pointee.generation.pointee
-        if let known = backlinks, known.generation == generation, known.reader.reads(origin.table, property) {
-            return try known.reader.keys(of: key)
+        if let backlinks, backlinksGeneration == generation, backlinks.reads(origin.table, property) {
+            return try backlinks.forEachKey(of: key, body)
         }
         let reader = try BacklinkReader(of: table, from: origin.table, property: property)
-        backlinks = (reader, generation)
-        return try reader.keys(of: key)
+        backlinks = reader
+        backlinksGeneration = generation
+        try reader.forEachKey(of: key, body)
+    }
+
+    // MARK: Accessors that iterations need no more
+
+    /// An accessor that nobody holds, without a realm, to be used again.
+    func takeSpare() -> Unmanaged<ObjectBase>? {
+        guard let spare else { return nil }
+        self.spare = nil
+        spare._withUnsafeGuaranteedRef { $0.core = core }
+        return spare
+    }
+
+    /// Takes an accessor that nobody else holds, for the next iteration.
+    func keepSpare(_ object: Unmanaged<ObjectBase>) {
+        guard spare == nil, remembers, keepsNoCollections else { return object.release() }
+        // The realm is not kept by what it keeps.
+        object._withUnsafeGuaranteedRef { $0.core = nil }
+        spare = object
     }
 
     /// The stored ordinal of the property that linking objects reverse, in the class from which it links.

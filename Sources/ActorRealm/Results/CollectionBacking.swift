@@ -262,16 +262,17 @@ public final class _CollectionBacking {
         return try refined { $0.steps.append(.limit(count, offset: offset)) }
     }
 
-    /// The keys for one iteration.
+    /// Whether the elements are all that link to a row.
+    var isLinks: Bool {
+        guard refinement == nil, case .backlinks = source else { return false }
+        return true
+    }
+
+    /// Calls a function with the keys of all that link to a row, which are not kept.
     @inline(__always)
-    func keysToVisit() -> [Int64] {
-        // Nobody else asks for links that are only gone through.
-        if refinement == nil, case .backlinks(let accessor, let key, let property) = source, let elements, !core.isFrozen
-        {
-            core.checkAccess()
-            return attempt { try accessor.backlinkKeys(of: key, from: elements, property: property) }
-        }
-        return keys()
+    func forEachLink(_ body: (Int64) -> Void) {
+        guard case .backlinks(let accessor, let key, let property) = source, let elements else { return }
+        attempt { try accessor.forEachBacklink(of: key, from: elements, property: property, body) }
     }
 
     // MARK: Contents
@@ -381,7 +382,8 @@ public final class _CollectionBacking {
             if let query { keys = try query.filter(keys) }
         case .nested: return []
         case .backlinks(let accessor, let key, let property):
-            keys = try accessor.backlinkKeys(of: key, from: elements, property: property)
+            keys = []
+            try accessor.forEachBacklink(of: key, from: elements, property: property) { keys.append($0) }
             if let query { keys = try query.filter(keys) }
         }
         return try apply(steps[...], to: keys)

@@ -6,8 +6,8 @@ package final class IndexReader {
     package let property: Int
     private let table: TableView
     private let slot: PropertySlot
-    // In memory of its own, so that it is used where it lies.
-    private let cursor: UnsafeMutablePointer<ByteTreeCursor>
+    /// The cursor between two questions.
+    private let kept: UnsafeMutablePointer<ByteTreeCursor>
     private let buffer: UnsafeMutableRawPointer
 
     /// - Parameters:
@@ -19,14 +19,14 @@ package final class IndexReader {
         self.table = table
         slot = table.slots[property]
         let tree = try table.indexTree(property)
-        cursor = .allocate(capacity: 1)
-        cursor.initialize(to: tree.cursor(in: table.view))
+        kept = .allocate(capacity: 1)
+        kept.initialize(to: tree.cursor(in: table.view))
         buffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
     }
 
     deinit {
-        cursor.deinitialize(count: 1)
-        cursor.deallocate()
+        kept.deinitialize(count: 1)
+        kept.deallocate()
         buffer.deallocate()
     }
 
@@ -43,11 +43,14 @@ package final class IndexReader {
             start: buffer,
             count: IndexKey.encode(value, kind: slot.kind, to: buffer)
         )
-        var isOnEntry = try cursor.pointee.seek(prefix)
-        while isOnEntry, cursor.pointee.hasPrefix(prefix) {
-            let key = IndexKey.rowKey(at: cursor.pointee)
+        // Used as a local value, which is not copied for every question.
+        var cursor = kept.move()
+        defer { kept.initialize(to: cursor) }
+        var isOnEntry = try cursor.seek(prefix)
+        while isOnEntry, cursor.hasPrefix(prefix) {
+            let key = IndexKey.rowKey(at: cursor)
             if try table.isMatch(key, property, value, slot) { return key }
-            isOnEntry = try cursor.pointee.next()
+            isOnEntry = try cursor.next()
         }
         return nil
     }

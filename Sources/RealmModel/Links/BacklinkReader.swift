@@ -7,8 +7,9 @@ package final class BacklinkReader {
     private let origin: TableView
     private let property: Int
     private let target: TableView
-    // In memory of its own, so that it is used where it lies.
-    private let cursor: UnsafeMutablePointer<ByteTreeCursor>
+    private let slot: PropertySlot
+    /// The cursor between two questions.
+    private let kept: UnsafeMutablePointer<ByteTreeCursor>
     @exclusivity(unchecked) private var isOnEntry = false
 
     /// - Parameters:
@@ -21,37 +22,39 @@ package final class BacklinkReader {
         self.property = property
         self.target = target
         let tree = try origin.linkTree(property)
-        cursor = .allocate(capacity: 1)
-        cursor.initialize(to: tree.cursor(in: origin.view))
+        slot = origin.slots[property]
+        kept = .allocate(capacity: 1)
+        kept.initialize(to: tree.cursor(in: origin.view))
     }
 
     deinit {
-        cursor.deinitialize(count: 1)
-        cursor.deallocate()
+        kept.deinitialize(count: 1)
+        kept.deallocate()
     }
 
     /// Whether these are the links that are read.
     @inline(__always)
     package func reads(_ table: TableView, _ property: Int) -> Bool { table === origin && property == self.property }
 
-    /// The rows that link to a row, ascending; one that does so twice comes twice.
-    package func keys(of key: Int64) throws(StorageError) -> [Int64] {
-        var keys: [Int64] = []
-        var number = UInt64(bitPattern: target.linkNumber(of: key, in: origin.slots[property])).bigEndian
+    /// Calls a function with the rows that link to a row, ascending; with one that does so twice, twice.
+    package func forEachKey(of key: Int64, _ body: (Int64) -> Void) throws(StorageError) {
+        var number = UInt64(bitPattern: target.linkNumber(of: key, in: slot)).bigEndian
+        // Used as a local value, which is not copied for every question.
+        var cursor = kept.move()
+        defer { kept.initialize(to: cursor) }
         try withUnsafeBytes(of: &number) { (prefix) throws(StorageError) in
             // The cursor stands on the first entry behind those that were asked for last.
-            var isNext = isOnEntry && cursor.pointee.hasPrefix(prefix)
+            var isNext = isOnEntry && cursor.hasPrefix(prefix)
             isOnEntry = false
-            if !isNext { isNext = try cursor.pointee.seek(prefix) }
-            while isNext, cursor.pointee.hasPrefix(prefix) {
-                let originKey = Int64(bitPattern: cursor.pointee.lastEightBytes)
-                let count = try origin.multiplicity(cursor.pointee.value)
-                if keys.isEmpty { keys.reserveCapacity(4) }
-                for _ in 0..<count { keys.append(originKey) }
-                isNext = try cursor.pointee.next()
+            if !isNext { isNext = try cursor.seek(prefix) && cursor.hasPrefix(prefix) }
+            while isNext {
+                let originKey = Int64(bitPattern: cursor.lastEightBytes)
+                let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value)
+                for _ in 0..<count { body(originKey) }
+                guard try cursor.next() else { return }
+                isNext = cursor.hasPrefix(prefix)
             }
-            isOnEntry = isNext
+            isOnEntry = cursor.isValid
         }
-        return keys
     }
 }

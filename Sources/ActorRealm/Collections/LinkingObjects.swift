@@ -17,6 +17,7 @@ public protocol LinkingObjectsProtocol {
 /// ```
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection, LinkingObjectsProtocol {
     @usableFromInline let backing: _CollectionBacking?
+    /// The name of the property that links here; not kept beside a backing, which knows it.
     let originProperty: String
 
     /// The objects that link through the property of that name; empty until the object is managed.
@@ -28,9 +29,9 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// The objects of a class that link through the property of that name.
     public init(fromType type: Element.Type, property: String) { self.init(originProperty: property) }
 
-    init(_ backing: _CollectionBacking, originProperty: String) {
+    init(_ backing: _CollectionBacking) {
         self.backing = backing
-        self.originProperty = originProperty
+        originProperty = ""
     }
 
     /// What stands behind a managed collection; nil for an unmanaged one.
@@ -74,11 +75,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> LinkingObjects? {
-        guard case .collection(let descriptor) = reference.content,
-            case .backlinks(_, _, let property) = descriptor.source
-        else { return nil }
-        return attempt { try _CollectionBacking(descriptor, in: realm.core) }
-            .map { LinkingObjects($0, originProperty: property) }
+        guard case .collection(let descriptor) = reference.content, case .backlinks = descriptor.source else {
+            return nil
+        }
+        return attempt { try _CollectionBacking(descriptor, in: realm.core) }.map { LinkingObjects($0) }
     }
 
     /// Whether both are the links to the same object.
@@ -123,7 +123,7 @@ extension LinkingObjects: _Persistable {
             origin: origin,
             property: accessor.originOrdinal(of: declared, in: origin)
         )
-        return LinkingObjects(backing, originProperty: accessor.info.properties[declared].originProperty ?? "")
+        return LinkingObjects(backing)
     }
 
     /// Drops what a wrapper holds and gives it a key.

@@ -34,33 +34,39 @@ nonisolated extension ObjectBase {
         point(to: location, generation: generation)
     }
 
-    /// The table, after the check of the isolation that every read makes.
+    /// The table, not counted, after the check of the isolation that every read makes.
     @inline(__always)
-    private final var readableAccessor: TableAccessor {
-        #if DEBUG
-        return checkedAccessor()
-        #else
+    private final var readableAccessor: Unmanaged<TableAccessor> {
+        #if !DEBUG
         let access = tableState.pointee.access.pointee
-        if _fastPath((crealm_thread_word() ^ access.ownerThread) & access.threadMask == 0) {
-            return tableAccessor.unsafelyUnwrapped
+        if _fastPath((crealm_thread_word() ^ access.ownerThread) & access.threadMask == 0),
+            let accessor = tableState.pointee.accessor
+        {
+            return accessor
         }
-        return checkedAccessor()
         #endif
+        return Unmanaged.passUnretained(checkedAccessor())
     }
 
     /// The part of `column(_:)` that runs after a change of version, leaf or thread.
     @usableFromInline
     @inline(never)
-    final func locateColumn(_ key: UInt32) -> ColumnSlot { readableAccessor.slot(key, of: self) }
+    final func locateColumn(_ key: UInt32) -> ColumnSlot {
+        readableAccessor._withUnsafeGuaranteedRef { $0.slot(key, of: self) }
+    }
 
     /// Reads an integer after a change of version, leaf or thread.
     @usableFromInline
     @inline(never)
-    final func readIntegerSlowly(_ key: UInt32) -> Int64 { readableAccessor.slot(key, of: self).integer(rowIndex) }
+    final func readIntegerSlowly(_ key: UInt32) -> Int64 {
+        readableAccessor._withUnsafeGuaranteedRef { $0.slot(key, of: self) }.integer(rowIndex)
+    }
 
     /// The column view of a property whose values are not read inline.
     @inline(__always)
-    final func view(_ key: UInt32) -> ColumnView { readableAccessor.view(key, of: self) }
+    final func view(_ key: UInt32) -> ColumnView {
+        readableAccessor._withUnsafeGuaranteedRef { $0.view(key, of: self) }
+    }
 
     @usableFromInline
     final func readString(_ key: UInt32) -> String? {

@@ -61,8 +61,7 @@ nonisolated extension ObjectBase {
         let row = rowIndex
         if slot.isNull(row) { return nil }
         let target = slot.integer(row)
-        let accessor = tableAccessor.unsafelyUnwrapped.target(of: Int(key) - 1)
-        // Whoever follows a link reads a property there: the row is looked for where the last ones were.
-        return accessor.makeObject(key: target, at: attempt { try accessor.locate(target) })
+        guard let accessor = tableState.pointee.accessor else { return nil }
+        return accessor._withUnsafeGuaranteedRef { $0.makeTarget(of: Int(key) - 1, key: target) }
     }
 }

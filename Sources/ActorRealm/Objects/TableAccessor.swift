@@ -36,6 +36,7 @@ final class TableAccessor {
     private let origins: UnsafeMutablePointer<Int32>
     /// The formats of string predicates that ask for the value of an indexed property, with its stored ordinal.
     @exclusivity(unchecked) private var equalities: [String: Int] = [:]
+    @exclusivity(unchecked) private var lastEquality: (format: String, property: Int)?
     /// Where rows were found last, by a part of their keys; none for frozen realms, which several threads may read.
     private let leaves: UnsafeMutablePointer<KnownLeaf>?
     private let leafMask: Int
@@ -107,6 +108,7 @@ final class TableAccessor {
             template = nil
         }
         template?.tableAccessor = self
+        state.pointee.accessor = Unmanaged.passUnretained(self)
         readColumns()
     }
 
@@ -165,6 +167,7 @@ final class TableAccessor {
         readColumns()
         origins.update(repeating: -1, count: slotCount)
         equalities = [:]
+        lastEquality = nil
     }
 
     /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
@@ -339,6 +342,16 @@ final class TableAccessor {
         return try reader.firstKey(equalTo: equality.value)
     }
 
+    /// Makes an accessor for the row that a property links to.
+    func makeTarget(of property: Int, key: Int64) -> ObjectBase {
+        func make(_ accessor: TableAccessor) -> ObjectBase {
+            // Whoever follows a link reads a property there: the row is looked for where the last ones were.
+            accessor.makeObject(key: key, at: attempt { try accessor.locate(key) })
+        }
+        if let known = targets[property] { return known._withUnsafeGuaranteedRef { make($0) } }
+        return make(target(of: property))
+    }
+
     /// Calls a function with the rows of a class that link to a row through one of its properties, as often as they do.
     func forEachBacklink(
         of key: Int64,
@@ -402,7 +415,11 @@ final class TableAccessor {
     /// The stored ordinal of the indexed property whose value a format asks for, where that is remembered.
     func knownEquality(_ format: String) -> Int? {
         // Several threads may ask a frozen realm.
-        isFrozen ? nil : equalities[format]
+        if isFrozen { return nil }
+        if let lastEquality, lastEquality.format == format { return lastEquality.property }
+        guard let known = equalities[format] else { return nil }
+        lastEquality = (format, known)
+        return known
     }
 
     /// Remembers a format, whose only argument is the value of an indexed property.

@@ -6,8 +6,8 @@ package final class IndexReader {
     package let property: Int
     private let table: TableView
     private let slot: PropertySlot
-    /// The cursor between two questions.
-    private let kept: UnsafeMutablePointer<ByteTreeCursor>
+    /// In memory of its own, so that it is not copied to be used.
+    private let cursor: UnsafeMutablePointer<ByteTreeCursor>
     private let buffer: UnsafeMutableRawPointer
 
     /// - Parameters:
@@ -19,14 +19,14 @@ package final class IndexReader {
         self.table = table
         slot = table.slots[property]
         let tree = try table.indexTree(property)
-        kept = .allocate(capacity: 1)
-        kept.initialize(to: tree.cursor(in: table.view))
+        cursor = .allocate(capacity: 1)
+        cursor.initialize(to: tree.cursor(in: table.view))
         buffer = .allocate(byteCount: IndexKey.maximumByteCount, alignment: 8)
     }
 
     deinit {
-        kept.deinitialize(count: 1)
-        kept.deallocate()
+        cursor.deinitialize(count: 1)
+        cursor.deallocate()
         buffer.deallocate()
     }
 
@@ -43,9 +43,14 @@ package final class IndexReader {
             start: buffer,
             count: IndexKey.encode(value, kind: slot.kind, to: buffer)
         )
-        // Used as a local value, which is not copied for every question.
-        var cursor = kept.move()
-        defer { kept.initialize(to: cursor) }
+        return try firstKey(&cursor.pointee, prefix, value)
+    }
+
+    private func firstKey(
+        _ cursor: inout ByteTreeCursor,
+        _ prefix: UnsafeRawBufferPointer,
+        _ value: BorrowedValue
+    ) throws(StorageError) -> Int64? {
         var isOnEntry = try cursor.seek(prefix)
         while isOnEntry, cursor.hasPrefix(prefix) {
             let key = IndexKey.rowKey(at: cursor)

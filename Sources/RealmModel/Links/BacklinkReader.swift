@@ -8,8 +8,10 @@ package final class BacklinkReader {
     private let property: Int
     private let target: TableView
     private let slot: PropertySlot
-    /// The cursor between two questions.
-    private let kept: UnsafeMutablePointer<ByteTreeCursor>
+    /// Behind what was read last; in memory of its own, so that it is not copied to be used.
+    private let cursor: UnsafeMutablePointer<ByteTreeCursor>
+    /// What the entries of the row begin with.
+    private let prefix = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
     @exclusivity(unchecked) private var isOnEntry = false
 
     /// - Parameters:
@@ -23,13 +25,15 @@ package final class BacklinkReader {
         self.target = target
         let tree = try origin.linkTree(property)
         slot = origin.slots[property]
-        kept = .allocate(capacity: 1)
-        kept.initialize(to: tree.cursor(in: origin.view))
+        prefix.initialize(to: 0)
+        cursor = .allocate(capacity: 1)
+        cursor.initialize(to: tree.cursor(in: origin.view))
     }
 
     deinit {
-        kept.deinitialize(count: 1)
-        kept.deallocate()
+        cursor.deinitialize(count: 1)
+        cursor.deallocate()
+        prefix.deallocate()
     }
 
     /// Whether these are the links that are read.
@@ -38,23 +42,29 @@ package final class BacklinkReader {
 
     /// Calls a function with the rows that link to a row, ascending; with one that does so twice, twice.
     package func forEachKey(of key: Int64, _ body: (Int64) -> Void) throws(StorageError) {
-        var number = UInt64(bitPattern: target.linkNumber(of: key, in: slot)).bigEndian
-        // Used as a local value, which is not copied for every question.
-        var cursor = kept.move()
-        defer { kept.initialize(to: cursor) }
-        try withUnsafeBytes(of: &number) { (prefix) throws(StorageError) in
-            // The cursor stands on the first entry behind those that were asked for last.
-            var isNext = isOnEntry && cursor.hasPrefix(prefix)
-            isOnEntry = false
-            if !isNext { isNext = try cursor.seek(prefix) && cursor.hasPrefix(prefix) }
-            while isNext {
-                let originKey = Int64(bitPattern: cursor.lastEightBytes)
-                let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value)
-                for _ in 0..<count { body(originKey) }
-                guard try cursor.next() else { return }
-                isNext = cursor.hasPrefix(prefix)
-            }
-            isOnEntry = cursor.isValid
+        prefix.pointee = UInt64(bitPattern: target.linkNumber(of: key, in: slot)).bigEndian
+        let wasOnEntry = isOnEntry
+        isOnEntry = false
+        isOnEntry = try read(&cursor.pointee, isOnEntry: wasOnEntry, body)
+    }
+
+    /// Reads the entries of the row; whether the cursor then stands on the first one behind them.
+    private func read(
+        _ cursor: inout ByteTreeCursor,
+        isOnEntry: Bool,
+        _ body: (Int64) -> Void
+    ) throws(StorageError) -> Bool {
+        let prefix = UnsafeRawBufferPointer(start: prefix, count: 8)
+        if !isOnEntry || !cursor.hasPrefix(prefix) {
+            guard try cursor.seek(prefix) else { return false }
+            guard cursor.hasPrefix(prefix) else { return true }
         }
+        repeat {
+            let originKey = Int64(bitPattern: cursor.lastEightBytes)
+            let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value)
+            for _ in 0..<count { body(originKey) }
+            guard try cursor.next() else { return false }
+        } while cursor.hasPrefix(prefix)
+        return true
     }
 }

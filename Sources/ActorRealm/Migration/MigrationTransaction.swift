@@ -44,7 +44,9 @@ final class MigrationTransaction {
         )
         try new.model.begin(transaction)
         let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
-        try new.model.changeSchema(plan.preparation)
+        var preparation = plan.preparation
+        preparation.steps += stored.stepsWithoutUniqueness
+        try new.model.changeSchema(preparation)
         try AddedDefaults(plan, in: new.registry.schema).write(to: new.model)
         new.migration = self
     }
@@ -180,6 +182,7 @@ final class MigrationTransaction {
         if source.isOptional != target.isOptional {
             var property = target
             property.isPrimaryKey = false
+            property.isUnique = false
             property.isIndexed = source.isIndexed
             change(SchemaPlan(steps: [.replaceProperty(className: className, property, keepsValues: true)]))
         }
@@ -197,6 +200,18 @@ final class MigrationTransaction {
             new.registry.schemaDidChange()
         }
         new.noteWrite()
+    }
+}
+
+extension DatabaseSchema {
+    /// What makes all unique properties plain ones: they are judged when the block of a migration is done.
+    fileprivate var stepsWithoutUniqueness: [SchemaPlan.Step] {
+        list.flatMap { schema in
+            schema.properties.filter { $0.isUnique && !$0.isPrimaryKey }
+                .map { SchemaPlan.Step.setUnique(className: schema.name, property: $0.name, false) }
+                + schema.compoundIndexes.filter(\.isUnique)
+                .map { .addCompoundIndex(className: schema.name, CompoundIndexSchema($0.properties)) }
+        }
     }
 }
 

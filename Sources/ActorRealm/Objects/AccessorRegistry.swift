@@ -106,15 +106,27 @@ extension RealmCore {
 
     @inline(never)
     func writeFailed(_ error: any Error) {
-        guard error is StorageError else { trap(error) }
-        if registry.writeFailure == nil { registry.writeFailure = error }
+        var failure = error
+        if let error = error as? ModelError, case .deletionDenied = error {
+            failure = self.error(.deletionDenied, error.description)
+        } else if !(error is StorageError) {
+            trap(error)
+        }
+        if registry.writeFailure == nil { registry.writeFailure = failure }
     }
 
-    /// Throws, and forgets, the failure of a write in the transaction that is about to be committed.
+    /// Throws, and forgets, the failure of a write in the transaction that is about to be committed; throws when objects
+    /// have the same value of a unique property.
     func throwWriteFailure() throws {
-        guard let registry = accessorStorage as? AccessorRegistry, let failure = registry.writeFailure else { return }
-        registry.writeFailure = nil
-        throw failure
+        if let registry = accessorStorage as? AccessorRegistry, let failure = registry.writeFailure {
+            registry.writeFailure = nil
+            throw failure
+        }
+        do {
+            try model.checkUniqueness()
+        } catch let error as ModelError {
+            throw self.error(.duplicateValue, error.description)
+        }
     }
 
     /// Throws the failure of a write in the open transaction.

@@ -7,25 +7,41 @@ import RealmModel
 class AddContext {
     final let core: RealmCore
     final let policy: Realm.UpdatePolicy
+    /// Whether a failure leaves everything as it was; objects then become managed together, at the end.
+    final let undoes: Bool
     /// Why the graph cannot be added; the first failure ends the work.
     final var failure: (any Error)?
     private final var pending: [Pending] = []
+    /// Rows that were made from dynamically typed values.
+    private final var made: [(accessor: TableAccessor, key: Int64)] = []
 
     private struct Pending {
         let object: ObjectBase
         let accessor: TableAccessor
+        let key: Int64
         let isNew: Bool
     }
 
-    init(core: RealmCore, policy: Realm.UpdatePolicy) {
+    init(core: RealmCore, policy: Realm.UpdatePolicy, undoes: Bool = false) {
         self.core = core
         self.policy = policy
+        self.undoes = undoes
     }
 
     /// Adds an object and all unmanaged objects it links to.
     final func add(_ object: ObjectBase) throws {
         register(object)
         try drain()
+    }
+
+    /// Does something that makes rows, and takes them back when it fails for what they hold.
+    final func undoing<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as ModelError {
+            try undo()
+            throw error
+        }
     }
 
     /// The row that a link to the object must hold; the object is added when it is unmanaged.
@@ -90,7 +106,7 @@ class AddContext {
             object.tableState = accessor.state
             object.rowKey = key
             object.rowGeneration = 0
-            pending.append(Pending(object: object, accessor: accessor, isNew: isNew))
+            pending.append(Pending(object: object, accessor: accessor, key: key, isNew: isNew))
             return key
         } catch {
             failure = error
@@ -120,7 +136,7 @@ class AddContext {
                     from: item.object,
                     to: _RowWriter(
                         accessor: item.accessor,
-                        rowKey: item.object.rowKey,
+                        rowKey: item.key,
                         declared: property.ordinal,
                         context: self,
                         skipsEqual: skipsEqual,
@@ -129,15 +145,38 @@ class AddContext {
                 )
             }
             if failure != nil { break }
-            for property in item.accessor.info.properties { property.manage(in: item.object) }
+            do {
+                try item.accessor.table.requireUnique(key: item.key)
+            } catch {
+                failure = error
+                break
+            }
+            if !undoes { Self.manage(item) }
         }
         core.noteWrite()
         guard let failure else {
+            if undoes { for item in pending { Self.manage(item) } }
             pending.removeAll(keepingCapacity: true)
             return
         }
-        for item in pending[max(0, next - 1)...] { item.object.detach() }
+        for item in pending[(undoes ? 0 : max(0, next - 1))...] { item.object.detach() }
         throw failure
+    }
+
+    /// Notes a row that was made from a dynamically typed value.
+    final func didMake(_ key: Int64, _ accessor: TableAccessor) {
+        if undoes { made.append((accessor, key)) }
+    }
+
+    private static func manage(_ item: Pending) {
+        for property in item.accessor.info.properties { property.manage(in: item.object) }
+    }
+
+    /// Takes back the rows that were made.
+    final func undo() throws {
+        defer { core.noteWrite() }
+        for item in made.reversed() { try item.accessor.table.discard(key: item.key) }
+        for item in pending.reversed() where item.isNew { try item.accessor.table.discard(key: item.key) }
     }
 }
 

@@ -58,6 +58,7 @@ final class CreateContext: AddContext {
             isNew = true
         }
         guard let rowKey else { misuse("unreachable") }
+        if isNew { didMake(rowKey, accessor) }
         for property in info.properties where !property.isComputed && property !== keyProperty {
             let writer = _RowWriter(
                 accessor: accessor,
@@ -74,6 +75,7 @@ final class CreateContext: AddContext {
             }
             if let failure { throw failure }
         }
+        try accessor.table.requireUnique(key: rowKey)
         return rowKey
     }
 

@@ -57,6 +57,8 @@ extension ModelProperty {
             shape: property.shape.dynamic,
             isPrimaryKey: property.isPrimaryKey,
             isIndexed: property.isIndexed,
+            isUnique: property.isUnique,
+            deleteRule: property.deleteRule,
             originProperty: property.originProperty,
             targetName: property.targetName
         )
@@ -76,6 +78,8 @@ extension ModelProperty {
             ),
             isPrimaryKey: property.isPrimaryKey,
             isIndexed: property.isIndexed,
+            isUnique: property.isUnique,
+            deleteRule: DeleteRule(property.deleteRule),
             originProperty: property.originProperty,
             targetName: property.targetClass
         )
@@ -88,6 +92,8 @@ extension ModelProperty {
         shape: _PropertyShape,
         isPrimaryKey: Bool,
         isIndexed: Bool,
+        isUnique: Bool,
+        deleteRule: DeleteRule,
         originProperty: String?,
         targetName: String?
     ) {
@@ -100,6 +106,8 @@ extension ModelProperty {
             shape: shape,
             isPrimaryKey: isPrimaryKey,
             isIndexed: isIndexed,
+            isUnique: isUnique,
+            deleteRule: deleteRule,
             originProperty: originProperty,
             targetName: targetName
         )
@@ -121,6 +129,7 @@ extension ModelClass {
         self.init(
             dynamic: info.name,
             properties: info.properties.map { ModelProperty(dynamic: $0) },
+            compoundIndexes: info.compoundIndexes,
             isEmbedded: info.isEmbedded
         )
     }
@@ -130,6 +139,9 @@ extension ModelClass {
         self.init(
             dynamic: schema.name,
             properties: schema.properties.enumerated().map { ModelProperty(dynamic: $1, ordinal: $0) },
+            compoundIndexes: schema.compoundIndexes.map {
+                CompoundIndex(properties: $0.properties, isUnique: $0.isUnique)
+            },
             isEmbedded: schema.isEmbedded
         )
     }

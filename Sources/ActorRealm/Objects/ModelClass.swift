@@ -22,6 +22,8 @@ final class ModelClass: Sendable {
     let isDynamic: Bool
     /// Whether managed wrappers know their object, so that they can be encoded.
     let wrappersKnowOwner: Bool
+    /// The compound indexes of a dynamic class; those of the program's classes are asked for.
+    private let dynamicIndexes: [CompoundIndex]
     private let ordinals: [String: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
@@ -39,7 +41,8 @@ final class ModelClass: Sendable {
     }
 
     /// A class whose instances are `DynamicObject`s.
-    init(dynamic name: String, properties: [ModelProperty], isEmbedded: Bool) {
+    init(dynamic name: String, properties: [ModelProperty], compoundIndexes: [CompoundIndex], isEmbedded: Bool) {
+        dynamicIndexes = compoundIndexes
         type = DynamicObject.self
         self.name = name
         self.properties = properties
@@ -62,6 +65,7 @@ final class ModelClass: Sendable {
     private init(_ type: ObjectBase.Type) {
         self.type = type
         isDynamic = false
+        dynamicIndexes = []
         let isEncodable = type is any Encodable.Type
         wrappersKnowOwner = isEncodable
         name = type._realmObjectName() ?? Self.simpleName(of: type)
@@ -104,7 +108,11 @@ final class ModelClass: Sendable {
                     valueType: valueType,
                     shape: valueType._shape,
                     isPrimaryKey: flags == PersistedKey.primaryKey || name == primaryKeyName,
-                    isIndexed: flags == PersistedKey.indexed || indexedNames.contains(name),
+                    isIndexed: flags == PersistedKey.indexed || flags == PersistedKey.unique
+                        || indexedNames.contains(name),
+                    isUnique: flags == PersistedKey.unique,
+                    deleteRule: flags == PersistedKey.cascade
+                        ? .cascade : flags == PersistedKey.deny ? .deny : .nullify,
                     originProperty: valueType._wrapperOrigin(at: wrapper),
                     knowsOwner: isEncodable
                 )
@@ -148,7 +156,33 @@ final class ModelClass: Sendable {
 
     /// The class as the model layer declares it.
     var schema: ClassSchema {
-        ClassSchema(name: name, properties: properties.map(\.schema), isEmbedded: isEmbedded)
+        ClassSchema(
+            name: name,
+            properties: properties.map(\.schema),
+            compoundIndexes: compoundIndexes.map { index in
+                CompoundIndexSchema(
+                    index.properties.map { property($0)?.columnName ?? $0 },
+                    isUnique: index.isUnique
+                )
+            },
+            isEmbedded: isEmbedded
+        )
+    }
+
+    /// The indexes over several properties, by the names of these in the class.
+    ///
+    /// Asked for when they are needed: what the class says may come from key paths, which need its description.
+    var compoundIndexes: [CompoundIndex] {
+        guard !isDynamic else { return dynamicIndexes }
+        return ((type as? Object.Type)?.compoundIndexes() ?? [])
+            .map { index in
+                CompoundIndex(
+                    properties: index.properties.map { name in
+                        property(name) == nil ? property(columnNamed: name)?.name ?? name : name
+                    },
+                    isUnique: index.isUnique
+                )
+            }
     }
 }
 

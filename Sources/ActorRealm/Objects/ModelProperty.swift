@@ -12,6 +12,8 @@ final class ModelProperty: Sendable {
     let shape: _PropertyShape
     let isPrimaryKey: Bool
     let isIndexed: Bool
+    let isUnique: Bool
+    let deleteRule: DeleteRule
     let originProperty: String?
     private let dynamicTargetName: String?
     /// Whether managed wrappers know their object, so that they can be encoded.
@@ -27,6 +29,8 @@ final class ModelProperty: Sendable {
         shape: _PropertyShape,
         isPrimaryKey: Bool,
         isIndexed: Bool,
+        isUnique: Bool,
+        deleteRule: DeleteRule,
         originProperty: String?,
         targetName: String? = nil,
         knowsOwner: Bool = false
@@ -39,6 +43,8 @@ final class ModelProperty: Sendable {
         self.shape = shape
         self.isPrimaryKey = isPrimaryKey
         self.isIndexed = isIndexed
+        self.isUnique = isUnique
+        self.deleteRule = deleteRule
         self.originProperty = originProperty
         dynamicTargetName = targetName
         self.knowsOwner = knowsOwner
@@ -111,8 +117,10 @@ final class ModelProperty: Sendable {
     }
 
     /// Writes a dynamically typed value into a row; traps when it does not fit.
+    ///
+    /// That a nested object cannot be made is the failure of the context.
     func storeBoxed(_ value: Any?, to writer: _RowWriter) {
-        if !valueType._storeBoxed(value, writer) {
+        if !valueType._storeBoxed(value, writer), writer.context?.failure == nil {
             invalidValue(value, className: writer.accessor.info.name)
         }
     }
@@ -136,6 +144,8 @@ final class ModelProperty: Sendable {
             isOptional: shape.isOptional,
             isPrimaryKey: isPrimaryKey,
             isIndexed: isIndexed,
+            isUnique: isUnique,
+            deleteRule: deleteRule.stored,
             targetClass: shape.target == nil ? nil : targetName,
             originProperty: originColumn
         )

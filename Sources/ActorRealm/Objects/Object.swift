@@ -23,6 +23,9 @@ nonisolated open class Object: ObjectBase {
     /// The names of properties to index, beside those marked with `@Persisted(indexed:)`.
     open class func indexedProperties() -> [String] { [] }
 
+    /// The indexes over several properties, in addition to those of single ones.
+    open class func compoundIndexes() -> [CompoundIndex] { [] }
+
     /// The names of properties that are not stored.
     ///
     /// Properties without `@Persisted` never are.

@@ -16,6 +16,10 @@ public struct Property: Hashable, Sendable, CustomStringConvertible {
     public let isMap: Bool
     /// Whether there is an index.
     public let isIndexed: Bool
+    /// Whether no two objects may have the same value; the primary key is so by itself.
+    public let isUnique: Bool
+    /// What becomes of the linked objects when the object is deleted.
+    public let deleteRule: DeleteRule
     /// Whether the value, or an element, may be nil.
     public let isOptional: Bool
     /// The class that is linked to.
@@ -29,6 +33,8 @@ public struct Property: Hashable, Sendable, CustomStringConvertible {
         isSet = property.shape.collection == .set
         isMap = property.shape.collection == .map
         isIndexed = property.isIndexed || property.isPrimaryKey
+        isUnique = property.isUnique || property.isPrimaryKey
+        deleteRule = property.deleteRule
         isOptional = property.shape.isOptional
         objectClassName = property.shape.target == nil ? nil : property.targetName
     }
@@ -55,6 +61,8 @@ public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
     public let isEmbedded: Bool
     /// Always false: there is no synchronisation.
     public var isAsymmetric: Bool { false }
+    /// The indexes over several properties.
+    public let compoundIndexes: [CompoundIndex]
     /// The class itself.
     public let objectClass: ObjectBase.Type
 
@@ -63,6 +71,7 @@ public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
         properties = info.properties.map { Property($0) }
         primaryKeyProperty = info.primaryKeyProperty.map { Property($0) }
         isEmbedded = info.isEmbedded
+        compoundIndexes = info.compoundIndexes
         objectClass = info.type
     }
 
@@ -73,6 +82,7 @@ public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
     public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
         left.className == right.className && left.properties == right.properties
             && left.primaryKeyProperty == right.primaryKeyProperty && left.isEmbedded == right.isEmbedded
+            && left.compoundIndexes == right.compoundIndexes
     }
 
     /// Hashes what `==` compares.

@@ -4,6 +4,8 @@
 /// class Todo: Object {
 ///     @Persisted(primaryKey: true) var id: ObjectId
 ///     @Persisted(indexed: true) var owner: String
+///     @Persisted(unique: true) var number: Int
+///     @Persisted(onDelete: .cascade) var steps: List<Step>
 ///     @Persisted var done = false
 ///     @Persisted var tags: List<String>
 /// }
@@ -112,6 +114,12 @@ enum PersistedKey {
     @usableFromInline static var primaryKey: UInt32 { 0x8000_0001 }
     /// Marks the property as indexed.
     @usableFromInline static var indexed: UInt32 { 0x8000_0002 }
+    /// Marks the property as indexed and unique.
+    @usableFromInline static var unique: UInt32 { 0x8000_0006 }
+    /// Marks the objects that the property links to as deleted with its own.
+    @usableFromInline static var cascade: UInt32 { 0x8000_0008 }
+    /// Marks the objects that the property links to as in the way of deleting its own.
+    @usableFromInline static var deny: UInt32 { 0x8000_0010 }
     /// The wrapper belongs to a recording instance; the low bits hold the ordinal + 1.
     @usableFromInline static var recording: UInt32 { 0xC000_0000 }
     /// The bits of a managed wrapper's key that hold the ordinal + 1.
@@ -139,6 +147,46 @@ extension Persisted where Value: _Indexable {
     @inlinable @inline(__always)
     public init(wrappedValue: @autoclosure () -> Value, indexed: Bool) {
         self.init(key: indexed ? PersistedKey.indexed : 0, value: wrappedValue())
+    }
+}
+
+extension Persisted where Value: _Indexable {
+    /// Declares a property of which no two objects may have the same value, nil excepted; it has an index.
+    ///
+    /// Adding an object with a value that another one has traps, as with a primary key; ``Realm/insert(_:)`` throws. What
+    /// is assigned to an object that is there already is checked when the transaction commits, which throws then, so that
+    /// two objects can exchange their values.
+    @inlinable @inline(__always)
+    public init(unique: Bool) { self.init(key: unique ? PersistedKey.unique : 0, value: nil) }
+
+    /// Declares a property with an index, of which no two objects may have the same value where it is unique.
+    @inlinable @inline(__always)
+    public init(indexed: Bool, unique: Bool) {
+        self.init(key: unique ? PersistedKey.unique : indexed ? PersistedKey.indexed : 0, value: nil)
+    }
+
+    /// Declares a property with a default value, of which no two objects may have the same value.
+    @inlinable @inline(__always)
+    public init(wrappedValue: @autoclosure () -> Value, unique: Bool) {
+        self.init(key: unique ? PersistedKey.unique : 0, value: wrappedValue())
+    }
+
+    /// Declares a property with an index and a default value, of which no two objects may have the same value where it is
+    /// unique.
+    @inlinable @inline(__always)
+    public init(wrappedValue: @autoclosure () -> Value, indexed: Bool, unique: Bool) {
+        self.init(key: unique ? PersistedKey.unique : indexed ? PersistedKey.indexed : 0, value: wrappedValue())
+    }
+}
+
+extension Persisted where Value: _HasDeleteRule {
+    /// Declares links and what becomes of the linked objects when the object that has the property is deleted.
+    public init(onDelete rule: DeleteRule) {
+        switch rule {
+        case .nullify: self.init(key: 0, value: nil)
+        case .cascade: self.init(key: PersistedKey.cascade, value: nil)
+        case .deny: self.init(key: PersistedKey.deny, value: nil)
+        }
     }
 }
 

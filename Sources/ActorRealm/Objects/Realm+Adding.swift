@@ -16,8 +16,8 @@ extension Realm {
     ///
     /// The object itself becomes managed. Adding an object of this realm again does nothing.
     ///
-    /// - Precondition: A write transaction is open; with `.error`, no object has the primary key (use ``insert(_:)`` to
-    ///   have that thrown).
+    /// - Precondition: A write transaction is open; with `.error`, no object has the primary key, and none the values of
+    ///   unique properties (use ``insert(_:)`` to have that thrown).
     public func add(_ object: Object, update: UpdatePolicy = .error) {
         core.attemptWrite { try bring(object, update: update) }
     }
@@ -28,20 +28,49 @@ extension Realm {
         for object in objects { add(object, update: update) }
     }
 
-    /// Adds an unmanaged object like ``add(_:update:)``, and throws when one with its primary key exists.
+    /// Adds an unmanaged object like ``add(_:update:)``, and throws when one with its primary key, or with the values of
+    /// its unique properties, exists.
     ///
-    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey`; the transaction may have objects that the object
-    ///   links to, so cancel it or let the error leave the write block.
+    /// When it throws, nothing has changed: the object, and those that it links to, are unmanaged as before.
+    ///
+    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue`.
     public func insert(_ object: Object) throws {
+        try insertion { try bring(object, update: .error, undoes: true) }
+    }
+
+    /// Creates an object like ``create(_:value:update:)``, and throws when one with its primary key, or with the values of
+    /// its unique properties, exists.
+    ///
+    /// When it throws, nothing has changed.
+    ///
+    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue`.
+    @discardableResult
+    public func insert<T: Object>(_ type: T.Type, value: Any = [:]) throws -> T {
+        let accessor = accessorToCreate(type, value, update: .error)
+        let context = CreateContext(core: core, policy: .error, undoes: true)
+        let key = try insertion {
+            try context.undoing {
+                let key = try context.create(value, accessor)
+                try context.drain()
+                return key
+            }
+        }
+        return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
+    }
+
+    private func insertion<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            try bring(object, update: .error)
+            return try body()
         } catch let error as ModelError {
-            if case .duplicatePrimaryKey = error { throw Realm.Error(.duplicatePrimaryKey, error.description) }
-            throw error
+            switch error {
+            case .duplicatePrimaryKey: throw Realm.Error(.duplicatePrimaryKey, error.description)
+            case .duplicateValue: throw Realm.Error(.duplicateValue, error.description)
+            default: throw error
+            }
         }
     }
 
-    private func bring(_ object: Object, update: UpdatePolicy) throws {
+    private func bring(_ object: Object, update: UpdatePolicy, undoes: Bool = false) throws {
         requireWrite("add")
         if let other = object.core {
             if other === core {
@@ -64,7 +93,9 @@ extension Realm {
                     + "policy."
             )
         }
-        try AddContext(core: core, policy: update).add(object)
+        let context = AddContext(core: core, policy: update, undoes: undoes)
+        guard undoes else { return try context.add(object) }
+        try context.undoing { try context.add(object) }
     }
 
     func requireWrite(_ operation: String) {
@@ -89,6 +120,20 @@ extension Realm {
         value: Any = [:],
         update: UpdatePolicy = .error
     ) -> T {
+        let accessor = accessorToCreate(type, value, update: update)
+        var created: ObjectBase?
+        core.attemptWrite {
+            let context = CreateContext(core: core, policy: update)
+            let key = try context.create(value, accessor)
+            try context.drain()
+            created = accessor.makeObject(key: key)
+        }
+        // After a failure of the storage, which the commit throws, the block may go on with an object that leads nowhere.
+        return unsafeDowncast(created ?? T(), to: T.self)
+    }
+
+    /// The accessor of the class of which an object is to be created; traps where it cannot.
+    private func accessorToCreate<T: Object>(_ type: T.Type, _ value: Any, update: UpdatePolicy) -> TableAccessor {
         requireWrite("create")
         let accessor = core.requiredAccessor(for: type)
         if update != .error, accessor.info.primaryKey == nil {
@@ -100,14 +145,6 @@ extension Realm {
         if let object = value as? ObjectBase, object.isInvalidated {
             misuse("Object has been deleted or invalidated: it cannot be copied.")
         }
-        var created: ObjectBase?
-        core.attemptWrite {
-            let context = CreateContext(core: core, policy: update)
-            let key = try context.create(value, accessor)
-            try context.drain()
-            created = accessor.makeObject(key: key)
-        }
-        // After a failure of the storage, which the commit throws, the block may go on with an object that leads nowhere.
-        return unsafeDowncast(created ?? T(), to: T.self)
+        return accessor
     }
 }

@@ -3,7 +3,10 @@ import RealmModel
 extension Realm {
     /// Deletes an object.
     ///
-    /// Links to it become nil, lists lose it, and embedded objects that it owns go with it.
+    /// Links to it become nil, lists lose it, and embedded objects that it owns go with it. So do the objects that it links
+    /// to through properties declared with `@Persisted(onDelete: .cascade)`, with all that goes with them in turn. When a
+    /// property declared with `.deny` links to an object that stays, nothing is deleted, and the transaction fails with
+    /// `Realm.Error.deletionDenied` when it commits.
     ///
     /// - Precondition: A write transaction is open and the object belongs to this realm.
     public func delete(_ object: ObjectBase) {
@@ -21,7 +24,29 @@ extension Realm {
 
     /// Deletes several objects.
     public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
-        for object in Array(objects) where !object.isInvalidated { delete(object) }
+        let objects = Array(objects).filter { !$0.isInvalidated }
+        guard let first = objects.first else { return }
+        guard objects.count > 1 else { return delete(first) }
+        requireWrite("delete")
+        // Together: a delete rule does not deny what goes as well.
+        delete(
+            objects.map { object in
+                guard object.core === core, let accessor = object.tableAccessor else {
+                    misuse("Can only delete an object from the Realm it belongs to.")
+                }
+                return (accessor.table, object.rowKey)
+            }
+        )
+        for object in objects { object.rowGeneration = 0 }
+    }
+
+    private func delete(_ rows: [TableView.Doomed]) {
+        core.attemptWrite {
+            try core.model.requireDeletable(rows)
+            // Rows that go with an earlier one are gone when their turn comes.
+            for (table, key) in rows where try table.contains(key: key) { try table.deleteUnasked(key: key) }
+        }
+        core.noteWrite()
     }
 
     /// Deletes the objects that a list holds.
@@ -46,12 +71,10 @@ extension Realm {
         }
         if backing.isWholeTable {
             core.attemptWrite { try accessor.table.deleteAll() }
+            core.noteWrite()
         } else {
-            for key in backing.keys() {
-                core.attemptWrite { if try accessor.table.contains(key: key) { try accessor.table.delete(key: key) } }
-            }
+            delete(backing.keys().map { (accessor.table, $0) })
         }
-        core.noteWrite()
     }
 
     /// Deletes all objects of all classes.

@@ -56,12 +56,14 @@ extension _CollectionBacking {
                 access += ", where \(predicate)"
             }
         }
+        var steps = descriptor.steps.map(Self.words)
+        if !steps.isEmpty, let index = try orderExplanation() { steps[0] += ", by the \(index)" }
         let examined = profile?.examined ?? (descriptor.predicate == nil ? 0 : found)
         return QueryExplanation(
             access: access,
             usesIndex: profile?.usesIndex ?? false,
             conditions: profile?.conditions ?? [],
-            steps: descriptor.steps.map(Self.words),
+            steps: steps,
             rowsExamined: examined,
             rowsSkipped: profile?.skipped ?? 0,
             rowsMatched: profile?.matched ?? found,

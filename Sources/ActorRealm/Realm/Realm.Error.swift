@@ -71,6 +71,10 @@ extension Realm {
             case duplicatePrimaryKey = 108
             /// The time given to wait for the write lock passed; the message names who has it.
             case timedOut = 109
+            /// Another object has the value of a unique property, or the values of several, already.
+            case duplicateValue = 110
+            /// An object links to one that stays, through a property whose delete rule denies its deletion.
+            case deletionDenied = 111
         }
 
         /// The class of the failure.
@@ -152,6 +156,10 @@ extension Realm.Error {
     public static let limitExceeded = Code.limitExceeded
     /// ``Code/duplicatePrimaryKey``, to catch it by name.
     public static let duplicatePrimaryKey = Code.duplicatePrimaryKey
+    /// ``Code/duplicateValue``, to catch it by name.
+    public static let duplicateValue = Code.duplicateValue
+    /// ``Code/deletionDenied``, to catch it by name.
+    public static let deletionDenied = Code.deletionDenied
     /// ``Code/timedOut``, to catch it by name.
     public static let timedOut = Code.timedOut
 }

@@ -66,7 +66,7 @@ extension RealmCoordinator {
         for step in plan.steps {
             switch step {
             case .addClass, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion, .removeClass,
-                .renameProperty:
+                .renameProperty, .setUnique, .addCompoundIndex, .removeCompoundIndex, .setDeleteRule:
                 continue
             case .replaceProperty(let className, let property, _):
                 throw Realm.Error(
@@ -174,6 +174,8 @@ extension Realm.Error {
             switch error {
             case .schemaMismatch, .schemaVersionTooLow, .invalidOwnerCount: .schemaMismatch
             case .duplicatePrimaryKeys: .duplicatePrimaryKey
+            case .duplicateValue, .duplicateValues: .duplicateValue
+            case .deletionDenied: .deletionDenied
             case .invalidSchema, .invalidValue, .duplicatePrimaryKey, .noSuchRow, .noSuchTarget: .invalidInput
             }
         self.init(code, error.description, fileURL: fileURL, underlyingError: error)

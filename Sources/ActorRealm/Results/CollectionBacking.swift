@@ -248,7 +248,7 @@ public final class _CollectionBacking {
         case .table:
             if case .sort(let sort)? = steps.first {
                 let bound = steps.count > 1 ? bound(steps[1]) : .max
-                if query != nil || bound < .max {
+                if query != nil || bound < .max || sort.mayUseIndex {
                     keys = try (query ?? everything(elements)).keys(sortedBy: sort, limit: bound)
                     return try apply(steps.dropFirst(), to: keys)
                 }
@@ -271,6 +271,13 @@ public final class _CollectionBacking {
             if let query { keys = try query.filter(keys) }
         }
         return try apply(steps[...], to: keys)
+    }
+
+    /// The index that gives the rows in the order of the first step, in words; nil when they are sorted.
+    func orderExplanation() throws -> String? {
+        guard case .table = source, let elements, case .sort(let sort)? = steps.first else { return nil }
+        let bound = steps.count > 1 ? bound(steps[1]) : .max
+        return try sort.indexExplanation(matching: query ?? everything(elements), limit: bound)
     }
 
     /// The number of elements that a step needs from the one before it.

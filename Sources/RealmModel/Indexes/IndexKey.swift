@@ -14,6 +14,9 @@ import RealmStorage
 /// | string, data | 01, the bytes with 00 written as 00 FF, then 00 00 |
 /// | string, data beyond 256 bytes | 01, the first 256 bytes with 00 written as 00 FF, then 00 01 |
 ///
+/// The key of a compound index is the encoded values of its properties, one behind the other; the 256 bytes are divided
+/// among its strings.
+///
 /// No encoded value is a prefix of another one. Values that only differ after 256 bytes are equal here and are told
 /// apart by their rows.
 ///
@@ -23,12 +26,18 @@ import RealmStorage
 enum IndexKey {
     /// The number of bytes of a string that stand in its key.
     static let stringByteLimit = 256
-    /// Room for any key: tag, escaped bytes, terminator, row key, and what is written beyond a short row key.
-    static let maximumByteCount = 1 + 2 * stringByteLimit + 2 + 16
+    /// Room for any key: the values of a compound index, whose strings together have no more bytes than one alone, and a
+    /// row key, with what is written beyond a short one.
+    static let maximumByteCount = 2 * stringByteLimit + CompoundIndexSchema.propertyCounts.upperBound * 17 + 16
 
     /// Writes the encoded form of a value and returns its length.
     @inline(__always)
-    static func encode(_ value: BorrowedValue, kind: PropertyKind, to out: UnsafeMutableRawPointer) -> Int {
+    static func encode(
+        _ value: BorrowedValue,
+        kind: PropertyKind,
+        to out: UnsafeMutableRawPointer,
+        limit: Int = stringByteLimit
+    ) -> Int {
         switch value {
         case .null:
             out.storeBytes(of: 0, as: UInt8.self)
@@ -40,7 +49,7 @@ enum IndexKey {
         case .double(let value):
             return encode(bits: orderedBits(value), to: out)
         case .bytes(let bytes):
-            if kind == .string || kind == .data { return encode(string: bytes, to: out) }
+            if kind == .string || kind == .data { return encode(string: bytes, to: out, limit: limit) }
             out.storeBytes(of: 1, as: UInt8.self)
             (out + 1).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
             return 1 + bytes.count
@@ -62,13 +71,19 @@ enum IndexKey {
 
     /// Whether the values of these bytes do not stand whole in the key.
     @inline(__always)
-    static func isTruncated(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count > stringByteLimit }
+    static func isTruncated(_ bytes: UnsafeRawBufferPointer, limit: Int = stringByteLimit) -> Bool {
+        bytes.count > limit
+    }
 
     /// Writes the tag and the escaped beginning of a string, without terminator.
-    static func encode(stringPrefix bytes: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
+    static func encode(
+        stringPrefix bytes: UnsafeRawBufferPointer,
+        to out: UnsafeMutableRawPointer,
+        limit: Int = stringByteLimit
+    ) -> Int {
         out.storeBytes(of: 1, as: UInt8.self)
         var length = 1
-        for byte in bytes.prefix(stringByteLimit) {
+        for byte in bytes.prefix(limit) {
             out.storeBytes(of: byte, toByteOffset: length, as: UInt8.self)
             length += 1
             if byte == 0 {
@@ -79,17 +94,21 @@ enum IndexKey {
         return length
     }
 
-    private static func encode(string bytes: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
+    private static func encode(
+        string bytes: UnsafeRawBufferPointer,
+        to out: UnsafeMutableRawPointer,
+        limit: Int
+    ) -> Int {
         var length = 1
-        let count = min(bytes.count, stringByteLimit)
+        let count = min(bytes.count, limit)
         if containsZero(bytes, count: count) {
-            length = encode(stringPrefix: bytes, to: out)
+            length = encode(stringPrefix: bytes, to: out, limit: limit)
         } else {
             out.storeBytes(of: 1, as: UInt8.self)
             if count > 0 { (out + 1).copyMemory(from: bytes.baseAddress!, byteCount: count) }
             length += count
         }
-        out.storeBytes(of: isTruncated(bytes) ? UInt16(0x0100) : 0, toByteOffset: length, as: UInt16.self)
+        out.storeBytes(of: isTruncated(bytes, limit: limit) ? UInt16(0x0100) : 0, toByteOffset: length, as: UInt16.self)
         return length + 2
     }
 

@@ -3,16 +3,16 @@ import RealmStorage
 /// The entries of a tree that the rows from a key on are missing, sorted; what does not fit into memory stands in trees
 /// of its own until all are merged.
 struct PendingEntries: ~Copyable {
-    private let slot: PropertySlot
+    private let source: TreeSource
     private var list = KeyList()
     /// Entries that came before, in trees that nobody else knows.
     private(set) var parts: [ByteTree]
 
     /// - Parameters:
-    ///   - slot: The property.
+    ///   - source: What the tree is made from.
     ///   - parts: What was collected before.
-    init(slot: PropertySlot, parts: [ByteTree] = []) {
-        self.slot = slot
+    init(_ source: TreeSource, parts: [ByteTree] = []) {
+        self.source = source
         self.parts = parts
     }
 
@@ -21,8 +21,9 @@ struct PendingEntries: ~Copyable {
         _ cursor: inout LeafCursor,
         from first: Int64,
         in transaction: WriteTransaction,
-        column: (LeafView) throws(StorageError) -> ColumnView
+        column: (LeafView, PropertySlot) throws(StorageError) -> ColumnView
     ) throws(StorageError) {
+        let slot = source.slots[0]
         var leafCount = 0
         while true {
             leafCount += 1
@@ -32,13 +33,48 @@ struct PendingEntries: ~Copyable {
             guard let leaf = try cursor.next() else { return }
             let start = leaf.lowerBound(of: first)
             guard start < leaf.rowCount else { continue }
-            let column = try column(leaf)
+            if source.isCompound {
+                try collect(leaf, from: start, column)
+                continue
+            }
+            let column = try column(leaf, slot)
             for row in start..<leaf.rowCount {
                 let value = try TableView.value(slot, in: column, row: row)
                 if slot.isLink && value.isNull { continue }
                 let key = leaf.key(at: row)
                 list.append(removes: false) { Self.encode(value, slot: slot, rowKey: key, to: $0) }
             }
+        }
+    }
+
+    /// Collects the entries of a compound index from the rows of a leaf.
+    private mutating func collect(
+        _ leaf: LeafView,
+        from start: Int,
+        _ column: (LeafView, PropertySlot) throws(StorageError) -> ColumnView
+    ) throws(StorageError) {
+        var columns: [ColumnView] = []
+        for slot in source.slots { columns.append(try column(leaf, slot)) }
+        for row in start..<leaf.rowCount {
+            let key = leaf.key(at: row)
+            var failure: StorageError?
+            list.append(removes: false) { out in
+                var length = 0
+                do throws(StorageError) {
+                    for (slot, column) in zip(source.slots, columns) {
+                        length += IndexKey.encode(
+                            try TableView.value(slot, in: column, row: row),
+                            kind: slot.kind,
+                            to: out + length,
+                            limit: source.stringByteLimit
+                        )
+                    }
+                } catch {
+                    failure = error
+                }
+                return IndexKey.append(rowKey: key, to: out, at: length)
+            }
+            if let failure { throw failure }
         }
     }
 

@@ -13,40 +13,35 @@ extension TableView {
     /// Brings a tree up to date.
     @inline(__always)
     func catchUp(_ property: Int) throws(StorageError) {
+        try catchUp(tree: Int(slots[property].tree))
+    }
+
+    /// Brings a tree up to date.
+    @inline(__always)
+    func catchUp(tree: Int) throws(StorageError) {
         guard let writer else { return }
-        let tree = Int(slots[property].tree)
         if pendingFrom[tree] >= writer.tree.nextKey, !lagsBehind[tree] { return }
-        try catchUpSlowly(property, writer)
+        try catchUpSlowly(tree, writer)
     }
 
     @inline(never)
-    private func catchUpSlowly(_ property: Int, _ writer: ClusterWriter) throws(StorageError) {
-        let slot = slots[property]
-        let tree = Int(slot.tree)
+    private func catchUpSlowly(_ tree: Int, _ writer: ClusterWriter) throws(StorageError) {
+        guard let source = sources.first(where: { $0.tree == tree }) else { return }
         let first = pendingFrom[tree]
         pendingFrom[tree] = writer.tree.nextKey
         lagsBehind[tree] = false
         let parts = asideTrees.removeValue(forKey: tree) ?? []
-        if slot.hasKeyRuns {
-            try applyChanges(property, writer)
-            try writer.insertRuns(slot, from: first, into: &trees[tree])
+        if source.hasKeyRuns {
+            try applyChanges(source, writer)
+            try writer.insertRuns(source.slots[0], from: first, into: &trees[tree])
             return
         }
         if first < writer.tree.nextKey || !parts.isEmpty {
-            var entries = PendingEntries(slot: slot, parts: parts)
-            try collect(&entries, property, from: first, writer)
+            var entries = PendingEntries(source, parts: parts)
+            try writer.collect(from: first, into: &entries)
             try entries.insert(into: &trees[tree], in: writer.transaction)
         }
-        try applyChanges(property, writer)
-    }
-
-    private func collect(
-        _ entries: inout PendingEntries,
-        _ property: Int,
-        from first: Int64,
-        _ writer: ClusterWriter
-    ) throws(StorageError) {
-        try writer.collect(slots[property], from: first, into: &entries)
+        try applyChanges(source, writer)
     }
 
     // MARK: - Changes of other rows
@@ -67,18 +62,18 @@ extension TableView {
 
     /// Applies the changes in a list that has become long.
     @inline(__always)
-    func limitChanges(_ property: Int) throws(StorageError) {
-        guard let changes = pendingChanges[Int(slots[property].tree)], changes.list.isFull else { return }
-        try catchUp(property)
+    func limitChanges(tree: Int) throws(StorageError) {
+        guard let changes = pendingChanges[tree], changes.list.isFull else { return }
+        try catchUp(tree: tree)
     }
 
-    private func applyChanges(_ property: Int, _ writer: ClusterWriter) throws(StorageError) {
-        let tree = Int(slots[property].tree)
+    private func applyChanges(_ source: TreeSource, _ writer: ClusterWriter) throws(StorageError) {
+        let tree = source.tree
         guard let changes = pendingChanges[tree] else { return }
         pendingChanges[tree] = nil
         changes.list.sort()
         let transaction = writer.transaction
-        if slots[property].hasKeyRuns {
+        if source.hasKeyRuns {
             var values: [Int64?] = []
             values.reserveCapacity(changes.list.count)
             for index in 0..<changes.list.count { values.append(IndexKey.int(of: changes.list.key(at: index))) }
@@ -111,7 +106,7 @@ extension TableView {
     /// Brings every tree up to date.
     func catchUpAll() throws(StorageError) {
         guard writer != nil else { return }
-        for property in 0..<slotCount where slots[property].isDeferrable { try catchUp(property) }
+        for index in sources.indices { try catchUp(tree: sources[index].tree) }
     }
 
     /// Called when rows are appended: bounds the number of rows that wait.
@@ -125,16 +120,16 @@ extension TableView {
     @inline(never)
     private func putAside() throws(StorageError) {
         guard let writer else { return }
-        for property in 0..<slotCount where slots[property].isDeferrable {
-            if slots[property].hasKeyRuns {
-                try catchUp(property)
+        for source in sources {
+            let tree = source.tree
+            if source.hasKeyRuns {
+                try catchUp(tree: tree)
                 continue
             }
-            let tree = Int(slots[property].tree)
             let first = pendingFrom[tree]
             guard first < writer.tree.nextKey else { continue }
-            var entries = PendingEntries(slot: slots[property], parts: asideTrees[tree] ?? [])
-            try collect(&entries, property, from: first, writer)
+            var entries = PendingEntries(source, parts: asideTrees[tree] ?? [])
+            try writer.collect(from: first, into: &entries)
             try entries.putAside(in: writer.transaction)
             asideTrees[tree] = entries.parts
             pendingFrom[tree] = writer.tree.nextKey
@@ -145,10 +140,10 @@ extension TableView {
 
 extension ClusterWriter {
     /// Collects the index entries of the rows from a key on.
-    func collect(_ slot: PropertySlot, from first: Int64, into entries: inout PendingEntries) throws(StorageError) {
+    func collect(from first: Int64, into entries: inout PendingEntries) throws(StorageError) {
         guard first < tree.nextKey else { return }
         var cursor = leaves(from: first)
-        try entries.collect(&cursor, from: first, in: transaction) { (leaf) throws(StorageError) -> ColumnView in
+        try entries.collect(&cursor, from: first, in: transaction) { (leaf, slot) throws(StorageError) -> ColumnView in
             try leaf.column(Int(slot.column), isNullable: slot.isNullable)
         }
     }

@@ -90,6 +90,7 @@ struct DamagedCatalog {
                             property.column = -1
                             return property
                         },
+                    compoundIndexes: table.schema.compoundIndexes,
                     isEmbedded: table.schema.isEmbedded
                 )
             },

@@ -128,7 +128,32 @@ package final class Salvager {
                     : try copyList(ordinal, item, leaf, row, to: target, place, key)
                 if !isWhole { result.valuesLost[property.name, default: 0] += 1 }
             }
+            try keepUnique(key, in: target, &result)
             try count()
+        }
+    }
+
+    /// Takes back what a damaged file has twice although it is unique: a value where it may be null, else the row.
+    private func keepUnique(
+        _ key: Int64,
+        in target: TableView,
+        _ result: inout SalvageReport.ClassReport
+    ) throws {
+        while true {
+            do {
+                return try target.requireUnique(key: key)
+            } catch ModelError.duplicateValue(_, let properties, _, _) {
+                let optional = properties.compactMap { target.schema.ordinal(of: $0) }
+                    .first { target.schema.properties[$0].isOptional }
+                guard let optional else {
+                    try target.deleteUnasked(key: key)
+                    result.rowsCopied -= 1
+                    result.rowsLost += 1
+                    return
+                }
+                try target.setNull(optional, key: key)
+                result.valuesLost[target.schema.properties[optional].name, default: 0] += 1
+            }
         }
     }
 

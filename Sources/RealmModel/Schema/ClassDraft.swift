@@ -6,6 +6,8 @@ struct ClassDraft {
     var isEmbedded: Bool
     var properties: [PropertySchema]
     var layouts: [ColumnLayout]
+    /// The compound indexes, by the columns of their properties.
+    private(set) var indexes: [(columns: [Int], isUnique: Bool)] = []
     var isNew = false
     var isChanged = false
 
@@ -18,6 +20,7 @@ struct ClassDraft {
         isNew = true
         isChanged = true
         for property in schema.properties { add(property) }
+        for index in schema.compoundIndexes { add(index) }
     }
 
     /// A class as the file has it.
@@ -26,10 +29,18 @@ struct ClassDraft {
         isEmbedded = schema.isEmbedded
         properties = schema.properties
         layouts = schema.columnLayouts
+        indexes = schema.compoundIndexes.map { index in
+            (schema.ordinals(of: index).map { schema.properties[$0].column }, index.isUnique)
+        }
     }
 
     func schema(named name: String) -> ClassSchema {
-        var schema = ClassSchema(name: name, properties: properties, isEmbedded: isEmbedded)
+        var schema = ClassSchema(
+            name: name,
+            properties: properties,
+            compoundIndexes: indexes.map { CompoundIndexSchema(names(of: $0.columns), isUnique: $0.isUnique) },
+            isEmbedded: isEmbedded
+        )
         schema.tableID = tableID
         schema.columnLayouts = layouts
         return schema
@@ -44,13 +55,36 @@ struct ClassDraft {
     /// Puts a property with a column of its own into the place of another one.
     mutating func replace(_ name: String, by property: PropertySchema) {
         guard let index = properties.firstIndex(where: { $0.name == name }) else { return }
+        dropIndexes(over: properties[index])
         properties[index] = placed(property)
         isChanged = true
     }
 
     mutating func remove(_ name: String) {
+        if let property = properties.first(where: { $0.name == name }) { dropIndexes(over: property) }
         properties.removeAll { $0.name == name }
         isChanged = true
+    }
+
+    private func names(of columns: [Int]) -> [String] {
+        columns.compactMap { column in properties.first { $0.column == column }?.name }
+    }
+
+    mutating func add(_ index: CompoundIndexSchema) {
+        let columns = index.properties.compactMap { name in properties.first { $0.name == name }?.column }
+        indexes.removeAll { $0.columns == columns }
+        indexes.append((columns, index.isUnique))
+        isChanged = true
+    }
+
+    mutating func remove(_ index: CompoundIndexSchema) {
+        indexes = indexes.filter { names(of: $0.columns) != index.properties }
+        isChanged = true
+    }
+
+    /// Drops the compound indexes that a property is part of, before it goes.
+    private mutating func dropIndexes(over property: PropertySchema) {
+        if property.isStored { indexes.removeAll { $0.columns.contains(property.column) } }
     }
 
     mutating func edit(_ name: String, _ body: (inout PropertySchema) -> Void) {

@@ -5,13 +5,14 @@ import RealmStorage
 /// | offset | size | field |
 /// |---|---|---|
 /// | 0 | 1 | flags: bit 0 embedded |
-/// | 1 | 1 | 0 |
+/// | 1 | 1 | number of compound indexes `i` |
 /// | 2 | 2 | byte length of the class name |
 /// | 4 | 4 | number of columns `c` |
 /// | 8 | 4 | number of properties `p` |
 /// | 12 | ... | the class name |
 /// | | 2 c | per physical column: kind u8, nullable u8 |
 /// | | ... | `p` properties |
+/// | | ... | `i` compound indexes |
 ///
 /// A property:
 ///
@@ -19,18 +20,26 @@ import RealmStorage
 /// |---|---|---|
 /// | 0 | 1 | kind (`PropertyKind`) |
 /// | 1 | 1 | collection (`CollectionKind`) |
-/// | 2 | 1 | flags: bit 0 optional, 1 primary key, 2 indexed |
-/// | 3 | 1 | 0 |
+/// | 2 | 1 | flags: bit 0 optional, 1 primary key, 2 indexed, 3 unique |
+/// | 3 | 1 | delete rule (`DeleteRule`) |
 /// | 4 | 4 | physical column i32, -1 for linking objects |
 /// | 8 | 2 | byte length of the name |
 /// | 10 | 2 | byte length of the target class's name |
 /// | 12 | 2 | byte length of the origin property's name |
 /// | 14 | ... | the three names |
+///
+/// A compound index:
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 1 | flags: bit 0 unique |
+/// | 1 | 1 | number of properties `n` |
+/// | 2 | 4 n | their physical columns, in order |
 extension ClassSchema {
     init(tableID: UInt32, load bytes: UnsafeRawBufferPointer) throws(StorageError) {
         var reader = ByteReader(bytes, of: "class \(tableID)")
         let flags = try reader.integer(UInt8.self)
-        _ = try reader.integer(UInt8.self)
+        let indexCount = Int(try reader.integer(UInt8.self))
         let nameByteCount = Int(try reader.integer(UInt16.self))
         let columnCount = Int(try reader.integer(UInt32.self))
         let propertyCount = Int(try reader.integer(UInt32.self))
@@ -51,9 +60,32 @@ extension ClassSchema {
         guard Set(columns).count == columns.count, Set(properties.map(\.name)).count == properties.count,
             properties.count(where: \.isPrimaryKey) <= 1
         else { throw reader.truncated }
-        self.init(name: name, properties: properties, isEmbedded: flags & 1 != 0)
+        var indexes: [CompoundIndexSchema] = []
+        for _ in 0..<indexCount { indexes.append(try Self.compoundIndex(from: &reader, properties)) }
+        guard Set(indexes.map(\.properties)).count == indexes.count else { throw reader.truncated }
+        self.init(name: name, properties: properties, compoundIndexes: indexes, isEmbedded: flags & 1 != 0)
         self.tableID = tableID
         columnLayouts = layouts
+    }
+
+    private static func compoundIndex(
+        from reader: inout ByteReader,
+        _ properties: [PropertySchema]
+    ) throws(StorageError) -> CompoundIndexSchema {
+        let flags = try reader.integer(UInt8.self)
+        let count = Int(try reader.integer(UInt8.self))
+        var names: [String] = []
+        for _ in 0..<count {
+            let column = Int(try reader.integer(UInt32.self))
+            guard let property = properties.first(where: { $0.column == column }), property.canBeIndexed else {
+                throw reader.truncated
+            }
+            names.append(property.name)
+        }
+        guard CompoundIndexSchema.propertyCounts.contains(count), Set(names).count == count else {
+            throw reader.truncated
+        }
+        return CompoundIndexSchema(names, isUnique: flags & 1 != 0)
     }
 
     private static func property(
@@ -64,7 +96,7 @@ extension ClassSchema {
             let collection = CollectionKind(rawValue: try reader.integer(UInt8.self))
         else { throw reader.truncated }
         let flags = try reader.integer(UInt8.self)
-        _ = try reader.integer(UInt8.self)
+        guard let deleteRule = DeleteRule(rawValue: try reader.integer(UInt8.self)) else { throw reader.truncated }
         let column = Int(try reader.integer(Int32.self))
         let nameByteCount = Int(try reader.integer(UInt16.self))
         let targetByteCount = Int(try reader.integer(UInt16.self))
@@ -79,13 +111,16 @@ extension ClassSchema {
             isOptional: flags & 1 != 0,
             isPrimaryKey: flags & 2 != 0,
             isIndexed: flags & 4 != 0,
+            isUnique: flags & 8 != 0,
+            deleteRule: deleteRule,
             targetClass: target.isEmpty ? nil : target,
             originProperty: origin.isEmpty ? nil : origin
         )
         property.column = column
         guard property.isStored ? layouts.indices.contains(column) && layouts[column] == property.layout : column == -1,
             !property.isLink || property.targetClass != nil,
-            !property.hasIndex || (collection == .none && kind.isIndexable)
+            !property.hasIndex || property.canBeIndexed,
+            deleteRule == .nullify || property.isLink
         else { throw reader.truncated }
         return property
     }
@@ -94,7 +129,7 @@ extension ClassSchema {
     var storedBytes: [UInt8] {
         var writer = ByteWriter()
         writer.append(UInt8(isEmbedded ? 1 : 0))
-        writer.append(UInt8(0))
+        writer.append(UInt8(compoundIndexes.count))
         writer.append(UInt16(name.utf8.count))
         writer.append(UInt32(columnLayouts.count))
         writer.append(UInt32(properties.count))
@@ -109,9 +144,10 @@ extension ClassSchema {
             writer.append(
                 UInt8(
                     (property.isOptional ? 1 : 0) | (property.isPrimaryKey ? 2 : 0) | (property.isIndexed ? 4 : 0)
+                        | (property.isUnique ? 8 : 0)
                 )
             )
-            writer.append(UInt8(0))
+            writer.append(property.deleteRule.rawValue)
             writer.append(Int32(property.column))
             writer.append(UInt16(property.name.utf8.count))
             writer.append(UInt16((property.targetClass ?? "").utf8.count))
@@ -119,6 +155,11 @@ extension ClassSchema {
             writer.append(property.name)
             writer.append(property.targetClass ?? "")
             writer.append(property.originProperty ?? "")
+        }
+        for index in compoundIndexes {
+            writer.append(UInt8(index.isUnique ? 1 : 0))
+            writer.append(UInt8(index.properties.count))
+            for ordinal in ordinals(of: index) { writer.append(UInt32(properties[ordinal].column)) }
         }
         return writer.bytes
     }

@@ -9,6 +9,8 @@ package struct ClassSchema: Sendable, Equatable {
     package let name: String
     package let properties: [PropertySchema]
     package let isEmbedded: Bool
+    /// The indexes over several properties.
+    package let compoundIndexes: [CompoundIndexSchema]
     /// The number under which a file knows the class, never reused; 0 while not stored.
     package internal(set) var tableID: UInt32
     /// The physical columns of the table, those of removed properties included.
@@ -17,9 +19,15 @@ package struct ClassSchema: Sendable, Equatable {
     package let primaryKeyOrdinal: Int?
     private let ordinals: [String: Int]
 
-    package init(name: String, properties: [PropertySchema], isEmbedded: Bool = false) {
+    package init(
+        name: String,
+        properties: [PropertySchema],
+        compoundIndexes: [CompoundIndexSchema] = [],
+        isEmbedded: Bool = false
+    ) {
         self.name = name
         self.properties = properties
+        self.compoundIndexes = compoundIndexes
         self.isEmbedded = isEmbedded
         tableID = 0
         columnLayouts = []
@@ -34,6 +42,14 @@ package struct ClassSchema: Sendable, Equatable {
 
     /// The position of a property, by name.
     package func ordinal(of name: String) -> Int? { ordinals[name] }
+
+    /// The positions of the properties of a compound index.
+    package func ordinals(of index: CompoundIndexSchema) -> [Int] { index.properties.compactMap { ordinals[$0] } }
+
+    /// Whether a reader has to know unique properties, compound indexes or delete rules to keep to what the class says.
+    var hasRules: Bool {
+        !compoundIndexes.isEmpty || properties.contains { $0.isUnique || $0.deleteRule != .nullify }
+    }
 
     /// A property, by name.
     package subscript(name: String) -> PropertySchema? { ordinals[name].map { properties[$0] } }

@@ -4,14 +4,17 @@ import RealmStorage
 ///
 /// | offset | size | field |
 /// |---|---|---|
-/// | 0 | 2 | layout, 2 |
+/// | 0 | 2 | layout: 2, or 3 where a class has unique properties, compound indexes or delete rules |
 /// | 2 | 2 | 0 |
 /// | 4 | 4 | the number that the next table gets |
 /// | 8 | 8 | schema version |
 /// | 16 | 8 | schema stamp: the file version that last changed the schema |
 struct DatabaseEntry: Equatable {
-    static let layout: UInt16 = 2
+    /// The layouts: one without and one with rules that every writer must know.
+    static let plainLayout: UInt16 = 2
+    static let layoutWithRules: UInt16 = 3
 
+    var layout = plainLayout
     var nextTableID: UInt32 = 1
     var schemaVersion: UInt64 = 0
     var stamp: UInt64 = 0
@@ -21,7 +24,8 @@ struct DatabaseEntry: Equatable {
     init?(in catalog: ByteTree, view: PageView) throws(StorageError) {
         guard let bytes = try CatalogKey.value(CatalogKey.database, in: catalog, view: view) else { return nil }
         var reader = ByteReader(bytes, of: "database entry")
-        guard try reader.integer(UInt16.self) == Self.layout else {
+        layout = try reader.integer(UInt16.self)
+        guard layout == Self.plainLayout || layout == Self.layoutWithRules else {
             throw StorageError(
                 .unsupportedFormat,
                 "The file's schema has a layout that this version of the library does not know."
@@ -35,7 +39,7 @@ struct DatabaseEntry: Equatable {
 
     func store(in transaction: WriteTransaction) throws(StorageError) {
         var writer = ByteWriter()
-        writer.append(Self.layout)
+        writer.append(layout)
         writer.append(UInt16(0))
         writer.append(nextTableID)
         writer.append(schemaVersion)

@@ -13,6 +13,8 @@ package struct DatabaseSchema: Sendable, Equatable {
 
     private let classNames: [UInt32: String]
     private let incoming: [String: [LinkOrigin]]
+    /// Whether a delete rule denies deletions.
+    let deniesDeletions: Bool
     /// The properties that can link to every class.
     private let incomingToAny: [LinkOrigin]
 
@@ -47,6 +49,7 @@ package struct DatabaseSchema: Sendable, Equatable {
         classNames = names
         self.incoming = incoming
         self.incomingToAny = incomingToAny
+        deniesDeletions = ordered.values.contains { $0.properties.contains { $0.deleteRule == .deny } }
     }
 
     /// The classes in order.

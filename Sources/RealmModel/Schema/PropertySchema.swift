@@ -11,6 +11,12 @@ package struct PropertySchema: Sendable, Hashable {
     package var isOptional: Bool
     package var isPrimaryKey: Bool
     package var isIndexed: Bool
+    /// Whether no two objects may have the same value; null may occur any number of times.
+    ///
+    /// A unique property has an index.
+    package var isUnique: Bool
+    /// What becomes of the objects that the property links to when its own object is deleted.
+    package var deleteRule: DeleteRule
     /// The class that an `object` property links to, or the origin class of `linkingObjects`.
     package var targetClass: String?
     /// For `linkingObjects`: the name of the forward property in `targetClass`.
@@ -25,6 +31,8 @@ package struct PropertySchema: Sendable, Hashable {
         isOptional: Bool = false,
         isPrimaryKey: Bool = false,
         isIndexed: Bool = false,
+        isUnique: Bool = false,
+        deleteRule: DeleteRule = .nullify,
         targetClass: String? = nil,
         originProperty: String? = nil
     ) {
@@ -33,7 +41,9 @@ package struct PropertySchema: Sendable, Hashable {
         self.collection = collection
         self.isOptional = isOptional || (kind == .object && collection == .none) || kind == .any
         self.isPrimaryKey = isPrimaryKey
-        self.isIndexed = isIndexed
+        self.isIndexed = isIndexed || isUnique
+        self.isUnique = isUnique
+        self.deleteRule = deleteRule
         self.targetClass = targetClass
         self.originProperty = originProperty
         self.column = -1
@@ -44,6 +54,9 @@ package struct PropertySchema: Sendable, Hashable {
 
     /// Whether an index tree is kept: for a declared index and for every primary key.
     package var hasIndex: Bool { isIndexed || isPrimaryKey }
+
+    /// Whether the property can have an index, alone or together with others.
+    package var canBeIndexed: Bool { collection == .none && kind.isIndexable }
 
     /// Whether this is a link, or a collection of links, to another class.
     package var isLink: Bool { kind == .object }

@@ -63,29 +63,45 @@ extension SchemaChange {
         }
     }
 
-    /// Throws when two rows have the same value of a property, given its index.
-    func requireUnique(_ tree: ByteTree, _ property: PropertySchema, in schema: ClassSchema) throws {
-        guard let table = try model.table(named: schema.name),
-            let ordinal = table.schema.properties.firstIndex(where: { $0.column == property.column })
-        else { return }
-        func duplicate() -> ModelError { .duplicatePrimaryKeys(className: schema.name, property: property.name) }
+    /// Throws when two rows have the same values of some properties, given their index; where one of several properties,
+    /// or the only one, is null, the values are as different as can be, except for a primary key.
+    func requireUnique(
+        _ tree: ByteTree,
+        over properties: [PropertySchema],
+        in schema: ClassSchema,
+        _ duplicate: (String) -> ModelError
+    ) throws {
+        guard let table = try model.table(named: schema.name) else { return }
+        // By column: a property may have got another name.
+        let ordinals = properties.compactMap { property in
+            table.schema.properties.firstIndex { $0.column == property.column }
+        }
+        guard ordinals.count == properties.count else { return }
+        let isKey = properties[0].isPrimaryKey
+        let limit = IndexKey.stringByteLimit / properties.count
+        func values(_ row: Int64) throws -> [StoredValue] { try ordinals.map { try table.value($0, key: row) } }
         var cursor = tree.cursor(in: transaction.view)
         var isOnEntry = try cursor.seekFirst()
         var before: [UInt8] = []
         // Long strings that are equal in the index are compared as a whole.
-        var values: Set<StoredValue> = []
+        var seen: Set<[StoredValue]> = []
         var first: Int64 = 0
         while isOnEntry {
             let row = IndexKey.rowKey(at: cursor)
             let key = cursor.key
             let value = key.dropLast(IndexKey.rowKeyByteCount(last: key[key.count - 1]))
             if before.elementsEqual(value) {
-                if key.count <= IndexKey.stringByteLimit { throw duplicate() }
-                if values.isEmpty { values.insert(try table.value(ordinal, key: first)) }
-                if !values.insert(try table.value(ordinal, key: row)).inserted { throw duplicate() }
+                if isKey || value.count > 1 {
+                    let own = try values(row)
+                    if isKey || !own.contains(.null) {
+                        if key.count <= limit { throw duplicate(TableView.describe(own)) }
+                        if seen.isEmpty { seen.insert(try values(first)) }
+                        if !seen.insert(own).inserted { throw duplicate(TableView.describe(own)) }
+                    }
+                }
             } else {
                 before = Array(value)
-                values.removeAll()
+                seen.removeAll()
                 first = row
             }
             isOnEntry = try cursor.next()

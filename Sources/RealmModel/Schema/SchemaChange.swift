@@ -48,6 +48,8 @@ struct SchemaChange {
             try CatalogKey.remove(CatalogKey.table, tableID, in: transaction)
         }
         entry.stamp = transaction.version
+        let hasRules = classes.contains { $0.value.schema(named: $0.key).hasRules }
+        entry.layout = hasRules ? DatabaseEntry.layoutWithRules : DatabaseEntry.plainLayout
         try entry.store(in: transaction)
     }
 
@@ -80,6 +82,16 @@ struct SchemaChange {
                 }
         case .addIndex(let className, let property): classes[className]?.edit(property) { $0.isIndexed = true }
         case .removeIndex(let className, let property): classes[className]?.edit(property) { $0.isIndexed = false }
+        case .setUnique(let className, let property, let isUnique):
+            classes[className]?
+                .edit(property) {
+                    $0.isUnique = isUnique
+                    if isUnique { $0.isIndexed = true }
+                }
+        case .addCompoundIndex(let className, let index): classes[className]?.add(index)
+        case .removeCompoundIndex(let className, let index): classes[className]?.remove(index)
+        case .setDeleteRule(let className, let property, let rule):
+            classes[className]?.edit(property) { $0.deleteRule = rule }
         case .removePrimaryKey(let className):
             guard let key = classes[className]?.properties.first(where: \.isPrimaryKey) else { return }
             classes[className]?.edit(key.name) { $0.isPrimaryKey = false }
@@ -126,23 +138,48 @@ struct SchemaChange {
                 known[column] = ByteTree(root: root)
             }
         }
+        let newSlots = schema.properties.map { PropertySlot($0, tree: 0, in: model.schema) }
+        let (tags, sources) = schema.treeSources(slots: newSlots)
         var roots: [(column: Int, root: PageReference)] = []
         for property in schema.properties where property.hasTree {
             // By column and not by name: a renamed property keeps its tree.
             let before = previous?.properties.first { $0.column == property.column }
+            let tree: ByteTree
             if let before, before.hasTree, before.hasKeyRuns == property.hasKeyRuns, before.kind == property.kind,
-                before.collection == property.collection, let tree = known.removeValue(forKey: property.column)
+                before.collection == property.collection, let old = known.removeValue(forKey: property.column)
             {
-                roots.append((property.column, tree.root))
-                if property.isPrimaryKey, !before.isPrimaryKey, !property.hasKeyRuns, let previous {
-                    try requireUnique(tree, property, in: previous)
+                tree = old
+            } else if let source = sources.first(where: { !$0.isCompound && $0.slots[0].column == property.column }) {
+                tree = try builtTree(of: source, in: schema, clusters)
+            } else {
+                tree = ByteTree()
+            }
+            roots.append((property.column, tree.root))
+            guard let previous else { continue }
+            if property.isPrimaryKey, before?.isPrimaryKey != true, !property.hasKeyRuns {
+                try requireUnique(tree, over: [property], in: previous) { _ in
+                    .duplicatePrimaryKeys(className: schema.name, property: property.name)
                 }
+            } else if property.hasUniqueIndex, before?.hasUniqueIndex != true {
+                try requireUnique(tree, over: [property], in: previous) {
+                    .duplicateValues(className: schema.name, properties: [property.name], value: $0)
+                }
+            }
+        }
+        let previousIndexes = previous?.compoundIndexColumns ?? []
+        for (place, (index, source)) in zip(schema.compoundIndexes, sources.filter(\.isCompound)).enumerated() {
+            let columns = source.slots.map { Int($0.column) }
+            let before = previousIndexes.firstIndex(of: columns)
+            let tree =
+                try before.flatMap { known.removeValue(forKey: TreeTag.compound($0)) }
+                ?? builtTree(of: source, in: schema, clusters)
+            roots.append((tags[roots.count], tree.root))
+            guard let previous, index.isUnique, before.map({ !previous.compoundIndexes[$0].isUnique }) ?? true else {
                 continue
             }
-            let tree = try builtTree(of: property, in: schema, clusters)
-            roots.append((property.column, tree.root))
-            if property.isPrimaryKey, !property.hasKeyRuns, before?.isPrimaryKey != true, let previous {
-                try requireUnique(tree, property, in: previous)
+            assert(roots[roots.count - 1].column == TreeTag.compound(place))
+            try requireUnique(tree, over: index.properties.compactMap { schema[$0] }, in: previous) {
+                .duplicateValues(className: schema.name, properties: index.properties, value: $0)
             }
         }
         for var tree in known.values { try tree.removeAll(in: transaction) }
@@ -154,29 +191,31 @@ struct SchemaChange {
         )
     }
 
-    /// The index of a property over rows that are there already; an empty tree for links, whose column is empty.
-    private func builtTree(
-        of property: PropertySchema,
-        in schema: ClassSchema,
-        _ clusters: ClusterTree
-    ) throws -> ByteTree {
+    /// The tree over rows that are there already; an empty one for links, whose column is empty.
+    private func builtTree(of source: TreeSource, in schema: ClassSchema, _ clusters: ClusterTree) throws -> ByteTree {
         var tree = ByteTree()
-        guard !property.makesLinks, clusters.rowCount > 0 else { return tree }
-        let slot = PropertySlot(property, tree: 0, in: model.schema)
+        guard !source.slots[0].makesLinks, clusters.rowCount > 0 else { return tree }
         var cursor = clusters.leaves(in: transaction.view)
-        func column(_ leaf: LeafView) throws(StorageError) -> ColumnView {
-            let column = try leaf.column(property.column, isNullable: slot.isNullable)
+        func column(_ leaf: LeafView, _ slot: PropertySlot) throws(StorageError) -> ColumnView {
+            let column = try leaf.column(Int(slot.column), isNullable: slot.isNullable)
             guard column.isAbsent || column.kind == slot.columnKind else { throw TableEntry.damaged(schema) }
             return column
         }
-        if slot.hasKeyRuns {
-            try KeyRuns.build(slot, &cursor, into: &tree, in: transaction, column: column)
+        if source.hasKeyRuns {
+            try KeyRuns.build(source.slots[0], &cursor, into: &tree, in: transaction) { (leaf) throws(StorageError) in
+                try column(leaf, source.slots[0])
+            }
         } else {
-            var entries = PendingEntries(slot: slot)
+            var entries = PendingEntries(source)
             try entries.collect(&cursor, from: .min, in: transaction, column: column)
             try entries.insert(into: &tree, in: transaction)
         }
         try tree.seal(in: transaction)
         return tree
     }
+}
+
+extension ClassSchema {
+    /// The physical columns of each compound index.
+    var compoundIndexColumns: [[Int]] { compoundIndexes.map { ordinals(of: $0).map { properties[$0].column } } }
 }

@@ -14,6 +14,12 @@ package struct SchemaPlan: Sendable, Equatable {
         case replaceComputedProperty(className: String, PropertySchema)
         case addIndex(className: String, property: String)
         case removeIndex(className: String, property: String)
+        /// No two objects may have the same value of a property from here on, or they may again.
+        case setUnique(className: String, property: String, Bool)
+        /// An index over several properties, which takes the place of one over the same properties.
+        case addCompoundIndex(className: String, CompoundIndexSchema)
+        case removeCompoundIndex(className: String, CompoundIndexSchema)
+        case setDeleteRule(className: String, property: String, DeleteRule)
         /// The class is without a primary key from here on.
         case removePrimaryKey(className: String)
         /// A property becomes the primary key: no two objects may have the same value.
@@ -37,10 +43,10 @@ package struct SchemaPlan: Sendable, Equatable {
             steps: steps.filter { step in
                 switch step {
                 case .addClass, .addProperty, .replaceProperty, .replaceComputedProperty, .removePrimaryKey,
-                    .setEmbedded(_, false):
+                    .setEmbedded(_, false), .setUnique(_, _, false), .removeCompoundIndex, .setDeleteRule:
                     true
                 case .removeClass, .removeProperty, .renameProperty, .addIndex, .removeIndex, .setPrimaryKey,
-                    .setEmbedded, .setVersion:
+                    .setEmbedded, .setVersion, .setUnique, .addCompoundIndex:
                     false
                 }
             }

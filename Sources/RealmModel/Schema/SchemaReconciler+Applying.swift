@@ -3,7 +3,7 @@ package import RealmStorage
 extension SchemaReconciler {
     /// Carries out a plan in a transaction, which the caller commits.
     ///
-    /// - Throws: `duplicatePrimaryKeys` or `invalidOwnerCount` when the rows do not allow it, or the storage's error.
+    /// - Throws: `duplicatePrimaryKeys`, `duplicateValues` or `invalidOwnerCount` when the rows do not allow it, or the storage's error.
     package static func apply(_ plan: SchemaPlan, in transaction: WriteTransaction) throws {
         for stage in stages(of: plan) where !stage.isEmpty {
             var change = try SchemaChange(in: transaction)
@@ -53,7 +53,7 @@ extension SchemaPlan.Step {
     /// Whether the step makes it possible to touch rows that others touch.
     fileprivate var isFirst: Bool {
         switch self {
-        case .removePrimaryKey, .setEmbedded(_, false): true
+        case .removePrimaryKey, .setEmbedded(_, false), .setUnique(_, _, false), .removeCompoundIndex: true
         default: false
         }
     }
@@ -61,7 +61,9 @@ extension SchemaPlan.Step {
     /// Whether the step judges the rows as they are when all else is done.
     fileprivate var isFinal: Bool {
         switch self {
-        case .setPrimaryKey, .setEmbedded(_, true), .removeClass, .setVersion: true
+        case .setPrimaryKey, .setEmbedded(_, true), .removeClass, .setVersion, .setUnique(_, _, true),
+            .addCompoundIndex:
+            true
         default: false
         }
     }

@@ -59,12 +59,32 @@ package enum SchemaReconciler {
         for property in new.properties {
             guard let stored = old[property.name] else {
                 if property.isStored { mismatches.append("Property '\(className).\(property.name)' has been added.") }
-                plan.steps.append(.addProperty(className: className, property.withoutPrimaryKey))
+                plan.steps.append(.addProperty(className: className, property.withoutUniqueness))
+                if property.hasUniqueIndex {
+                    plan.steps.append(.setUnique(className: className, property: property.name, true))
+                }
                 continue
             }
             compare(stored, property, className, &plan, &mismatches)
         }
+        compareCompoundIndexes(old, new, &plan)
         // A computed property that the declaration does not know stays, unless the property that it reverses goes.
+    }
+
+    /// Whatever is there afterwards is over the columns that the properties then have.
+    private static func compareCompoundIndexes(_ old: ClassSchema, _ new: ClassSchema, _ plan: inout SchemaPlan) {
+        for index in old.compoundIndexes
+        where !new.compoundIndexes.contains(where: { $0.properties == index.properties }) {
+            plan.steps.append(.removeCompoundIndex(className: new.name, index))
+        }
+        let replaced = plan.steps.compactMap { step in
+            if case .replaceProperty(new.name, let property, _) = step { return property.name }
+            return nil
+        }
+        for index in new.compoundIndexes
+        where !old.compoundIndexes.contains(index) || index.properties.contains(where: replaced.contains) {
+            plan.steps.append(.addCompoundIndex(className: new.name, index))
+        }
     }
 
     private static func comparePrimaryKeys(
@@ -98,6 +118,14 @@ package enum SchemaReconciler {
         _ mismatches: inout [String]
     ) {
         let name = "Property '\(className).\(new.name)'"
+        func replace(keepsValues: Bool) {
+            plan.steps.append(
+                .replaceProperty(className: className, new.withoutUniqueness, keepsValues: keepsValues)
+            )
+            if new.hasUniqueIndex {
+                plan.steps.append(.setUnique(className: className, property: new.name, true))
+            }
+        }
         if !old.isStored && !new.isStored {
             if old.targetClass != new.targetClass || old.originProperty != new.originProperty {
                 plan.steps.append(.replaceComputedProperty(className: className, new))
@@ -110,14 +138,12 @@ package enum SchemaReconciler {
             mismatches.append(
                 "\(name) has been changed from '\(old.typeDescription)' to '\(new.typeDescription)'."
             )
-            plan.steps.append(
-                .replaceProperty(className: className, new.withoutPrimaryKey, keepsValues: false)
-            )
+            replace(keepsValues: false)
             return
         }
         if old.isOptional != new.isOptional {
             mismatches.append("\(name) has been made \(new.isOptional ? "optional" : "required").")
-            plan.steps.append(.replaceProperty(className: className, new.withoutPrimaryKey, keepsValues: true))
+            replace(keepsValues: true)
             return
         }
         if old.isIndexed != new.isIndexed {
@@ -126,6 +152,12 @@ package enum SchemaReconciler {
                     ? .addIndex(className: className, property: new.name)
                     : .removeIndex(className: className, property: new.name)
             )
+        }
+        if old.hasUniqueIndex != new.hasUniqueIndex {
+            plan.steps.append(.setUnique(className: className, property: new.name, new.hasUniqueIndex))
+        }
+        if old.deleteRule != new.deleteRule {
+            plan.steps.append(.setDeleteRule(className: className, property: new.name, new.deleteRule))
         }
     }
 
@@ -141,10 +173,11 @@ package enum SchemaReconciler {
 }
 
 extension PropertySchema {
-    /// The property as it is before it becomes the primary key.
-    fileprivate var withoutPrimaryKey: PropertySchema {
+    /// The property as it is before it becomes the primary key, or unique: with an index where it is to have one.
+    package var withoutUniqueness: PropertySchema {
         var property = self
         property.isPrimaryKey = false
+        property.isUnique = false
         return property
     }
 }

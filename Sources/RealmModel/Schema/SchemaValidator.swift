@@ -25,8 +25,38 @@ enum SchemaValidator {
             let list = primaryKeys.map { "'\($0.name)'" }.joined(separator: " and ")
             faults.append("Properties \(list) are both marked as the primary key of '\(object.name)'.")
         }
+        checkCompoundIndexes(of: object, &faults)
         if object.isEmbedded, let key = primaryKeys.first {
             faults.append("Embedded class '\(object.name)' cannot have the primary key '\(key.name)'.")
+        }
+    }
+
+    private static func checkCompoundIndexes(of object: ClassSchema, _ faults: inout [String]) {
+        var known: Set<[String]> = []
+        if object.compoundIndexes.count > 255 {
+            faults.append("Class '\(object.name)' has more than 255 compound indexes.")
+        }
+        for index in object.compoundIndexes {
+            let name = "Compound index \(index.description) of '\(object.name)'"
+            if !CompoundIndexSchema.propertyCounts.contains(index.properties.count) {
+                faults.append("\(name) must have two to eight properties.")
+            }
+            if Set(index.properties).count != index.properties.count {
+                faults.append("\(name) names a property more than once.")
+            }
+            if !known.insert(index.properties).inserted { faults.append("\(name) has been declared more than once.") }
+            for property in index.properties {
+                guard let schema = object[property] else {
+                    faults.append("\(name) names the property '\(property)', which does not exist.")
+                    continue
+                }
+                if !schema.canBeIndexed {
+                    faults.append(
+                        "\(name) names the property '\(property)' of type '\(schema.typeDescription)', which cannot be "
+                            + "indexed."
+                    )
+                }
+            }
         }
     }
 
@@ -66,8 +96,15 @@ enum SchemaValidator {
                     + "'objectId', or 'uuid' property."
             )
         }
-        if property.isIndexed && (!property.kind.isIndexable || property.collection != .none) {
+        if property.isIndexed && !property.canBeIndexed {
             faults.append("\(name) of type '\(property.typeDescription)' cannot be indexed.")
+        }
+        if property.deleteRule != .nullify {
+            if !property.isLink {
+                faults.append("\(name) of type '\(property.typeDescription)' is no link and cannot have a delete rule.")
+            } else if schema[property.targetClass ?? ""]?.isEmbedded == true {
+                faults.append("\(name) holds embedded objects, which are always deleted with their owner.")
+            }
         }
     }
 

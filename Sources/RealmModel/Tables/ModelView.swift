@@ -22,9 +22,15 @@ package final class ModelView {
     @exclusivity(unchecked) private var catalog: ByteTree
     private let tables = Mutex(TableCache())
     /// The transaction that was set aside, and what it had open.
-    @exclusivity(unchecked)
-    private var parked: (transaction: ModelTransaction, firstNewKeys: [(table: TableView, key: Int64)])?
+    @exclusivity(unchecked) private var parked: (transaction: ModelTransaction, tables: [ParkedTable])?
     @exclusivity(unchecked) private var unpinnedVersion: UInt64 = 0
+
+    /// What a table knows of the transaction that was set aside.
+    private struct ParkedTable {
+        let table: TableView
+        let firstNewKey: Int64
+        let uniqueness: Uniqueness?
+    }
 
     // Reached through a mutex; a table belongs to whom the view belongs, or is of a version that never changes.
     private struct TableCache: @unchecked Sendable {
@@ -156,7 +162,10 @@ package final class ModelView {
         guard let transaction else { return }
         try transaction.sealSequences(in: self)
         for table in transaction.touched { try table.giveBack() }
-        parked = (transaction, transaction.touched.map { ($0, $0.firstNewKey) })
+        let tables = transaction.touched.map {
+            ParkedTable(table: $0, firstNewKey: $0.firstNewKey, uniqueness: $0.uniqueness)
+        }
+        parked = (transaction, tables)
         self.transaction = nil
         try returnToSnapshot()
     }
@@ -173,8 +182,11 @@ package final class ModelView {
             storage.rollback()
             throw error
         }
-        // Rows that were new before are new still.
-        for (table, key) in parked.firstNewKeys { table.firstNewKey = key }
+        // Rows that were new, or not checked, before are so still.
+        for item in parked.tables {
+            item.table.firstNewKey = item.firstNewKey
+            item.table.uniqueness = item.uniqueness
+        }
     }
 
     // MARK: - Moving

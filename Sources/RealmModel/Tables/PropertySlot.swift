@@ -21,6 +21,12 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
     @usableFromInline package var isPrimaryKey: Bool
     /// Whether the linked class is embedded: its rows live and die with the link.
     @usableFromInline package var ownsTarget: Bool
+    /// The raw value of the delete rule; that of embedded objects is theirs.
+    @usableFromInline package var deleteRuleValue: UInt8
+    /// Whether a compound index holds the property.
+    @usableFromInline package var isInCompoundIndex = false
+    /// Whether a unique index holds the property, alone or with others.
+    @usableFromInline package var isInUniqueIndex: Bool
 
     init(_ property: PropertySchema, tree: Int, in schema: DatabaseSchema) {
         column = Int32(property.column)
@@ -34,7 +40,14 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
         let target = property.isLink ? schema[property.targetClass ?? ""] : nil
         targetTable = target?.tableID ?? 0
         ownsTarget = target?.isEmbedded ?? false
+        deleteRuleValue = property.deleteRule.rawValue
+        isInUniqueIndex = property.hasUniqueIndex
     }
+
+    var deleteRule: DeleteRule { DeleteRule(rawValue: deleteRuleValue) ?? .nullify }
+
+    /// Whether the linked rows go with the row.
+    var cascades: Bool { ownsTarget || deleteRule == .cascade }
 
     var columnKind: ColumnKind { ColumnKind(rawValue: columnKindValue) ?? .bytes }
 

@@ -6,10 +6,11 @@ import RealmStorage
 /// |---|---|---|
 /// | 0 | 32 | the rows: `ClusterTree` |
 /// | 32 | 4 | number of trees `t` |
-/// | 36 | 20 t | per tree: physical column u32 of its property, `PageReference` of its root |
+/// | 36 | 20 t | per tree: its number u32, `PageReference` of its root |
 ///
-/// A tree is the index of a property, or for a link property the backlinks that it makes. They stand in the order of
-/// the properties.
+/// A tree is the index of a property, or for a link property the backlinks that it makes; its number is the property's
+/// physical column. They stand in the order of the properties. The compound indexes follow in the order of the class;
+/// their numbers are 80000000 (hexadecimal) and up.
 enum TableEntry {
     static let treesOffset = 36
     static let treeByteCount = 20

@@ -6,7 +6,9 @@ import RealmStorage
 final class TableSession {
     let id: UInt32
     let writer: ClusterWriter
-    private let slots: [PropertySlot]
+    private let sources: [TreeSource]
+    /// The trees' numbers in the table's entry.
+    private let tags: [Int]
     // Unchecked: a session is used by the holder of the write lock only, and nothing here calls back into it.
     @exclusivity(unchecked) var trees: [ByteTree]
     /// Per tree: the rows from this key on are not in it yet.
@@ -16,10 +18,18 @@ final class TableSession {
     /// Whether something is not in the catalog yet.
     @exclusivity(unchecked) var isDirty = false
 
-    init(id: UInt32, writer: ClusterWriter, slots: [PropertySlot], trees: [ByteTree], pendingFrom: [Int64]) {
+    init(
+        id: UInt32,
+        writer: ClusterWriter,
+        sources: [TreeSource],
+        tags: [Int],
+        trees: [ByteTree],
+        pendingFrom: [Int64]
+    ) {
         self.id = id
         self.writer = writer
-        self.slots = slots
+        self.sources = sources
+        self.tags = tags
         self.trees = trees
         self.pendingFrom = pendingFrom
     }
@@ -28,25 +38,26 @@ final class TableSession {
     func seal(in transaction: WriteTransaction) throws(StorageError) {
         writer.resume(in: transaction, generation: nil)
         defer { writer.detach() }
-        for slot in slots where slot.isDeferrable {
-            let tree = Int(slot.tree)
+        for index in sources.indices {
+            let tree = sources[index].tree
             let first = pendingFrom[tree]
             guard first < writer.tree.nextKey else { continue }
             pendingFrom[tree] = writer.tree.nextKey
-            if slot.hasKeyRuns {
-                try writer.insertRuns(slot, from: first, into: &trees[tree])
+            let source = sources[index]
+            if source.hasKeyRuns {
+                try writer.insertRuns(source.slots[0], from: first, into: &trees[tree])
             } else {
-                var entries = PendingEntries(slot: slot)
-                try writer.collect(slot, from: first, into: &entries)
+                var entries = PendingEntries(source)
+                try writer.collect(from: first, into: &entries)
                 try entries.insert(into: &trees[tree], in: transaction)
             }
         }
         let clusters = try writer.seal()
         var roots: [(column: Int, root: PageReference)] = []
         roots.reserveCapacity(trees.count)
-        for slot in slots where slot.tree >= 0 {
-            try trees[Int(slot.tree)].seal(in: transaction)
-            roots.append((Int(slot.column), trees[Int(slot.tree)].root))
+        for (tree, tag) in tags.enumerated() {
+            try trees[tree].seal(in: transaction)
+            roots.append((tag, trees[tree].root))
         }
         try CatalogKey.store(
             TableEntry.bytes(clusters: clusters, trees: roots),

@@ -2,12 +2,18 @@ import RealmStorage
 
 extension TableView {
     /// A row that is to go.
-    private typealias Doomed = (table: TableView, key: Int64)
+    package typealias Doomed = (table: TableView, key: Int64)
 
-    /// Deletes a row: links to it become null, lists lose it, embedded children go with it.
+    /// Deletes a row: links to it become null, lists lose it, embedded children and what its delete rules name go with it.
     ///
-    /// - Throws: `ModelError.noSuchRow`, or the storage's error.
+    /// - Throws: `ModelError.noSuchRow`, `ModelError.deletionDenied`, or the storage's error.
     package func delete(key: Int64) throws {
+        if model.schema.deniesDeletions { try model.requireDeletable([(self, key)]) }
+        try deleteUnasked(key: key)
+    }
+
+    /// Deletes a row without asking whether a delete rule denies it.
+    package func deleteUnasked(key: Int64) throws {
         _ = openTransaction
         if linkProperties.isEmpty && linkOrigins.isEmpty && listProperties.isEmpty {
             let writer = try openWriter()
@@ -18,9 +24,15 @@ extension TableView {
         guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
         var doomed: [Doomed] = [(self, key)]
         while let next = doomed.popLast() {
-            // An embedded row may be reached twice when a damaged file gives it two owners.
+            // A row may be reached more than once, and links may go round in circles.
             if try next.table.contains(key: next.key) { try next.table.deleteRow(next.key, &doomed) }
         }
+    }
+
+    /// Takes a row back that the open transaction made: unlike with `delete(key:)`, nothing goes with it.
+    package func discard(key: Int64) throws {
+        var others: [Doomed] = []
+        try deleteRow(key, &others)
     }
 
     private func deleteRow(_ key: Int64, _ doomed: inout [Doomed]) throws {
@@ -45,7 +57,7 @@ extension TableView {
         let slot = slots[property]
         let targets = try linkIDs(property, key: key)
         for target in targets { try removeBacklink(property, target: target, origin: key) }
-        guard slot.ownsTarget, let table = try model.table(id: slot.targetTable) else { return }
+        guard slot.cascades, let table = try model.table(id: slot.targetTable) else { return }
         for target in targets { doomed.append((table, target)) }
     }
 
@@ -84,7 +96,7 @@ extension TableView {
         }
     }
 
-    /// Notes that the row's index entries go.
+    /// Notes that the row's index entries go, those of compound indexes included.
     private func removeFromIndexes(_ key: Int64, at location: RowLocation) throws(StorageError) {
         for property in 0..<slotCount where hasIndex(property) {
             let slot = slots[property]
@@ -97,8 +109,9 @@ extension TableView {
                     : PendingEntries.encode(value, slot: slot, rowKey: key, to: $0)
             }
         }
+        try removeFromCompoundIndexes(key, at: location)
         // Behind the last look at the row: catching up may move pages.
-        for property in 0..<slotCount where hasIndex(property) { try limitChanges(property) }
+        for index in sources.indices { try limitChanges(tree: sources[index].tree) }
     }
 
     /// Deletes every row.
@@ -108,13 +121,15 @@ extension TableView {
             try clear()
             return
         }
+        let keys = try allKeys()
+        if model.schema.deniesDeletions { try model.requireDeletable(keys.map { (self, $0) }) }
         // Rows that go with an earlier one are gone when their turn comes.
-        for key in try allKeys() where try contains(key: key) { try delete(key: key) }
+        for key in keys where try contains(key: key) { try deleteUnasked(key: key) }
     }
 
     /// Whether no other row changes when all of this table's rows go.
     private func isIndependent() throws -> Bool {
-        if linkProperties.contains(where: { slots[$0].ownsTarget }) { return false }
+        if linkProperties.contains(where: { slots[$0].cascades || slots[$0].deleteRule == .deny }) { return false }
         for origin in linkOrigins where origin.tableID != id {
             guard let table = try model.table(id: origin.tableID) else { continue }
             if try !table.linkTree(origin.property).isEmpty { return false }
@@ -148,9 +163,8 @@ extension TableView {
         }
         forgetPending()
         for tree in 0..<treeCount { try trees[tree].removeAll(in: writer.transaction) }
-        for property in 0..<slotCount where slots[property].isDeferrable {
-            pendingFrom[Int(slots[property].tree)] = writer.tree.nextKey
-        }
+        for index in sources.indices { pendingFrom[sources[index].tree] = writer.tree.nextKey }
+        uniqueness?.removeAll(before: writer.tree.nextKey)
         liveKey = -1
         maximumPrimaryKey = .min
     }

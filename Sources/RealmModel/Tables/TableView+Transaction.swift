@@ -29,7 +29,8 @@ extension TableView {
         let session = TableSession(
             id: id,
             writer: writer,
-            slots: Array(UnsafeBufferPointer(start: slots, count: slotCount)),
+            sources: sources,
+            tags: treeTags,
             trees: Array(UnsafeBufferPointer(start: trees, count: treeCount)),
             pendingFrom: Array(UnsafeBufferPointer(start: pendingFrom, count: treeCount))
         )
@@ -57,6 +58,7 @@ extension TableView {
     private func open(_ session: TableSession, in transaction: ModelTransaction) {
         writer = session.writer
         self.session = session
+        uniqueness = uniqueSources.isEmpty ? nil : Uniqueness(firstNewKey: firstNewKey, sources: uniqueSources.count)
         transaction.session.tables[id] = session
         // Rows that were located in pages may lie in memory from here on.
         model.generation.pointee &+= 1
@@ -67,9 +69,7 @@ extension TableView {
 
     private func resetPending(from key: Int64) {
         forgetPending()
-        for property in 0..<slotCount where slots[property].isDeferrable {
-            pendingFrom[Int(slots[property].tree)] = key
-        }
+        for index in sources.indices { pendingFrom[sources[index].tree] = key }
     }
 
     /// Called before a row that is not this transaction's own is changed: what earlier ones left unsealed is sealed, so
@@ -87,8 +87,8 @@ extension TableView {
     /// Only appended rows may be missing from the trees then.
     func giveBack() throws(StorageError) {
         guard let session, let writer else { return }
-        for property in 0..<slotCount where slots[property].isDeferrable && lagsBehind[Int(slots[property].tree)] {
-            try catchUp(property)
+        for index in sources.indices where lagsBehind[sources[index].tree] {
+            try catchUp(tree: sources[index].tree)
         }
         for tree in 0..<treeCount {
             session.trees[tree] = trees[tree]

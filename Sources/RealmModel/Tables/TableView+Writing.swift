@@ -139,8 +139,10 @@ extension TableView {
         }
         if _slowPath(mustSettle), key < firstNewKey { try settle() }
         if slot.tree >= 0, key < pendingFrom[Int(slot.tree)] { try updateTree(slot, property, key: key, to: value) }
+        if _slowPath(slot.isInCompoundIndex) { try updateCompoundIndexes(property, key: key, to: value) }
+        if _slowPath(slot.isInUniqueIndex) { noteUniqueWrite(key) }
         try store(value, slot, key: key, writer)
-        if slot.tree >= 0 { try limitChanges(property) }
+        if slot.tree >= 0 { try limitChanges(tree: Int(slot.tree)) }
         if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
     }
 
@@ -198,7 +200,7 @@ extension TableView {
     }
 
     @inline(__always)
-    private static func copy(_ key: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
+    static func copy(_ key: UnsafeRawBufferPointer, to out: UnsafeMutableRawPointer) -> Int {
         if let bytes = key.baseAddress { out.copyMemory(from: bytes, byteCount: key.count) }
         return key.count
     }

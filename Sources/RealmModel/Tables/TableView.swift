@@ -16,9 +16,19 @@ package final class TableView {
 
     @exclusivity(unchecked) @usableFromInline var slots: UnsafeMutablePointer<PropertySlot>
     private(set) var slotCount = 0
-    /// The index and backlink trees, in the order of their properties.
+    /// The index and backlink trees, in the order of their properties, then the compound indexes.
     @exclusivity(unchecked) private(set) var trees: UnsafeMutablePointer<ByteTree>
     private(set) var treeCount = 0
+    /// The trees' numbers in the table's entry.
+    private(set) var treeTags: [Int] = []
+    /// What the trees that are functions of the rows are made from.
+    private(set) var sources: [TreeSource] = []
+    /// The compound indexes among them.
+    private(set) var compoundSources: [TreeSource] = []
+    /// The indexes, those of single properties first.
+    package private(set) var indexes: [TableIndex] = []
+    /// The unique indexes among them, the primary key's left out.
+    private(set) var uniqueSources: [TreeSource] = []
     /// Per tree: the rows from this key on are not in it yet (see `TableView+Deferring`).
     private(set) var pendingFrom: UnsafeMutablePointer<Int64>
     /// Per tree: whether it lags behind in another way.
@@ -59,6 +69,8 @@ package final class TableView {
     /// The greatest int primary key, pending ones included, while `knowsMaximum`.
     var maximumPrimaryKey = Int64.min
     var knowsMaximum = false
+    /// What the open transaction has checked of the unique indexes; nil where there are none.
+    var uniqueness: Uniqueness?
 
     init(
         model: ModelView,
@@ -95,7 +107,7 @@ package final class TableView {
         self.schema = schema
         linkOrigins = database.linkOrigins(to: schema.name)
         slotCount = schema.properties.count
-        treeCount = schema.properties.count(where: \.hasTree)
+        treeCount = schema.properties.count(where: \.hasTree) + schema.compoundIndexes.count
         slots = .allocate(capacity: max(1, slotCount))
         trees = .allocate(capacity: max(1, treeCount))
         pendingFrom = .allocate(capacity: max(1, treeCount))
@@ -110,6 +122,18 @@ package final class TableView {
             if property.hasTree { tree += 1 }
             if property.makesLinks { linkProperties.append(ordinal) }
             if property.collection != .none && property.isStored { listProperties.append(ordinal) }
+        }
+        (treeTags, sources) = schema.treeSources(
+            slots: Array(UnsafeBufferPointer(start: slots, count: slotCount))
+        )
+        compoundSources = sources.filter(\.isCompound)
+        uniqueSources = sources.filter(\.isUnique)
+        indexes = sources.filter { !$0.slots[0].isLink }.map { TableIndex($0) }
+        for source in compoundSources {
+            for ordinal in source.ordinals {
+                slots[ordinal].isInCompoundIndex = true
+                if source.isUnique { slots[ordinal].isInUniqueIndex = true }
+            }
         }
         for tree in 0..<treeCount {
             (trees + tree).initialize(to: ByteTree())
@@ -128,19 +152,13 @@ package final class TableView {
             throw TableEntry.damaged(schema)
         }
         clusters = try TableEntry.clusters(bytes, of: schema)
-        var expected = 0
-        for property in 0..<slotCount where slots[property].tree >= 0 { expected += 1 }
         var loaded = 0
-        var property = 0
-        try TableEntry.forEachTree(bytes, of: schema) { (index, column, root) throws(StorageError) in
-            while property < slotCount, slots[property].tree != Int32(index) { property += 1 }
-            guard property < slotCount, Int(slots[property].column) == column else {
-                throw TableEntry.damaged(schema)
-            }
+        try TableEntry.forEachTree(bytes, of: schema) { (index, tag, root) throws(StorageError) in
+            guard index < treeCount, treeTags[index] == tag else { throw TableEntry.damaged(schema) }
             trees[index] = ByteTree(root: root)
             loaded += 1
         }
-        guard loaded == expected else { throw TableEntry.damaged(schema) }
+        guard loaded == treeCount else { throw TableEntry.damaged(schema) }
     }
 
     /// Reads the same roots through another view of the same pages.
@@ -157,6 +175,7 @@ package final class TableView {
         firstNewKey = .max
         liveKey = -1
         knowsMaximum = false
+        uniqueness = nil
         forgetPending()
     }
 

@@ -2,6 +2,12 @@
 package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A row with this primary key exists already, under `existing`.
     case duplicatePrimaryKey(className: String, property: String, existing: Int64)
+    /// Another row has the values of unique properties already, under `existing`.
+    case duplicateValue(className: String, properties: [String], value: String, existing: Int64)
+    /// Two objects have the same values of properties that are to become unique.
+    case duplicateValues(className: String, properties: [String], value: String)
+    /// An object links to one that stays, through a property whose rule then denies its deletion.
+    case deletionDenied(className: String, property: String, targetClass: String)
     /// Two objects have the same value of a property that is to become the primary key.
     case duplicatePrimaryKeys(className: String, property: String)
     /// An object of a class that is to become embedded has not exactly one owner.
@@ -24,6 +30,16 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
         case .duplicatePrimaryKey(let className, let property, _):
             "Attempting to create an object of type '\(className)' with an existing primary key value of "
                 + "'\(className).\(property)'."
+        case .duplicateValue(let className, let properties, let value, _):
+            "Attempting to create or change an object of type '\(className)' with an existing value \(value) of the unique "
+                + "\(Self.names(properties, of: className))."
+        case .duplicateValues(let className, let properties, let value):
+            "Unique \(Self.names(properties, of: className)) has duplicate values: several objects have \(value). Give "
+                + "them different values, or delete all but one, before the property becomes unique."
+        case .deletionDenied(let className, let property, let targetClass):
+            "Attempting to delete an object of type '\(className)' whose property '\(className).\(property)' links to "
+                + "objects of type '\(targetClass)', which its delete rule denies. Delete these as well, or unlink them "
+                + "first."
         case .duplicatePrimaryKeys(let className, let property):
             "Primary key property '\(className).\(property)' has duplicate values after migration."
         case .invalidOwnerCount(let className, let count):
@@ -42,5 +58,12 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
         case .schemaVersionTooLow(let provided, let stored):
             "Provided schema version \(provided) is less than last set version \(stored)."
         }
+    }
+
+    /// One property, or those of a compound index, in a message.
+    private static func names(_ properties: [String], of className: String) -> String {
+        properties.count == 1
+            ? "property '\(className).\(properties[0])'"
+            : "combination '\(className).(" + properties.joined(separator: ", ") + ")'"
     }
 }

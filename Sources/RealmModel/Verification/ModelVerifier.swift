@@ -41,6 +41,70 @@ package enum ModelVerifier {
                 try verifyIndex(table, ordinal)
             }
         }
+        for source in table.compoundSources { try verifyCompoundIndex(table, source) }
+        for source in table.uniqueSources { try verifyUniqueness(table, source) }
+    }
+
+    private static func damaged(_ table: TableView, _ source: TreeSource, _ what: String) -> StorageError {
+        let names = source.ordinals.map { table.schema.properties[$0].name }
+        let label = source.isCompound ? "(" + names.joined(separator: ", ") + ")" : names[0]
+        return StorageError(.corrupt, "'\(table.schema.name).\(label)' is damaged: \(what)")
+    }
+
+    private static func verifyCompoundIndex(_ table: TableView, _ source: TreeSource) throws(StorageError) {
+        let tree = table.trees[source.tree]
+        try tree.verify(in: table.view)
+        let count = try tree.count(in: table.view)
+        guard count == table.count else {
+            throw damaged(table, source, "its index has \(count) entries for \(table.count) rows.")
+        }
+        try forEachRow(table) { (key, location) throws(StorageError) in
+            let isIndexed = try table.withKeyBuffer { (buffer) throws(StorageError) -> Bool in
+                let length = try table.encode(source, at: location, to: buffer)
+                let entry = UnsafeRawBufferPointer(
+                    start: buffer,
+                    count: IndexKey.append(rowKey: key, to: buffer, at: length)
+                )
+                return try tree.contains(entry, in: table.view)
+            }
+            guard isIndexed else { throw damaged(table, source, "row \(key) is missing from its index.") }
+        }
+    }
+
+    /// Checks that neighbours in a unique index differ, unless a value is null.
+    private static func verifyUniqueness(_ table: TableView, _ source: TreeSource) throws(StorageError) {
+        var before: [UInt8] = []
+        var seen: Set<[StoredValue]> = []
+        var first: Int64 = 0
+        func values(_ row: Int64) throws(StorageError) -> [StoredValue] {
+            guard let location = try table.locate(row) else {
+                throw damaged(table, source, "its index names row \(row), which does not exist.")
+            }
+            var values: [StoredValue] = []
+            for ordinal in source.ordinals { values.append(try table.value(ordinal, at: location)) }
+            return values
+        }
+        var cursor = table.trees[source.tree].cursor(in: table.view)
+        var isOnEntry = try cursor.seekFirst()
+        while isOnEntry {
+            let row = IndexKey.rowKey(at: cursor)
+            let key = cursor.key
+            let value = key.dropLast(min(key.count, IndexKey.rowKeyByteCount(last: key.last ?? 0)))
+            if before.elementsEqual(value) {
+                if value.count > 1 {
+                    if seen.isEmpty { seen.insert(try values(first)) }
+                    let own = try values(row)
+                    guard own.contains(.null) || seen.insert(own).inserted else {
+                        throw damaged(table, source, "\(TableView.describe(own)) occurs twice although it is unique.")
+                    }
+                }
+            } else {
+                before = Array(value)
+                seen.removeAll()
+                first = row
+            }
+            isOnEntry = try cursor.next()
+        }
     }
 
     private static func damaged(_ table: TableView, _ property: Int, _ what: String) -> StorageError {

@@ -15,6 +15,8 @@ indirect enum KeySource {
     case prefix(Int, [UInt8])
     /// The rows whose property links to one of these rows of another table.
     case backlinks(TableView, Int, [Int64])
+    /// The rows in a part of an index over several properties.
+    case compound(IndexRange)
     /// The rows of all of these.
     case union([KeySource])
 
@@ -24,7 +26,7 @@ indirect enum KeySource {
         case .none: return 0
         case .keys(let keys): return keys.count
         case .equal(let property, let values):
-            if table.schema.primaryKeyOrdinal == property { return values.count }
+            if table.isUnique(property), !values.contains(.null) { return values.count }
             // The values are worth one look-up each at least.
             var total = 0
             for value in values {
@@ -45,6 +47,7 @@ indirect enum KeySource {
                 if total > limit { break }
             }
             return total
+        case .compound(let range): return try range.estimate(in: table, limit: limit)
         case .union(let parts):
             var total = 0
             for part in parts {
@@ -80,6 +83,7 @@ indirect enum KeySource {
             return KeySource.ordered(
                 try keys.flatMap { try target.backlinkKeys(of: $0, from: table.id, property: property) }
             )
+        case .compound(let range): return KeySource.ordered(try range.keys(in: table))
         case .union(let parts):
             return KeySource.ordered(try parts.flatMap { try $0.keys(in: table) })
         }
@@ -90,6 +94,7 @@ indirect enum KeySource {
         switch self {
         case .keys: false
         case .none, .equal, .range, .prefix, .backlinks: true
+        case .compound(let range): range.isExact
         case .union(let parts): parts.allSatisfy(\.isExact)
         }
     }
@@ -97,14 +102,18 @@ indirect enum KeySource {
     /// The source in words.
     func explanation(in table: TableView) -> String {
         func name(_ property: Int) -> String { table.schema.properties[property].name }
+        func index(_ property: Int) -> String {
+            if table.schema.primaryKeyOrdinal == property { return "primary key on \(name(property))" }
+            return TableIndex.words([name(property)], isUnique: table.isUnique(property))
+        }
         switch self {
         case .none: return "nothing"
         case .keys(let keys): return "\(keys.count) given rows"
         case .equal(let property, let values):
-            let kind = table.schema.primaryKeyOrdinal == property ? "primary key" : "index"
-            return "\(kind) on \(name(property)), \(values.count == 1 ? "one value" : "\(values.count) values")"
-        case .range(let property, _, _): return "index on \(name(property)), a range"
-        case .prefix(let property, _): return "index on \(name(property)), a prefix"
+            return index(property) + ", \(values.count == 1 ? "one value" : "\(values.count) values")"
+        case .range(let property, _, _): return index(property) + ", a range"
+        case .prefix(let property, _): return index(property) + ", a prefix"
+        case .compound(let range): return range.explanation(in: table)
         case .backlinks(_, let property, let keys):
             return "backlinks of \(name(property)) to \(keys.count == 1 ? "one object" : "\(keys.count) objects")"
         case .union(let parts): return parts.map { $0.explanation(in: table) }.joined(separator: " and ")

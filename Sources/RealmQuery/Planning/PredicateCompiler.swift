@@ -118,7 +118,9 @@ struct PredicateCompiler {
                     property: column.property,
                     kind: column.kind,
                     test: test,
-                    source: source
+                    source: source,
+                    candidate: column.table.isInCompoundIndex(column.property) && quantifier == nil
+                        ? factory.candidate(operation, value) : source
                 ),
                 quantifier
             )

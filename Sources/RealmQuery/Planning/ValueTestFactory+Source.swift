@@ -21,8 +21,16 @@ extension ValueTestFactory {
             default: return nil
             }
         }
-        guard let column = path.ownColumn, column.table.schema.properties[column.property].hasIndex, options.isEmpty
-        else { return nil }
+        guard let column = path.ownColumn, column.table.hasIndex(column.property) else { return nil }
+        return candidate(operation, value)
+    }
+
+    /// Where the rows that pass would be found if the property of the row itself had an index; nil where that would not
+    /// help.
+    ///
+    /// Called after `test` accepted the same operator and value.
+    func candidate(_ operation: ComparisonOperator, _ value: PredicateValue) -> KeySource? {
+        guard let column = path.ownColumn, options.isEmpty else { return nil }
         let property = column.property
         switch operation {
         case .equal:
@@ -79,7 +87,8 @@ extension ValueTestFactory {
         case .date:
             guard case .date(let seconds) = value else { return nil }
             if seconds.isNaN { return [] }
-            return seconds == 0 ? [.date(0.0), .date(-0.0)] : [.date(seconds)]
+            // An index holds 0 and -0 under one key.
+            return [.date(seconds + 0.0)]
         case .string:
             guard case .string(let text) = value else { return nil }
             return [.string(text)]
@@ -135,9 +144,6 @@ extension ValueTestFactory {
     private func source(_ range: ConstantRange<Double>, _ property: Int) -> KeySource? {
         if range.isNegated { return nil }
         if !(range.lower <= range.upper) { return KeySource.none }
-        // An index tells -0 from 0, comparisons do not.
-        let lower = range.lower == 0 ? -0.0 : range.lower
-        let upper = range.upper == 0 ? 0.0 : range.upper
-        return .range(property, .including(.date(lower)), .including(.date(upper)))
+        return .range(property, .including(.date(range.lower)), .including(.date(range.upper)))
     }
 }

@@ -41,6 +41,7 @@ package final class CompiledSort {
     /// The rows of a query in order.
     func sorted(matching query: CompiledQuery, limit: Int) throws -> [Int64] {
         guard limit > 0, !paths.isEmpty else { return try query.keys(limit: limit) }
+        if let walked = try indexOrder(query, limit: limit)?.keys(limit: limit, query.makeContext()) { return walked }
         var keys: [Int64] = []
         // With a limit the other keys are only looked at for rows that can be among the first.
         let extracted = limit == .max ? paths[...] : paths.prefix(1)
@@ -75,6 +76,28 @@ package final class CompiledSort {
             return true
         }
         return try finish(keys, values, limit: limit)
+    }
+
+    /// The index that has the order, when that is the way to the rows.
+    private func indexOrder(_ query: CompiledQuery, limit: Int) throws -> IndexOrder? {
+        var keys: [(property: Int, ascending: Bool)] = []
+        for (path, key) in zip(paths, order.keys) {
+            guard let column = path.ownColumn, column.table === table else { return nil }
+            keys.append((column.property, key.ascending))
+        }
+        return try IndexOrder(keys, where: query.condition, table: table, limit: limit)
+    }
+
+    /// The index that gives the rows of a query in order, in words; nil when they are sorted.
+    package func indexExplanation(matching query: CompiledQuery, limit: Int) throws -> String? {
+        guard let order = try indexOrder(query, limit: limit) else { return nil }
+        return try order.keys(limit: limit, query.makeContext()) == nil ? nil : order.explanation
+    }
+
+    /// Whether an index may give all rows of the class in order.
+    package var mayUseIndex: Bool {
+        guard let column = paths.first?.ownColumn, column.table === table else { return false }
+        return table.hasIndex(column.property) || table.isInCompoundIndex(column.property)
     }
 
     /// How two existing rows compare: below 0 when the first comes first, 0 when they are equal in all properties.

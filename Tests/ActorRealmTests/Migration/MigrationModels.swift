@@ -56,5 +56,22 @@ class NewTag: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+class PlainMember: Object {
+    @Persisted var email = ""
+    @Persisted var city = ""
+    @Persisted var rank = 0
+    override class func _realmObjectName() -> String? { "Member" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+class RuledMember: Object {
+    @Persisted(unique: true) var email = ""
+    @Persisted var city = ""
+    @Persisted var rank = 0
+    override class func compoundIndexes() -> [CompoundIndex] { [CompoundIndex("city", "rank", unique: true)] }
+    override class func _realmObjectName() -> String? { "Member" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 let oldTypes: [ObjectBase.Type] = [OldPerson.self, OldPet.self, OldNote.self]
 let newTypes: [ObjectBase.Type] = [NewPerson.self, NewPet.self, NewTag.self]

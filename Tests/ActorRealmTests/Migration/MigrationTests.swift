@@ -123,6 +123,50 @@ import Testing
         try verify()
     }
 
+    @Test func `a property becomes unique when the block has made its values different`() throws {
+        func members(_ version: UInt64, _ types: [ObjectBase.Type], _ block: MigrationBlock? = nil) throws -> Realm {
+            try Realm(configuration: configuration(types, version: version, block))
+        }
+        do {
+            let realm = try members(1, [PlainMember.self])
+            try realm.write {
+                for number in 0..<6 {
+                    realm.add(PlainMember(value: ["email": "m\(number / 2)", "city": "x", "rank": number % 3]))
+                }
+            }
+        }
+        // Without a block, and without a higher version, the values are named that stand in the way.
+        for version in [1, 2] as [UInt64] {
+            do {
+                _ = try members(version, [RuledMember.self])
+                Issue.record("two members have the same address")
+            } catch let error as Realm.Error {
+                #expect(error.code == .duplicateValue)
+                #expect(error.message.contains("Unique property 'Member.email' has duplicate values"))
+                #expect(error.message.contains("'m0'"))
+            }
+        }
+        let realm = try members(2, [RuledMember.self]) { migration, _ in
+            var number = 0
+            migration.enumerateObjects(ofType: "Member") { _, new in
+                // All are the same for a while.
+                new!["email"] = "same"
+                new!["rank"] = 7
+            }
+            migration.enumerateObjects(ofType: "Member") { _, new in
+                new!["email"] = "m\(number)"
+                new!["rank"] = number
+                number += 1
+            }
+        }
+        #expect(realm.objects(RuledMember.self).map(\.email) == (0..<6).map { "m\($0)" })
+        #expect(throws: Realm.Error.self) {
+            try realm.write { try realm.insert(RuledMember(value: ["email": "m3", "rank": 9])) }
+        }
+        #expect(realm.objects(RuledMember.self).where { $0.city == "x" && $0.rank > 3 }.map(\.rank) == [4, 5])
+        try verify()
+    }
+
     struct Failure: Error {}
 
     @Test func `what a throwing block throws, opening throws, and nothing is changed`() throws {

@@ -17,6 +17,7 @@ import Testing
         var queries = 0
         var bySQLite = 0
         var matches = 0
+        var byIndexOrder = 0
         var worlds = 0
     }
 
@@ -35,8 +36,10 @@ import Testing
         }
         print(
             "differential: \(tally.queries) queries on \(tally.worlds) schemas from seed \(Self.firstSeed), "
-                + "\(tally.bySQLite) of them also by SQLite, \(tally.matches) rows matched"
+                + "\(tally.bySQLite) of them also by SQLite, \(tally.byIndexOrder) in the order of an index, "
+                + "\(tally.matches) rows matched"
         )
+        #expect(tally.byIndexOrder > 0)
         #expect(tally.matches > tally.queries / 2)
     }
 
@@ -62,6 +65,17 @@ import Testing
             #expect(try query.first() == expected.first, "\(context)")
             #expect(try query.filter(all) == expected, "\(context)")
             #expect(try query.profile().matched == expected.count, "\(context)")
+            let order = world.randomOrder(about: name)
+            let sort = try CompiledSort(SortOrder(order), table: table)
+            let limit = world.chance(0.5) ? Int.random(in: 1...8, using: &world.random) : .max
+            let ordered = try query.keys(sortedBy: sort, limit: limit)
+            let planned = try query.plannedOrder(sort, limit: limit)
+            let plain = Array(evaluator.sorted(expected, of: name, by: order).prefix(limit))
+            try #require(
+                ordered == plain,
+                "\(context)\nby \(order), limit \(limit), \(planned ?? "sorted"): \(ordered), expected \(plain)"
+            )
+            if planned != nil { tally.byIndexOrder += 1 }
             if let answer = try mirror?.keys(predicate, name) {
                 try #require(answer == expected, "SQLite says otherwise: \(context)\n\(answer), expected \(expected)")
                 tally.bySQLite += 1
@@ -69,5 +83,12 @@ import Testing
             tally.queries += 1
             tally.matches += expected.count
         }
+    }
+}
+
+extension CompiledQuery {
+    /// The index that gives the rows in order, in words.
+    fileprivate func plannedOrder(_ sort: CompiledSort, limit: Int) throws -> String? {
+        try sort.indexExplanation(matching: self, limit: limit)
     }
 }

@@ -32,6 +32,23 @@ struct PlainEvaluator {
         }
     }
 
+    /// The rows in an order by properties of their own, equal ones as they come.
+    func sorted(_ keys: [Int64], of className: String, by order: [(path: String, ascending: Bool)]) -> [Int64] {
+        let rows = world.rows[className]!
+        return keys.enumerated()
+            .sorted { first, second in
+                for (path, ascending) in order {
+                    let result = SortingPropertyTests.order(
+                        rows[first.element]!.values[path]!,
+                        rows[second.element]!.values[path]!
+                    )
+                    if result != 0 { return ascending == (result < 0) }
+                }
+                return first.offset < second.offset
+            }
+            .map(\.element)
+    }
+
     private func holds(_ comparison: PredicateComparison, _ className: String, _ key: Int64) -> Bool {
         let left = values(of: comparison.left, className, key)
         let rights: [StoredValue]

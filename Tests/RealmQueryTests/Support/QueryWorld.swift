@@ -40,6 +40,10 @@ final class QueryWorld {
                     targetClass: "Item",
                     originProperty: "children"
                 ),
+            ],
+            compoundIndexes: [
+                CompoundIndexSchema(["small", "s"]), CompoundIndexSchema(["b", "oi", "date"]),
+                CompoundIndexSchema(["os", "small", "id"]), CompoundIndexSchema(["ob", "date"]),
             ]
         ),
         ClassSchema(

@@ -41,6 +41,7 @@ extension QueryWorld {
                 )
             }
         }
+        if chance(0.25), let predicate = randomIndexedPredicate(about: className) { return predicate }
         if chance(0.03) { return .constant(chance(0.5)) }
         if chance(0.06), depth > 0, let collection = collections[className]?.randomElement(using: &random) {
             let subquery = PredicateSubquery(
@@ -51,6 +52,53 @@ extension QueryWorld {
             return .compare(.subqueryCount(subquery), operation, .value(.int(.random(in: 0...2, using: &random))))
         }
         return randomComparison(about: className)
+    }
+
+    /// What an index over several properties answers: the first ones equal to something, the next in a range.
+    private func randomIndexedPredicate(about className: String) -> Predicate? {
+        let schema = self.schema.classes[className]!
+        guard let index = schema.compoundIndexes.randomElement(using: &random) else { return nil }
+        var parts: [Predicate] = []
+        for name in index.properties {
+            let kind = schema[name]!.kind
+            func compare(_ operation: ComparisonOperator) {
+                parts.append(.compare(.path(name), operation, .value(randomConstant(kind, nil))))
+            }
+            if chance(0.6) {
+                if chance(0.15) {
+                    let values = (0..<3).map { _ in randomConstant(kind, nil) }
+                    parts.append(.compare(.path(name), .in, .value(.list(values))))
+                } else {
+                    compare(.equal)
+                }
+                continue
+            }
+            if kind == .bool { break }
+            if kind == .string, chance(0.5) {
+                compare(.beginsWith)
+            } else {
+                compare(chance(0.5) ? .greater : .greaterOrEqual)
+                if chance(0.6) { compare(chance(0.5) ? .less : .lessOrEqual) }
+            }
+            break
+        }
+        if parts.isEmpty { return nil }
+        if chance(0.3) { parts.append(randomComparison(about: className)) }
+        return .and(parts.shuffled(using: &random))
+    }
+
+    /// Orders by properties that indexes have, and by others.
+    func randomOrder(about className: String) -> [(path: String, ascending: Bool)] {
+        let schema = self.schema.classes[className]!
+        let isAscending = chance(0.5)
+        if chance(0.6), let index = schema.compoundIndexes.randomElement(using: &random) {
+            let names = index.properties.dropFirst(Int.random(in: 0..<index.properties.count, using: &random))
+            return names.prefix(.random(in: 1...names.count, using: &random)).map { ($0, chance(0.9) == isAscending) }
+        }
+        let names = schema.properties.filter { $0.collection == .none && !$0.isLink && $0.isStored && $0.kind != .any }
+            .map(\.name)
+        return names.shuffled(using: &random).prefix(.random(in: 1...2, using: &random))
+            .map { ($0, chance(0.9) == isAscending) }
     }
 
     private func randomComparison(about className: String) -> Predicate {

@@ -77,7 +77,16 @@ extension QueryWorld {
                     )
                 }
             }
-            classes.append(ClassSchema(name: name, properties: properties))
+            let parts = properties.filter { $0.collection == .none && indexable.contains($0.kind) }.map(\.name)
+            var indexes: [CompoundIndexSchema] = []
+            for _ in 0..<(parts.count > 1 ? Int.random(in: 0...3, using: &random) : 0) {
+                let names = parts.shuffled(using: &random)
+                    .prefix(.random(in: 2...min(4, parts.count), using: &random))
+                if !indexes.contains(where: { $0.properties == Array(names) }) {
+                    indexes.append(CompoundIndexSchema(Array(names)))
+                }
+            }
+            classes.append(ClassSchema(name: name, properties: properties, compoundIndexes: indexes))
         }
         for (index, link) in links.enumerated() where Int.random(in: 0..<2, using: &random) == 0 {
             let target = classes.firstIndex { $0.name == link.target }!
@@ -89,7 +98,8 @@ extension QueryWorld {
             )
             classes[target] = ClassSchema(
                 name: classes[target].name,
-                properties: classes[target].properties + [backlinks]
+                properties: classes[target].properties + [backlinks],
+                compoundIndexes: classes[target].compoundIndexes
             )
         }
         return DatabaseSchema(classes: classes)

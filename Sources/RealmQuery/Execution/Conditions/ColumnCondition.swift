@@ -8,18 +8,36 @@ final class ColumnCondition: Condition {
     private let kind: ColumnKind
     private let valueTest: ValueTest
     private let keySource: KeySource?
+    private let keyCandidate: KeySource?
 
-    init(_ table: TableView, property: Int, kind: ColumnKind, test: ValueTest, source: KeySource?) {
+    /// - Parameters:
+    ///   - table: The class.
+    ///   - property: The property.
+    ///   - kind: How the column lies in a leaf.
+    ///   - test: What its values are tested for.
+    ///   - source: Where the rows are found, when the property has an index.
+    ///   - candidate: Where they would be found, when an index over several properties has it.
+    init(
+        _ table: TableView,
+        property: Int,
+        kind: ColumnKind,
+        test: ValueTest,
+        source: KeySource?,
+        candidate: KeySource?
+    ) {
         self.table = table
         self.property = property
         self.kind = kind
         valueTest = test
         keySource = source
+        keyCandidate = candidate
     }
 
     override var cost: Double { valueTest.cost }
 
     override var source: KeySource? { keySource }
+
+    override var candidate: KeySource? { keyCandidate }
 
     override func test(_ location: RowLocation, key: Int64, _ context: QueryContext) throws -> Bool {
         let column = try table.column(property, in: location.leaf)

@@ -11,6 +11,10 @@ class Condition {
     /// Where all rows that can match are found without looking at each; nil when there is no such place.
     var source: KeySource? { nil }
 
+    /// Where they would be found if the property that the condition is about had an index of its own: for indexes over
+    /// several properties; nil when that would not help.
+    var candidate: KeySource? { nil }
+
     /// Whether one row matches.
     func test(_ location: RowLocation, key: Int64, _ context: QueryContext) throws -> Bool {
         preconditionFailure("Condition is abstract")

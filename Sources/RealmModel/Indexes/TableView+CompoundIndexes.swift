@@ -1,0 +1,63 @@
+import RealmStorage
+
+/// Indexes over several properties.
+extension TableView {
+    /// Writes the values of a row as an index holds them, one of them replaced, and returns the length.
+    func encode(
+        _ source: TreeSource,
+        at location: RowLocation,
+        to out: UnsafeMutableRawPointer,
+        replacing property: Int = -1,
+        by value: BorrowedValue = .null
+    ) throws(StorageError) -> Int {
+        var length = 0
+        for (place, ordinal) in source.ordinals.enumerated() {
+            let slot = source.slots[place]
+            length += IndexKey.encode(
+                ordinal == property
+                    ? value : try Self.value(slot, in: try column(ordinal, in: location.leaf), row: location.row),
+                kind: slot.kind,
+                to: out + length,
+                limit: source.stringByteLimit
+            )
+        }
+        return length
+    }
+
+    /// Notes what becomes of a row's entries in the compound indexes that hold a property, before its column is written.
+    @inline(never)
+    func updateCompoundIndexes(_ property: Int, key: Int64, to value: BorrowedValue) throws(StorageError) {
+        guard let transaction = model.transaction else { return }
+        for source in compoundSources where source.ordinals.contains(property) {
+            guard key < pendingFrom[source.tree], let location = try locate(key) else { continue }
+            let old = IndexKey.append(
+                rowKey: key,
+                to: transaction.keyBuffer,
+                at: try encode(source, at: location, to: transaction.keyBuffer)
+            )
+            let new = IndexKey.append(
+                rowKey: key,
+                to: transaction.otherKeyBuffer,
+                at: try encode(source, at: location, to: transaction.otherKeyBuffer, replacing: property, by: value)
+            )
+            let oldKey = UnsafeRawBufferPointer(start: transaction.keyBuffer, count: old)
+            let newKey = UnsafeRawBufferPointer(start: transaction.otherKeyBuffer, count: new)
+            if oldKey.elementsEqual(newKey) { continue }
+            noteChange(source.tree, removes: true) { Self.copy(oldKey, to: $0) }
+            noteChange(source.tree, removes: false) { Self.copy(newKey, to: $0) }
+        }
+    }
+
+    /// Notes that a row's entries in the compound indexes go.
+    func removeFromCompoundIndexes(_ key: Int64, at location: RowLocation) throws(StorageError) {
+        for source in compoundSources where key < pendingFrom[source.tree] {
+            let buffer = openTransaction.keyBuffer
+            let length = try encode(source, at: location, to: buffer)
+            let entry = UnsafeRawBufferPointer(
+                start: buffer,
+                count: IndexKey.append(rowKey: key, to: buffer, at: length)
+            )
+            noteChange(source.tree, removes: true) { Self.copy(entry, to: $0) }
+        }
+    }
+}

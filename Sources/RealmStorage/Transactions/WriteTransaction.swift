@@ -327,11 +327,8 @@ package final class WriteTransaction {
         return stamp >= group.firstVersion ? stamp : nil
     }
 
-    /// Takes a run from the free space, or one that was given back.
-    ///
-    /// - Parameters:
-    ///   - pageCount: The number of pages.
-    ///   - birth: The version that wrote the run which this one replaces; nil for none.
+    /// Takes a run from the free space, or one that was given back; `birth` is the version that wrote the run which it
+    /// replaces, nil for none.
     private func takeRun(_ pageCount: Int, replacing birth: UInt64? = nil) throws(StorageError) -> MutablePage {
         let count = UInt32(pageCount)
         let page: PageNumber

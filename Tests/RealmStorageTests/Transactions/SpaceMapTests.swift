@@ -36,7 +36,10 @@ struct SpaceMapTests {
         return Double(stretches) / 2_000
     }
 
-    @Test("Pages that last go to holes, and the others of a commit stay together", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test(
+        "Pages that last go to holes, and the others of a commit stay together",
+        arguments: 1...3 as ClosedRange<UInt64>
+    )
     func lastingPages(seed: UInt64) {
         #expect(stretchesPerCommit(tellingWhatLasts: true, seed: seed) < 3)
         #expect(stretchesPerCommit(tellingWhatLasts: false, seed: seed) > 4)

@@ -182,7 +182,8 @@ struct SpaceMap: Equatable {
         for _ in 0..<min(free.count, 64) {
             if index >= free.count { index = 0 }
             let length = free[index].pageCount
-            if length >= count, length < Self.leastChunkPageCount / 2, best.map({ length < free[$0].pageCount }) ?? true {
+            let isShorter = best.map { length < free[$0].pageCount } ?? true
+            if isShorter, length >= count, length < Self.leastChunkPageCount / 2 {
                 best = index
                 if length == count { break }
             }

@@ -22,7 +22,7 @@ struct SpaceMap: Equatable {
     /// as the last ones needed.
     private var chunkPageCount = leastChunkPageCount
 
-    private static let leastChunkPageCount: UInt32 = 16
+    private static let leastChunkPageCount: UInt32 = 8
     private static let greatestChunkPageCount: UInt32 = 1024
 
     init(pageCount: UInt32, free: [Extent] = [], waiting: [RetiredExtent] = []) {

@@ -42,7 +42,7 @@ final class WriterState: @unchecked Sendable {
     /// Notes that a commit was prepared.
     func noteCommit(from firstVersion: UInt64) {
         recentCommits.append(firstVersion)
-        if recentCommits.count > 16 { settledVersion = recentCommits.removeFirst() }
+        if recentCommits.count > 3 { settledVersion = recentCommits.removeFirst() }
     }
 
     init(header: FileHeader, space: SpaceMap) {

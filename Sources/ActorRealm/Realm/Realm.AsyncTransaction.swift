@@ -11,6 +11,8 @@ extension Realm {
         public let realm: Realm
         private let core: RealmCore
         private let turn: WriteScheduler.Ticket
+        /// Whether it was committed or cancelled through this object.
+        private var isOver = false
 
         init(realm: Realm, core: RealmCore, turn: WriteScheduler.Ticket) {
             self.realm = realm
@@ -19,18 +21,22 @@ extension Realm {
         }
 
         deinit {
-            // The ticket is this transaction's for good, so the comparison is right wherever the last reference goes.
+            if isOver { return }
+            if core.isCurrent { return Self.abandon(core, turn) }
+            // Used in its isolation only, where it is sent to here: its state must not be looked at from anywhere else.
+            nonisolated(unsafe) let core = core
+            core.isolation.post { [turn] in Self.abandon(core, turn) }
+        }
+
+        private static func abandon(_ core: RealmCore, _ turn: WriteScheduler.Ticket) {
+            // It may have been ended by the realm's own commitWrite or cancelWrite.
             guard core.ticket == turn else { return }
             core.logger?
                 .warning(
                     "An asynchronous write transaction was let go of without commit() or cancel(), and is cancelled.",
                     metadata: ["realm.path": "\(core.coordinator.path)"]
                 )
-            if core.isCurrent { return core.cancelTransaction() }
-            // Used in its isolation only, where it is sent to here.
-            nonisolated(unsafe) let core = core
-            let turn = turn
-            core.isolation.post { if core.ticket == turn { core.cancelTransaction() } }
+            core.cancelTransaction()
         }
 
         /// Commits the transaction; suspends until it is durable.
@@ -44,6 +50,7 @@ extension Realm {
             guard core.ticket == turn else {
                 throw core.error(.invalidInput, "This write transaction has been committed or cancelled already.")
             }
+            defer { isOver = core.ticket != turn }
             try await core.commitSuspending(withoutNotifying: tokens, isolation)
         }
 
@@ -51,6 +58,7 @@ extension Realm {
         public func cancel() {
             guard core.ticket == turn else { return }
             core.checkAccess()
+            isOver = true
             core.cancelTransaction()
         }
     }

@@ -6,8 +6,8 @@ import RealmStorage
 /// Writers of every kind stand in one first-in, first-out queue. The one whose turn it is holds the process's part of the
 /// inter-process lock; the lock is kept while writers wait or commits are on their way to the disk, but no longer than
 /// ``holdLimit`` when other processes wait for it. Handing it over costs as much as many commits, so while others wait it
-/// lingers for a moment where a program may only be between two writes, but for no more than ``holdLimit`` in all. The
-/// owner performs the returned ``Actions`` and reports back.
+/// lingers for a moment where a program that writes in a loop is between two writes, but for no more than ``holdLimit`` in
+/// all. The owner performs the returned ``Actions`` and reports back.
 ///
 /// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
 /// before the synchronous one is done. Therefore it passes those of its own isolation, also one that has been chosen and has
@@ -127,6 +127,10 @@ struct WriteQueue<Isolation: Hashable> {
     var isContended = false
     /// Whether a ``lingerEnded(at:)`` will come.
     private var isTimed = false
+    /// When the last writer was done, and nobody waited.
+    private var idleSince: UInt64?
+    /// Whether the last writer came so soon after the one before that the lock might have lingered for it.
+    private var isBurst = false
 
     init(holdLimit: UInt64 = 10_000_000, lingerStep: UInt64 = 200_000) {
         self.holdLimit = holdLimit
@@ -202,6 +206,8 @@ struct WriteQueue<Isolation: Hashable> {
         if kind == .synchronous, case .granted(let chosen) = turn, chosen.isolation == isolation {
             return (waiter.ticket, pass(chosen, with: waiter))
         }
+        if let idleSince { isBurst = now >= idleSince && now - idleSince < lingerStep }
+        idleSince = nil
         waiters.append(waiter)
         standing.insert(waiter.ticket)
         if kind == .synchronous { blocked[isolation, default: 0] += 1 }
@@ -399,7 +405,8 @@ struct WriteQueue<Isolation: Hashable> {
             }
             if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
             if standing.isEmpty {
-                if isContended, now >= since, now - since < holdLimit {
+                idleSince = now
+                if isBurst, isContended, now >= since, now - since < holdLimit {
                     lock = .lingering(since: since, idle: now)
                     return linger()
                 }

@@ -17,11 +17,12 @@ struct SpaceMap: Equatable {
     var placementLimit: PageNumber?
     private var chunk = Extent(page: 0, pageCount: 0)
     private var cursor = 0
+    private var holeCursor = 0
     /// The number of neighbouring pages that an allocation tries to find, so that a commit's pages lie together: as many
     /// as the last ones needed.
     private var chunkPageCount = leastChunkPageCount
 
-    private static let leastChunkPageCount: UInt32 = 16
+    private static let leastChunkPageCount: UInt32 = 8
     private static let greatestChunkPageCount: UInt32 = 1024
 
     init(pageCount: UInt32, free: [Extent] = [], waiting: [RetiredExtent] = []) {
@@ -31,8 +32,16 @@ struct SpaceMap: Equatable {
     }
 
     /// Takes a run of pages.
-    mutating func allocate(_ count: UInt32) -> PageNumber {
+    ///
+    /// - Parameters:
+    ///   - count: The number of pages.
+    ///   - isLasting: Whether the run will probably be in use for many commits. Such a run goes to a hole where there is
+    ///     one: among runs that are given up together it would leave holes, and the next commits would have to be put
+    ///     together from them.
+    /// - Returns: The first page.
+    mutating func allocate(_ count: UInt32, isLasting: Bool = false) -> PageNumber {
         if let placementLimit, let page = allocateLow(count, below: placementLimit) { return page }
+        if isLasting, let page = allocateInHole(count) { return page }
         if chunk.pageCount >= count { return takeFromChunk(count) }
         endChunk()
         if let index = index(ofExtentWith: max(count, chunkPageCount)) ?? fragmentIndex(count) {
@@ -162,6 +171,30 @@ struct SpaceMap: Equatable {
         free[index].page += count
         free[index].pageCount -= count
         if free[index].pageCount == 0 { free.remove(at: index) }
+        freePageCount -= Int(count)
+        return page
+    }
+
+    /// Takes the start of a short extent, the shortest among the next few.
+    private mutating func allocateInHole(_ count: UInt32) -> PageNumber? {
+        var best: Int?
+        var index = holeCursor
+        for _ in 0..<min(free.count, 64) {
+            if index >= free.count { index = 0 }
+            let length = free[index].pageCount
+            let isShorter = best.map { length < free[$0].pageCount } ?? true
+            if isShorter, length >= count, length < Self.leastChunkPageCount / 2 {
+                best = index
+                if length == count { break }
+            }
+            index += 1
+        }
+        guard let best else { return nil }
+        holeCursor = best
+        let page = free[best].page
+        free[best].page += count
+        free[best].pageCount -= count
+        if free[best].pageCount == 0 { free.remove(at: best) }
         freePageCount -= Int(count)
         return page
     }

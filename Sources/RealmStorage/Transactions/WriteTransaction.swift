@@ -106,7 +106,8 @@ package final class WriteTransaction {
             return page
         }
         let source = try view.pointer(to: reference)
-        let copy = try takeRun(Int(reference.pageCount))
+        let birth = source.little(UInt64.self, at: PageHeader.versionOffset)
+        let copy = try takeRun(Int(reference.pageCount), replacing: birth)
         copy.bytes.copyMemory(from: source, byteCount: copy.byteCount)
         copy.bytes.storeLittle(copy.reference.page, at: PageHeader.pageOffset)
         copy.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
@@ -197,6 +198,7 @@ package final class WriteTransaction {
         state.space.retire(group.retired)
         state.version = version
         state.catalog = catalog.root
+        state.noteCommit(from: group.firstVersion)
         return PreparedCommit(
             version: version,
             firstVersion: group.firstVersion,
@@ -325,14 +327,19 @@ package final class WriteTransaction {
         return stamp >= group.firstVersion ? stamp : nil
     }
 
-    private func takeRun(_ pageCount: Int) throws(StorageError) -> MutablePage {
+    /// Takes a run from the free space, or one that was given back; `birth` is the version that wrote the run which it
+    /// replaces, nil for none.
+    private func takeRun(_ pageCount: Int, replacing birth: UInt64? = nil) throws(StorageError) -> MutablePage {
         let count = UInt32(pageCount)
         let page: PageNumber
         // What settles must not take a page that the rollback would give back.
         if !isSettling, let spare = group.reuse(count) {
             page = spare
         } else {
-            page = state.space.allocate(count)
+            // What has not been written to for long will not be soon. A few only: many would scatter a large commit.
+            let isLasting = birth.map { $0 < state.settledVersion } ?? false && group.lastingCount < 8
+            if isLasting { group.lastingCount += 1 }
+            page = state.space.allocate(count, isLasting: isLasting)
             let extent = Extent(page: page, pageCount: count)
             group.take(extent)
             if !isSettling { savepoint?.taken.append(extent) }

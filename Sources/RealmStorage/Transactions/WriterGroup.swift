@@ -25,6 +25,8 @@ final class WriterGroup {
     @exclusivity(unchecked) var sealed: [PreparedCommit.Run] = []
     /// The sealed runs that stand in memory only.
     @exclusivity(unchecked) var unspilled = UnspilledRuns()
+    /// The number of runs that were put into holes of the free space.
+    @exclusivity(unchecked) var lastingCount = 0
     /// Whether runs were written to the file before the commit.
     @exclusivity(unchecked) var hasSpilled = false
     /// What the members that committed changed.

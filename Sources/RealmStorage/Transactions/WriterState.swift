@@ -1,3 +1,5 @@
+import DequeModule
+
 /// What only the holder of the write lock uses: the newest prepared version, free space, and the records kept.
 final class WriterState: @unchecked Sendable {
     // Guarded by the write lock: only the open write transaction and `StorageFile.beginWrite` touch it. Exclusive access is
@@ -31,6 +33,17 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) var session: (any WriterSession)?
     /// Whether the next commit writes a checkpoint, whatever its size: the segments before stand where the file is to end.
     @exclusivity(unchecked) var writesCheckpoint = false
+
+    /// What was written by earlier versions has lasted for some commits already.
+    @exclusivity(unchecked) private(set) var settledVersion: UInt64 = 0
+    /// The first versions of the last commits, oldest first.
+    @exclusivity(unchecked) private var recentCommits: Deque<UInt64> = []
+
+    /// Notes that a commit was prepared.
+    func noteCommit(from firstVersion: UInt64) {
+        recentCommits.append(firstVersion)
+        if recentCommits.count > 3 { settledVersion = recentCommits.removeFirst() }
+    }
 
     init(header: FileHeader, space: SpaceMap) {
         version = header.version

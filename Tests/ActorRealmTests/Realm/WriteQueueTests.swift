@@ -178,10 +178,29 @@ struct WriteQueueTests {
         #expect(queue.lockAcquired(at: 170).grant == second)
     }
 
-    @Test("While other processes wait, the lock is kept for a pause between two writers")
-    func lingering() {
+    /// A queue whose writer came shortly after another one, while other processes wait.
+    private func queueInBurst() -> (Queue, Queue.Ticket) {
         let (queue, first) = queueWithRunningWriter()
         queue.isContended = true
+        #expect(queue.finish(first, .nothing, at: 0) == Queue.Actions(lock: .release), "one writer is no loop")
+        let (second, _) = queue.enqueue(.synchronous, isolation: 1, at: 0)
+        #expect(queue.lockAcquired(at: 0).grant == second)
+        return (queue, second)
+    }
+
+    @Test("A program that writes now and then does not keep the lock from others")
+    func noLingeringWithoutBurst() {
+        let (queue, first) = queueInBurst()
+        #expect(queue.finish(first, .nothing, at: 1).lock == .linger)
+        #expect(queue.lingerEnded(at: 11).lock == .release)
+        let (second, _) = queue.enqueue(.synchronous, isolation: 1, at: 12)
+        #expect(queue.lockAcquired(at: 12).grant == second)
+        #expect(queue.finish(second, .nothing, at: 13) == Queue.Actions(lock: .release), "the pause was too long")
+    }
+
+    @Test("While other processes wait, the lock is kept for a pause between two writers")
+    func lingering() {
+        let (queue, first) = queueInBurst()
         #expect(queue.finish(first, .nothing, at: 1) == Queue.Actions(lock: .linger))
         #expect(queue.isIdle && queue.holdsLock)
         let (second, actions) = queue.enqueue(.synchronous, isolation: 2, at: 5)
@@ -195,8 +214,7 @@ struct WriteQueueTests {
 
     @Test("Pauses do not keep the lock from other processes for longer than a slice")
     func slices() {
-        let (queue, first) = queueWithRunningWriter()
-        queue.isContended = true
+        let (queue, first) = queueInBurst()
         #expect(queue.finish(first, .nothing, at: 1).lock == .linger)
         let second = queue.enqueue(.synchronous, isolation: 2, at: 2).ticket
         #expect(queue.lingerEnded(at: 100) == Queue.Actions(), "the writer's end gives the lock back")

@@ -1,0 +1,47 @@
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+@Suite("Where pages are taken from")
+struct SpaceMapTests {
+    /// Commits that each write six pages anew that the last one wrote, and one of many others; returns how many stretches of
+    /// neighbouring pages the last ones wrote on average.
+    private func stretchesPerCommit(tellingWhatLasts: Bool, seed: UInt64) -> Double {
+        var random = SplitMix64(seed: seed)
+        var space = SpaceMap(pageCount: 4)
+        var lasting = (0..<400).map { _ in space.allocate(1) }
+        space.endChunk()
+        var path: [PageNumber] = []
+        var waiting: [PageNumber] = []
+        var used = Set(lasting)
+        var stretches = 0
+        for commit in 0..<8_000 {
+            let index = Int(random.next() % UInt64(lasting.count))
+            var written = (0..<3).map { _ in space.allocate(1) }
+            let replaced = lasting[index]
+            lasting[index] = space.allocate(1, isLasting: tellingWhatLasts)
+            written += (0..<3).map { _ in space.allocate(1) }
+            space.endChunk()
+            let pages = (written + [lasting[index]]).sorted()
+            for page in pages { #expect(used.insert(page).inserted, "page \(page) was in use, seed \(seed)") }
+            if commit >= 6_000 { stretches += 1 + zip(pages, pages.dropFirst()).count { $1 != $0 + 1 } }
+            space.noteCommit(ofPages: 7)
+            for page in waiting { used.remove(page) }
+            space.release(waiting.map { Extent(page: $0, pageCount: 1) })
+            waiting = path + [replaced]
+            path = written
+        }
+        #expect(space.freePageCount + used.count + 4 == Int(space.pageCount), "seed \(seed)")
+        return Double(stretches) / 2_000
+    }
+
+    @Test(
+        "Pages that last go to holes, and the others of a commit stay together",
+        arguments: 1...3 as ClosedRange<UInt64>
+    )
+    func lastingPages(seed: UInt64) {
+        #expect(stretchesPerCommit(tellingWhatLasts: true, seed: seed) < 3)
+        #expect(stretchesPerCommit(tellingWhatLasts: false, seed: seed) > 4)
+    }
+}

@@ -104,10 +104,18 @@ extension RealmCollection {
 
     /// The objects for which a parsed predicate holds.
     ///
-    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class.
+    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class, or is about objects
+    ///   of another file.
     public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
+        let backing = managed("filter")
+        if let path = predicate.path, path != backing.core.coordinator.path {
+            throw Realm.Error(
+                .invalidInput,
+                "Object must be from the Realm being queried: it belongs to the file '\(path)'."
+            )
+        }
         do {
-            return Results(try managed("filter").applying(predicate.query))
+            return Results(try backing.applying(predicate.query))
         } catch let error as QueryError {
             throw Realm.Error(.invalidInput, error.message)
         }

@@ -68,7 +68,9 @@ extension QueryNode {
     /// The condition that the object of a link has the same properties as another one.
     func memberwiseEqual(_ object: EmbeddedObject) -> QueryNode {
         let info = ModelClass.of(type(of: object))
-        var condition = QueryNode.not(.comparison(self, .equal, .value(.null), .none))
+        // An element of a collection is always there; a link may lead nowhere.
+        var condition: QueryNode? =
+            path.collections.isEmpty ? .not(.comparison(self, .equal, .value(.null), .none)) : nil
         for property in info.properties {
             if property.isCollection || property.shape.target != nil {
                 misuse(
@@ -78,8 +80,9 @@ extension QueryNode {
             }
             let member = QueryNode.path(path.appending([.property(property.columnName)], isCollection: false))
             let value = attempt { try PredicateFormat.value(property.value(in: object)) }
-            condition = .and(condition, .comparison(member, .equal, .value(value), .none))
+            let equal = QueryNode.comparison(member, .equal, .value(value), .none)
+            condition = condition.map { .and($0, equal) } ?? equal
         }
-        return condition
+        return condition ?? .value(.bool(true))
     }
 }

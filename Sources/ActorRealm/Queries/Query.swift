@@ -56,8 +56,21 @@ public struct Query<T> {
     public static func != (left: Query, right: Query) -> Query<Bool> { left.compared(.notEqual, right.node) }
 
     /// Equal to one of some values.
-    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T {
-        compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T { isOne(of: values) }
+
+    /// Equal to one of some values; embedded objects without a row are compared property by property.
+    func isOne<Values: Sequence>(of values: Values) -> Query<Bool> {
+        let values = values.map { $0 as Any }
+        // All are of one type.
+        let sample = values.lazy.compactMap { ValueReader.unwrap($0) }.first
+        guard let sample, sample is EmbeddedObject || PredicateFormat.embedded(sample) != nil else {
+            return compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+        }
+        return values.reduce(Query<Bool>(.value(.bool(false)))) { condition, value in
+            let next = compared(.equal, PredicateFormat.embedded(value).map { .embedded($0) } ?? Self.constant(value))
+            if case .value = condition.node { return next }
+            return condition || next
+        }
     }
 
     /// A property of the objects.

@@ -104,12 +104,21 @@ enum QueryNode {
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
         case .comparison(let left, let operation, .embedded(let object), _):
-            let equal = left.memberwiseEqual(object).predicate(stripping: count, in: core)
-            switch operation {
-            case .equal: return equal
-            case .notEqual: return equal.negated
-            default: misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
+            let equal = left.memberwiseEqual(object)
+            guard operation == .equal || operation == .notEqual else {
+                misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
             }
+            let wanted = operation == .equal ? equal : .not(equal)
+            guard left.path.isMany(stripping: count) else { return wanted.predicate(stripping: count, in: core) }
+            // All properties of one and the same element are meant: the elements that fit are counted.
+            let zero = QueryNode.value(.int(0))
+            let condition: QueryNode =
+                switch left.path.quantifier {
+                case .all: .comparison(.subqueryCount(.not(wanted)), .equal, zero, [])
+                case PredicateQuantifier.none?: .comparison(.subqueryCount(wanted), .equal, zero, [])
+                default: .comparison(.subqueryCount(wanted), .greater, zero, [])
+                }
+            return condition.predicate(stripping: count, in: core)
         case .comparison(let left, let operation, let right, let options):
             let (left, right) = (left.plain, right.plain)
             var isMany = false

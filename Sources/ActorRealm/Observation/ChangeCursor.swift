@@ -1,169 +1,293 @@
 import RealmModel
+import RealmQuery
 import RealmStorage
 import Synchronization
 
 /// Where one observer stands, and what leads from there to a later version.
 ///
 /// It holds the version that was delivered last, not a buffer: an observer that falls behind gets one change for many
-/// commits. What it computes is pending until it is accepted, because the realm that it is meant for may have moved on.
+/// commits. What it computes is offered until it is accepted, because the realm that it is meant for may have moved on.
+/// ``ChangeFlow`` decides what happens when; this holds what goes with it: the view of the version, what the subject
+/// knows of it, and whom to wake.
 ///
-/// Unchecked because `base` and `state` are used by one task at a time, the one that iterates or delivers; the rest is
-/// behind locks.
-final class ChangeCursor<Subject: ChangeSubject>: @unchecked Sendable {
-    /// A change ready to be delivered by a realm that stands on `target`.
-    struct Pending: Sendable {
-        let target: FixedView
-        let state: Subject.State
-        /// What changed since the version delivered last; nil for the initial state.
-        let delta: Subject.Delta?
-    }
-
-    private struct Base {
-        var view: FixedView
-        var state: Subject.State
-    }
-
-    /// A commit of the observer's own that it does not want to hear of.
-    private struct Skip {
-        var version: UInt64
-        var before: Snapshot?
-        var after: Snapshot?
-    }
+/// Unchecked because what changes is behind a lock, and the probe is used by the hub only, one call at a time.
+final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked Sendable {
+    typealias Holding = ChangeHolding<Subject>
+    typealias Pending = Holding.Pending
 
     let subject: Subject
     let coordinator: RealmCoordinator
-    let signal = ChangeSignal()
-    private let hub: ObservationHub
-    private let skips = Mutex<[Skip]>([])
-    private let listener = Mutex<RealmCoordinator.ListenerID?>(nil)
-    /// The version up to which everything has been told; nil before the initial state.
-    private var base: Base? {
-        didSet { if let base { signal.noteTold(of: base.view.version) } }
-    }
+    let hub: ObservationHub
+    private let lagLimit: UInt64
+    let held: Mutex<Holding>
+    private var probe: AnyObject?
 
     /// Registers: what is committed from now on is not missed.
-    init(_ subject: Subject, coordinator: RealmCoordinator, at start: Snapshot?) throws {
+    init(
+        _ subject: Subject,
+        coordinator: RealmCoordinator,
+        at start: Snapshot?,
+        lagLimit: UInt64?,
+        origin: ReaderOrigin?
+    ) throws {
         self.subject = subject
         self.coordinator = coordinator
+        self.lagLimit = lagLimit ?? .max
         hub = coordinator.observations
+        var held = Holding()
         if !subject.tellsInitialState {
             let view = if let start { try hub.view(of: start) } else { try hub.newest() }
-            base = Base(view: view, state: try subject.state(at: view))
-            signal.noteTold(of: view.version)
+            held.base = Holding.Base(view: view, state: try subject.state(at: view))
+            held.flow = ChangeFlow(knowing: view.version)
         }
-        let id = coordinator.addVersionListener { [weak self] version in self?.versionPublished(version) }
-        listener.withLock { $0 = id }
+        self.held = Mutex(held)
+        super.init(origin: origin)
+        coordinator.register(self)
     }
 
-    deinit {
-        cancel()
-    }
-
-    /// Unregisters; a task that waits for the next change stops waiting.
-    ///
-    /// - Returns: true for the first call.
     @discardableResult
-    func cancel() -> Bool {
-        let id = listener.withLock { id in
-            defer { id = nil }
-            return id
-        }
-        if let id { coordinator.removeVersionListener(id) }
-        return signal.end()
-    }
-
-    private func versionPublished(_ version: UInt64) {
-        skips.withLock { skips in
-            for index in skips.indices where skips[index].version == version && skips[index].after == nil {
-                guard let snapshot = try? coordinator.file.beginRead(), snapshot.version == version else { continue }
-                skips[index].after = snapshot
+    override func cancel() -> Bool {
+        let (isFirst, waiter, listeners, rest) = held.withLock { held in
+            let isFirst = held.flow.end()
+            defer {
+                held.waiter = nil
+                held.listeners = []
+                held.offer = nil
+                held.base = nil
             }
+            return (isFirst, held.waiter, held.listeners, (held.offer, held.base))
         }
-        signal.raise()
+        withExtendedLifetime(rest) {}
+        if isFirst { hub.unregister(self) }
+        waiter?.wake()
+        for listener in listeners { listener.continuation.resume() }
+        return isFirst
     }
 
-    /// Leaves out the changes of a version that is about to be published.
-    func skip(_ version: UInt64) {
-        let before = try? coordinator.file.beginRead()
-        skips.withLock { $0.append(Skip(version: version, before: before, after: nil)) }
+    // MARK: Asking
+
+    /// Asks for a change.
+    ///
+    /// Where the answer is to wait, ``wait(isolation:)`` does, or `block` is called when asking again is worth while.
+    func ask(orCall block: (@Sendable () -> Void)? = nil) -> ChangeFlow.Answer {
+        held.withLock { held in
+            let answer = held.flow.ask(newest: hub.newestVersion)
+            if answer == .wait, let block { held.waiter = .block(block) }
+            return answer
+        }
     }
+
+    /// Waits until asking again is worth while.
+    func wait(isolation: isolated (any Actor)? = #isolation) async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isDue = held.withLock { held in
+                    if Task.isCancelled || held.flow.answer(newest: hub.newestVersion) != .wait { return true }
+                    held.waiter = .task(continuation)
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// What ended the observer, if that was an error.
+    var failure: (any Error)? { held.withLock { $0.failure } }
+
+    /// Whether nobody will observe any more.
+    var isEnded: Bool { held.withLock { $0.flow.isEnded } }
 
     /// Whether nothing will ever change again.
-    var isFinal: Bool { base.map { subject.isFinal($0.state) } ?? false }
+    var isFinal: Bool { held.withLock { $0.base.map { subject.isFinal($0.state) } ?? false } }
 
-    /// The version up to which everything has been told.
-    var toldVersion: UInt64? { base?.view.version }
-
-    /// Waits for a change, off every actor.
-    ///
-    /// - Returns: the change that leads to the newest version; nil when the observer was told to stop.
-    @concurrent
-    func next() async throws -> Pending? {
-        while !signal.isEnded, !Task.isCancelled {
-            if base == nil || hub.newestVersion > base!.view.version {
-                if let pending = try pending(to: hub.newest()) { return pending }
+    /// The version up to which everything has been told; nil before the initial state.
+    var toldVersion: UInt64? {
+        let current = hub.currentVersion
+        return held.withLock { held in
+            switch held.flow.position {
+            case .standing(let version): version
+            case .following: current
+            case .fresh, .overdue: nil
             }
-            await signal.wait()
         }
-        return nil
     }
 
-    /// Computes the change to another version instead, off every actor.
-    ///
-    /// - Returns: nil when it turned out that there is nothing to tell.
-    @concurrent
-    func pending(to snapshot: Snapshot, insteadOf other: Pending) async throws -> Pending? {
-        try pending(here: snapshot, insteadOf: other)
-    }
+    // MARK: Delivering
 
-    /// The same where the caller runs.
-    func pending(here snapshot: Snapshot, insteadOf other: Pending) throws -> Pending? {
-        let target = try hub.view(of: snapshot)
-        if base == nil, other.target.version < target.version {
-            var state = other.state
-            let changes = try hub.changes(from: other.target, to: target)
-            _ = try subject.advance(&state, by: changes, from: other.target, to: target)
-            return Pending(target: target, state: state, delta: nil)
-        }
-        return try pending(to: target)
+    /// Fetches the change that is offered; nil when it was withdrawn meanwhile.
+    func fetch() -> Pending? {
+        held.withLock { $0.flow.fetch() ? $0.offer : nil }
     }
 
     /// Notes that a change was delivered.
     func accept(_ pending: Pending) {
-        base = Base(view: pending.target, state: pending.state)
-        skips.withLock { $0.removeAll { $0.version <= pending.target.version } }
+        // What was known before ends outside the lock.
+        let (before, listeners) = held.withLock { held in
+            let before = (held.base, held.offer)
+            held.flow.accept()
+            held.base = Holding.Base(view: pending.target, state: pending.state)
+            held.offer = nil
+            held.skips.removeAll { $0.version <= pending.target.version }
+            return (before, held.takeListeners(upTo: pending.target.version))
+        }
+        withExtendedLifetime(before) {}
+        for listener in listeners { listener.continuation.resume() }
     }
 
-    /// What leads to a version; moves on silently when that is nothing.
-    private func pending(to target: FixedView) throws -> Pending? {
-        guard var from = base else {
-            return Pending(target: target, state: try subject.state(at: target), delta: nil)
+    /// Notes that the observer's realm would not be moved for the change.
+    func refuse() {
+        let before = held.withLock { held in
+            held.flow.refuse()
+            defer { held.offer = nil }
+            return held.offer
         }
-        guard target.version > from.view.version else { return nil }
-        // Own commits that are left out, as long as nothing else was to be told before them.
-        for skip in skips.withLock({ $0 }).sorted(by: { $0.version < $1.version }) {
-            guard skip.version > from.view.version, skip.version <= target.version,
-                let before = skip.before, before.version == skip.version - 1, let after = skip.after
-            else { continue }
-            if try advance(&from, to: hub.view(of: before)) != nil {
-                from = base ?? from
-                break
+        withExtendedLifetime(before) {}
+    }
+
+    override func fail(_ error: any Error) {
+        held.withLock { $0.failure = $0.failure ?? error }
+        cancel()
+    }
+
+    // MARK: What the hub asks
+
+    override func examine(_ commit: ObservedCommit) -> Bool {
+        let (base, isPlain) = held.withLock { held in
+            (held.flow.position == .following && !held.flow.isEnded ? held.base : nil, held.skips.isEmpty)
+        }
+        guard var base else { return false }
+        do {
+            if isPlain, try !subject.isConcerned(base.state, by: commit, &probe) { return true }
+        } catch {
+            fail(error)
+            return false
+        }
+        let isWanted = held.withLock { held in
+            held.base?.view = commit.old
+            return held.flow.fallBehind(at: commit.old.version)
+        }
+        guard isWanted else { return false }
+        guard isPlain, subject.isQuick(base.state, commit.step) else {
+            handBack()
+            return false
+        }
+        base.view = commit.old
+        compute(wakes: true) { _ in try computed(from: base, by: commit.step, to: commit.new) }
+        return follow(commit.new)
+    }
+
+    override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
+        if follow(view) { return follows(view) }
+        let (base, isPlain, released) = held.withLock { held -> (Holding.Base?, Bool, (Holding.Base?, Pending?)) in
+            if held.flow.letGo(newest: view.version, limit: lagLimit) {
+                defer {
+                    held.base = nil
+                    held.offer = nil
+                }
+                return (nil, true, (held.base, held.offer))
             }
-            _ = try advance(&from, to: hub.view(of: after))
-            base = from
+            return (held.flow.catchUp(to: view.version) ? held.base : nil, held.skips.isEmpty, (nil, nil))
         }
-        guard let delta = try advance(&from, to: target) else {
-            accept(Pending(target: target, state: from.state, delta: nil))
-            return nil
+        withExtendedLifetime(released) {}
+        guard let base, let old = base.view else { return .stays }
+        do {
+            let step = try process.step(from: old)
+            guard isPlain, subject.isQuick(base.state, step) else {
+                handBack()
+                return .stays
+            }
+            finish(try computed(from: base, by: step, to: view), wakes: true)
+        } catch {
+            fail(error)
         }
-        return Pending(target: target, state: from.state, delta: delta)
+        return follow(view) ? follows(view) : .stays
     }
 
-    private func advance(_ base: inout Base, to target: FixedView) throws -> Subject.Delta? {
-        guard target.version > base.view.version else { return nil }
-        let changes = try hub.changes(from: base.view, to: target)
-        let delta = try subject.advance(&base.state, by: changes, from: base.view, to: target)
-        base.view = target
-        return delta
+    /// Leaves what is to be computed to whoever waits.
+    private func handBack() {
+        let waiter = held.withLock { held in
+            held.flow.handBack()
+            return held.takeWaiter()
+        }
+        waiter?.wake()
+    }
+
+    /// Leaves the observer to the hub, if it stands there.
+    private func follow(_ view: FixedView) -> Bool {
+        held.withLock { held in
+            guard held.skips.isEmpty, held.flow.follow(view.version) else { return false }
+            held.base?.view = nil
+            return true
+        }
+    }
+
+    private func follows(_ view: FixedView) -> CatchUp {
+        let state = held.withLock { $0.base?.state }
+        return .follows(state.flatMap { subject.tables($0, in: view.model) })
+    }
+
+    override var heldVersion: UInt64? {
+        held.withLock { held in
+            if case .standing(let version) = held.flow.position, !held.flow.isEnded { version } else { nil }
+        }
+    }
+
+    // MARK: What realms ask
+
+    override func realmMoved() {
+        held.withLock { $0.flow.realmMoved() ? $0.takeWaiter() : nil }?.wake()
+    }
+
+    override func isBehind(_ version: UInt64) -> Bool {
+        let current = hub.currentVersion
+        return held.withLock { $0.isBehind(version, current) }
+    }
+
+    override func waitUntilTold(of version: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+        let number = hub.nextListener()
+        hub.listenersChanged(by: 1)
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let current = hub.currentVersion
+                let isDue = held.withLock { held in
+                    if Task.isCancelled || !held.isBehind(version, current) { return true }
+                    held.listeners.append(Holding.Listener(version: version, number: number, continuation: continuation))
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            let listener = held.withLock { held -> Holding.Listener? in
+                guard let index = held.listeners.firstIndex(where: { $0.number == number }) else { return nil }
+                return held.listeners.remove(at: index)
+            }
+            listener?.continuation.resume()
+        }
+        hub.listenersChanged(by: -1)
+    }
+
+    override func noteFollowing(_ version: UInt64) {
+        let listeners = held.withLock { held in
+            held.flow.position == .following ? held.takeListeners(upTo: version) : []
+        }
+        for listener in listeners { listener.continuation.resume() }
+    }
+
+    // MARK: Commits that are left out
+
+    /// Leaves out the changes of a version that is about to be published.
+    func skip(_ version: UInt64) {
+        let before = try? coordinator.file.beginRead()
+        held.withLock { $0.skips.append(Holding.SkippedCommit(version: version, before: before, after: nil)) }
+        hub.expect(version) { [weak self] snapshot in
+            self?.held.withLock { held in
+                for index in held.skips.indices where held.skips[index].version == snapshot.version {
+                    held.skips[index].after = snapshot
+                }
+            }
+        }
     }
 }
+

@@ -62,20 +62,15 @@ struct CollectionSubject: ChangeSubject {
         return .keys(try ObservedKeys(query(className), keyPaths: keyPaths, in: view.model))
     }
 
-    func advance(
-        _ state: inout State,
-        by changes: ChangeSet,
-        from old: FixedView,
-        to new: FixedView
-    ) throws -> CollectionDelta? {
+    func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> CollectionDelta? {
         let wasFinal = isFinal(state)
         let delta: CollectionDelta
         switch state {
         case .keys(var keys):
-            delta = try keys.advance(by: changes, from: old.model, to: new.model)
+            delta = try keys.advance(by: step)
             state = .keys(keys)
         case .values(var values):
-            delta = try values.advance(by: changes, from: old.model, to: new.model)
+            delta = try values.advance(by: step)
             state = .values(values)
         }
         // The end of a collection's owner is told even when the collection was empty.
@@ -86,6 +81,31 @@ struct CollectionSubject: ChangeSubject {
         switch state {
         case .keys(let keys): keys.isSourceGone
         case .values(let values): values.isSourceGone
+        }
+    }
+
+    func tables(_ state: State, in model: ModelView) -> Set<UInt32>? {
+        switch state {
+        case .keys(let keys): keys.tables
+        case .values(let values): values.tables(in: model)
+        }
+    }
+
+    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool {
+        guard case .keys(let keys) = state, keys.canBeProbed else { return true }
+        let walker = try commit.walker
+        if let known = probe as? WalkerProbe, known.walker === walker {
+            return try known.isConcerned(keys, by: commit)
+        }
+        let made = try WalkerProbe(keys, walker)
+        probe = made
+        return try made.isConcerned(keys, by: commit)
+    }
+
+    func isQuick(_ state: State, _ step: ChangeStep) -> Bool {
+        switch state {
+        case .keys(let keys): step.isSmall && keys.isQuick
+        case .values: false
         }
     }
 

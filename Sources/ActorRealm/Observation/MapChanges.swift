@@ -1,5 +1,6 @@
 import RealmModel
 import RealmQuery
+import RealmStorage
 
 /// The changes of a map, as an asynchronous sequence.
 ///
@@ -72,7 +73,7 @@ extension ObservationSource where Subject == MapSubject {
 
 extension Map {
     /// The map as something to observe.
-    func observationSource(keyPaths: [String]?) -> ObservationSource<MapSubject> {
+    func observationSource(keyPaths: [String]?, origin: ReaderOrigin?) -> ObservationSource<MapSubject> {
         guard let backing = _backing else {
             misuse("Change notifications are only supported on managed collections. Add the owner to a Realm first.")
         }
@@ -91,7 +92,8 @@ extension Map {
             subject: subject,
             reference: _reference,
             coordinator: backing.core.coordinator,
-            configuration: backing.core.configuration
+            configuration: backing.core.configuration,
+            origin: origin
         )
     }
 
@@ -101,13 +103,21 @@ extension Map {
     ///   of linked objects up to four links away.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The map is managed and live, and a key path names properties of its objects.
-    public func changes(keyPaths: [String]? = nil) -> MapChanges<Key, Value> {
-        MapChanges(source: observationSource(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> MapChanges<Key, Value> {
+        MapChanges(source: observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)))
     }
 
     /// The changes of the map, with the given properties of its objects.
-    public func changes<Target: ObjectBase>(keyPaths: [PartialKeyPath<Target>]) -> MapChanges<Key, Value>
+    public func changes<Target: ObjectBase>(
+        keyPaths: [PartialKeyPath<Target>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> MapChanges<Key, Value>
     where Value == Target? {
-        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, file: file, line: line)
     }
 }

@@ -1,5 +1,6 @@
 import RealmModel
 import RealmQuery
+import RealmStorage
 
 /// What a sequence of changes is made of: the file, what is observed in it, and how to find that in any isolation.
 struct ObservationSource<Subject: ChangeSubject>: Sendable {
@@ -7,9 +8,11 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
     let reference: _ConfinedReference
     let coordinator: RealmCoordinator
     let configuration: Realm.Configuration
+    /// Where the program asked for it.
+    let origin: ReaderOrigin?
 
     func makeIteration() -> ChangeIteration<Subject> {
-        ChangeIteration(subject, coordinator: coordinator, configuration: configuration)
+        ChangeIteration(subject, coordinator: coordinator, configuration: configuration, origin: origin)
     }
 }
 
@@ -46,7 +49,7 @@ extension RealmCore {
 
 extension RealmCollection {
     /// The collection as something to observe.
-    func observationSource(keyPaths: [String]?) -> ObservationSource<CollectionSubject> {
+    func observationSource(keyPaths: [String]?, origin: ReaderOrigin?) -> ObservationSource<CollectionSubject> {
         guard let backing = _backing else {
             misuse(
                 "Change notifications are only supported on managed collections. Add the owner to a Realm first."
@@ -64,7 +67,8 @@ extension RealmCollection {
             subject: subject,
             reference: _reference,
             coordinator: backing.core.coordinator,
-            configuration: backing.core.configuration
+            configuration: backing.core.configuration,
+            origin: origin
         )
     }
 }
@@ -73,7 +77,8 @@ extension ObjectBase {
     /// The object as something to observe.
     final func observationSource(
         keyPaths: [String]? = nil,
-        labels: [ObjectSubject.Label]? = nil
+        labels: [ObjectSubject.Label]? = nil,
+        origin: ReaderOrigin?
     ) -> ObservationSource<ObjectSubject> {
         guard let core, case .object(let className, let key) = _reference.content else {
             misuse(
@@ -93,7 +98,8 @@ extension ObjectBase {
             subject: subject,
             reference: _reference,
             coordinator: core.coordinator,
-            configuration: core.configuration
+            configuration: core.configuration,
+            origin: origin
         )
     }
 }

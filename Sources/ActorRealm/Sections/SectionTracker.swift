@@ -29,8 +29,8 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
     func step(_ pending: ChangeCursor<CollectionSubject>.Pending, in core: RealmCore) -> Step? {
         let resolved = Results<Element>._resolve(source.reference, in: core.realm())
         guard let results = resolved ?? delivered else { return nil }
-        if case .keys(let observed) = pending.state, let keys = observed.keys, resolved != nil {
-            results.backing.adopt(keys: keys)
+        if case .keys(let observed) = pending.state, let order = observed.order, resolved != nil {
+            results.backing.adopt(order)
         }
         delivered = results
         guard let delta = pending.delta, let before = contents else {

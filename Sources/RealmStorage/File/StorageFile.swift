@@ -10,6 +10,8 @@ package final class StorageFile: Sendable {
     let reservation: Reservation
     private let verifier: PageVerifier
     let lock: LockFile?
+    /// Who else can say where it pins versions.
+    package let pinHolders = PinHolders()
     private let forkGeneration = ForkDetector.generation
     let state: Mutex<State>
     /// Guarded by the write lock; see `WriterState`.
@@ -736,7 +738,9 @@ package final class StorageFile: Sendable {
         for record in try last.headerRecords where record.version > first {
             found.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
         }
-        var next = last.header.log
+        // Records in the header follow each other: what they reach back to need not be looked for in the log.
+        let isComplete = found.contains { $0.version == first + 1 }
+        var next = isComplete ? PageReference.none : last.header.log
         var bound = last.version
         while !next.isNone {
             let segment = try LogSegment.read(next, in: last.view)

@@ -12,35 +12,35 @@ extension ChangeCursor {
 
     /// The same where the caller runs.
     func computeHere() {
-        compute(wakes: false) { base in try pending(to: hub.newest(), from: base) }
+        compute { base in try pending(to: hub.newest(), from: base) }
     }
 
-    func compute(wakes: Bool, _ body: (Holding.Base?) throws -> Holding.Computed) {
+    private func compute(_ body: (Holding.Base?) throws -> Holding.Computed) {
         do {
-            finish(try body(held.withLock { $0.base }), wakes: wakes)
+            finish(try body(held.withLock { $0.base }))
         } catch {
             fail(error)
         }
     }
 
-    func finish(_ computed: Holding.Computed, wakes: Bool) {
-        let (waiter, listeners, rest) = held.withLock { held -> (Holding.Waiter?, [Holding.Listener], Holding.Base?) in
-            if held.flow.isEnded { return (nil, [], nil) }
+    private func finish(_ computed: Holding.Computed) {
+        let (listeners, rest) = held.withLock { held -> ([Holding.Listener], Holding.Base?) in
+            if held.flow.isEnded { return ([], nil) }
             let before = held.base
             switch computed {
             case .tell(let pending):
                 held.flow.offer(pending.target.version)
                 held.offer = pending
-                return (wakes ? held.takeWaiter() : nil, [], before)
+                return ([], before)
             case .pass(let base, let version):
                 held.flow.pass(version)
                 held.base = base
                 held.skips.removeAll { $0.version <= version }
-                return (nil, held.takeListeners(upTo: version), before)
+                held.isLate = false
+                return (held.takeListeners(upTo: version), before)
             }
         }
         withExtendedLifetime(rest) {}
-        waiter?.wake()
         for listener in listeners { listener.continuation.resume() }
     }
 
@@ -53,7 +53,7 @@ extension ChangeCursor {
     /// The same where the caller runs.
     func retargetHere(to snapshot: Snapshot, insteadOf other: Pending) {
         held.withLock { $0.flow.retarget() }
-        compute(wakes: false) { base in
+        compute { base in
             let target = try hub.view(of: snapshot)
             guard base == nil, other.target.version < target.version else { return try pending(to: target, from: base) }
             // What the observer begins with moves on.
@@ -94,19 +94,12 @@ extension ChangeCursor {
             // Silently past what is left out, so that it is not gone through again.
             held.withLock { $0.base = Holding.Base(view: view, state: state) }
         }
-        return .tell(Pending(target: target, state: base.state, delta: delta))
+        let last = subject.isFinal(base.state) ? view : nil
+        return .tell(Pending(target: target, state: base.state, delta: delta, last: last))
     }
 
     private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta? {
         guard new.version > old.version else { return nil }
         return try subject.advance(&state, by: hub.step(from: old, to: new), from: old)
-    }
-
-    func computed(from base: Holding.Base, by step: ChangeStep, to target: FixedView) throws -> Holding.Computed {
-        var state = base.state
-        guard let delta = try subject.advance(&state, by: step, from: base.view ?? target) else {
-            return .pass(Holding.Base(view: target, state: state), target.version)
-        }
-        return .tell(Pending(target: target, state: state, delta: delta))
     }
 }

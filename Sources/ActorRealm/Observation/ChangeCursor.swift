@@ -127,6 +127,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         let (before, listeners) = held.withLock { held in
             let before = (held.base, held.offer)
             held.flow.accept()
+            held.isLate = false
             held.base = Holding.Base(view: pending.target, state: pending.state)
             held.offer = nil
             held.skips.removeAll { $0.version <= pending.target.version }
@@ -158,60 +159,99 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             (held.flow.position == .following && !held.flow.isEnded ? held.base : nil, held.skips.isEmpty)
         }
         guard var base else { return false }
+        base.view = commit.old
         do {
-            if isPlain, try !subject.isConcerned(base.state, by: commit, &probe) { return true }
+            switch isPlain ? try verdict(base, commit) : .concerned(nil) {
+            case .unconcerned(let state):
+                held.withLock { $0.base?.state = state }
+                return true
+            case .concerned(let pending):
+                let waiter = held.withLock { held -> Holding.Waiter? in
+                    held.base?.view = commit.old
+                    guard held.flow.fallBehind(at: commit.old.version) else {
+                        held.isLate = true
+                        return nil
+                    }
+                    return held.settle(pending)
+                }
+                waiter?.wake()
+            }
         } catch {
             fail(error)
-            return false
         }
-        let isWanted = held.withLock { held in
-            held.base?.view = commit.old
-            return held.flow.fallBehind(at: commit.old.version)
-        }
-        guard isWanted else { return false }
-        guard isPlain, subject.isQuick(base.state, commit.step) else {
-            handBack()
-            return false
-        }
-        base.view = commit.old
-        compute(wakes: true) { _ in try computed(from: base, by: commit.step, to: commit.new) }
-        return follow(commit.new)
+        return false
     }
 
     override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
         if follow(view) { return follows(view) }
-        let (base, isPlain, released) = held.withLock { held -> (Holding.Base?, Bool, (Holding.Base?, Pending?)) in
-            if held.flow.letGo(newest: view.version, limit: lagLimit) {
-                defer {
-                    held.base = nil
-                    held.offer = nil
-                }
-                return (nil, true, (held.base, held.offer))
-            }
-            return (held.flow.catchUp(to: view.version) ? held.base : nil, held.skips.isEmpty, (nil, nil))
-        }
-        withExtendedLifetime(released) {}
-        guard let base, let old = base.view else { return .stays }
+        let (base, isWanted, isPlain) = takenOver(to: view)
+        guard let base, let old = base.view, old.version < view.version else { return .stays }
         do {
-            let step = try process.step(from: old)
-            guard isPlain, subject.isQuick(base.state, step) else {
-                handBack()
-                return .stays
+            let verdict = isPlain ? try verdict(base, process.commit(from: old)) : .concerned(nil)
+            let (waiter, before) = held.withLock { held -> (Holding.Waiter?, Holding.Base?) in
+                switch verdict {
+                case .unconcerned(let state):
+                    if isWanted {
+                        held.flow.pass(view.version)
+                    } else if !held.flow.slide(from: old.version, to: view.version) {
+                        return (nil, nil)
+                    }
+                    defer { held.base = Holding.Base(view: view, state: state) }
+                    return (nil, held.base)
+                case .concerned(let pending):
+                    if isWanted { return (held.settle(pending), nil) }
+                    held.isLate = true
+                    return (nil, nil)
+                }
             }
-            finish(try computed(from: base, by: step, to: view), wakes: true)
+            withExtendedLifetime(before) {}
+            waiter?.wake()
         } catch {
             fail(error)
         }
         return follow(view) ? follows(view) : .stays
     }
 
-    /// Leaves what is to be computed to whoever waits.
-    private func handBack() {
-        let waiter = held.withLock { held in
-            held.flow.handBack()
-            return held.takeWaiter()
+    /// What there is to be done for an observer that stands behind: where it stands, and whether somebody waits.
+    ///
+    /// Who rests is only asked whether there is something to tell, and that once. Who rests for too long is let go of.
+    private func takenOver(to view: FixedView) -> (Holding.Base?, isWanted: Bool, isPlain: Bool) {
+        let (base, isWanted, isPlain, released) = held.withLock { held in
+            var released: (Holding.Base?, Pending?)
+            if held.flow.letGo(newest: view.version, limit: lagLimit) {
+                released = (held.base, held.offer)
+                held.base = nil
+                held.offer = nil
+            }
+            let isWanted = held.flow.catchUp(to: view.version)
+            let isAsked = isWanted || held.flow.work == .resting && !held.isLate
+            return (isAsked ? held.base : nil, isWanted, held.skips.isEmpty, released)
         }
-        waiter?.wake()
+        withExtendedLifetime(released) {}
+        return (base, isWanted, isPlain)
+    }
+
+    /// What a commit means for the observer.
+    private enum Verdict {
+        /// Nothing; the state afterwards.
+        case unconcerned(Subject.State)
+        /// There is something to tell, or more work to do than is done here.
+        case concerned(Pending?)
+    }
+
+    private func verdict(_ base: Holding.Base, _ commit: ObservedCommit) throws -> Verdict {
+        let step = commit.step
+        if !step.changesSchema, let tables = subject.tables(base.state, in: step.old),
+            !step.changes.tables.keys.contains(where: { tables.contains($0) })
+        {
+            return .unconcerned(base.state)
+        }
+        if try !subject.isConcerned(base.state, by: commit, &probe) { return .unconcerned(base.state) }
+        guard subject.isQuick(base.state, step) else { return .concerned(nil) }
+        let (state, known) = try subject.advanced(base.state, by: commit)
+        guard let delta = known else { return .unconcerned(state) }
+        let last = subject.isFinal(state) ? commit.old : nil
+        return .concerned(Pending(target: commit.new, state: state, delta: delta, last: last))
     }
 
     /// Leaves the observer to the hub, if it stands there.

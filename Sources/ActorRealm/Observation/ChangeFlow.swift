@@ -166,6 +166,18 @@ struct ChangeFlow: Equatable, Sendable {
         return true
     }
 
+    /// Nothing that concerns the observer was committed from the version where it stands to another one.
+    ///
+    /// - Returns: false when it does not stand there any more, or is busy.
+    mutating func slide(from version: UInt64, to newer: UInt64) -> Bool {
+        guard !isEnded, position == .standing(version) else { return false }
+        switch work {
+        case .resting, .waiting(nil): position = .standing(newer)
+        case .waiting, .computing, .offering, .delivering: return false
+        }
+        return true
+    }
+
     /// Begins to compute the change to a version for somebody who waits; false when nobody does, or knows it.
     mutating func catchUp(to newest: UInt64) -> Bool {
         guard case .waiting = work, case .standing = position, answer(newest: newest) == .compute else { return false }

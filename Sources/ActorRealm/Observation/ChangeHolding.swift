@@ -9,6 +9,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         let state: Subject.State
         /// What changed since the version delivered last; nil for the initial state.
         let delta: Subject.Delta?
+        /// The version before, where that is the last one in which what is observed exists.
+        var last: FixedView?
     }
 
     /// What was told last, or what a change begins with.
@@ -57,6 +59,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     /// What was told last; nil when nothing was, or it was let go of.
     var base: Base?
     var offer: Pending?
+    /// Whether something is known to be there to tell, for when somebody asks.
+    var isLate = false
     var failure: (any Error)?
     var waiter: Waiter?
     var skips: [SkippedCommit] = []
@@ -65,6 +69,19 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }
         return waiter
+    }
+
+    /// Ends what was computed for somebody who waits, with a change to be fetched or with the request to compute it.
+    ///
+    /// - Returns: who is to be woken.
+    mutating func settle(_ pending: Pending?) -> Waiter? {
+        if let pending {
+            flow.offer(pending.target.version)
+            offer = pending
+        } else {
+            flow.handBack()
+        }
+        return takeWaiter()
     }
 
     mutating func takeListeners(upTo version: UInt64) -> [Listener] {

@@ -23,6 +23,8 @@ final class ChangeIteration<Subject: ChangeSubject> {
     private var cursor: ChangeCursor<Subject>?
     private var registrationFailure: (any Error)?
     private var core: RealmCore?
+    /// Where the iteration began: on an actor, or on none.
+    private var place: (actor: ObjectIdentifier?, name: String)?
 
     init(
         _ subject: Subject,
@@ -57,6 +59,10 @@ final class ChangeIteration<Subject: ChangeSubject> {
             return .failure(wrapped(failure))
         }
         guard let cursor else { return .end }
+        if let failure = moved(to: actor) {
+            finish()
+            return .failure(failure)
+        }
         if cursor.isFinal {
             finish()
             return .end
@@ -72,6 +78,23 @@ final class ChangeIteration<Subject: ChangeSubject> {
             finish()
             return .failure(wrapped(error))
         }
+    }
+
+    /// What to say when an iteration goes on elsewhere than it began: what it delivered belongs there.
+    private func moved(to actor: isolated (any Actor)?) -> Realm.Error? {
+        let here = actor.map { ObjectIdentifier($0) }
+        let name = actor.map { "the actor \(type(of: $0))" } ?? "no actor"
+        guard let place else {
+            place = (here, name)
+            return nil
+        }
+        if place.actor == here { return nil }
+        return Realm.Error(
+            .wrongIsolation,
+            "An iteration over changes began on \(place.name) and was to go on on \(name). An iterator stays where it "
+                + "began: send the sequence, and iterate it anew there.",
+            fileURL: configuration.fileURL
+        )
     }
 
     private func delivered(

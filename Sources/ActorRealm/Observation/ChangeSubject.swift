@@ -36,6 +36,9 @@ protocol ChangeSubject: Sendable {
     /// `probe` is kept for the next time.
     func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool
 
+    /// The state after a commit, and what there is to tell; subjects that are the same may share it.
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?)
+
     /// Whether a step takes so little work that it need not be spread over threads.
     func isQuick(_ state: State, _ step: ChangeStep) -> Bool
 }
@@ -43,6 +46,12 @@ protocol ChangeSubject: Sendable {
 extension ChangeSubject {
     func resetDelta(_ state: State, at view: FixedView) -> Delta? { nil }
     func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool { true }
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?) {
+        var state = state
+        let delta = try advance(&state, by: commit.step, from: commit.old)
+        return (state, delta)
+    }
+
     func isQuick(_ state: State, _ step: ChangeStep) -> Bool { step.isSmall }
 }
 

@@ -54,7 +54,7 @@ public struct CollectionChanges<Collection: RealmCollection>: AsyncSequence, Sen
             switch await iteration.next(isolation: actor) {
             case .change(let pending, let core):
                 guard let change = source.change(pending, in: core, after: delivered) as Element? else { return nil }
-                delivered = change.collection
+                delivered = change.collection?.keptWhileLive
                 return change
             case .failure(let error): return .error(error)
             case .end: return nil
@@ -74,13 +74,13 @@ extension CollectionChanges.Iterator: Sendable {}
 extension ObservationSource where Subject == CollectionSubject {
     /// The change that a delivery stands for, in the realm that it is delivered with.
     ///
-    /// `delivered` is the collection delivered before, for when its owner is gone.
+    /// `delivered` is the collection delivered before.
     func change<Collection: RealmCollection>(
         _ pending: ChangeCursor<CollectionSubject>.Pending,
         in core: RealmCore,
         after delivered: Collection?
     ) -> RealmCollectionChange<Collection>? {
-        guard let collection = Collection._resolve(reference, in: core.realm()) ?? delivered else { return nil }
+        guard let collection = resolved(pending, in: core, after: delivered) else { return nil }
         if case .keys(let observed) = pending.state, let order = observed.order {
             collection._backing?.adopt(order)
         }

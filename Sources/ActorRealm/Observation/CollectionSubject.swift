@@ -1,6 +1,7 @@
 import RealmModel
 import RealmQuery
 import RealmStorage
+import Synchronization
 
 /// A collection that is observed.
 struct CollectionSubject: ChangeSubject {
@@ -9,10 +10,13 @@ struct CollectionSubject: ChangeSubject {
         case values(ObservedValues)
     }
 
+    /// What the collection holds, and the properties whose writes are modifications.
+    let key: CollectionKey
+
     /// What the collection holds.
-    let descriptor: CollectionDescriptor
+    var descriptor: CollectionDescriptor { key.descriptor }
     /// The properties whose writes are modifications; nil for all of them.
-    let keyPaths: [String]?
+    var keyPaths: [String]? { key.keyPaths }
 
     var tellsInitialState: Bool { true }
 
@@ -23,6 +27,17 @@ struct CollectionSubject: ChangeSubject {
     }
 
     func state(at view: FixedView) throws -> State {
+        if let known = view.collections.withLock({ $0[key] }) { return known }
+        let state = try evaluated(at: view)
+        return view.collections.withLock { known in
+            // Somebody may have been faster.
+            if let other = known[key] { return other }
+            known[key] = state
+            return state
+        }
+    }
+
+    private func evaluated(at view: FixedView) throws -> State {
         guard let className = descriptor.className else {
             let read: ObservedValues.Reading
             let place: (ownerClass: String, ownerKey: Int64, property: String)
@@ -60,6 +75,14 @@ struct CollectionSubject: ChangeSubject {
             )
         }
         return .keys(try ObservedKeys(query(className), keyPaths: keyPaths, in: view.model))
+    }
+
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, CollectionDelta?) {
+        if let known = commit.collections[key] { return known }
+        var state = state
+        let delta = try advance(&state, by: commit.step, from: commit.old)
+        commit.collections[key] = (state, delta)
+        return (state, delta)
     }
 
     func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> CollectionDelta? {

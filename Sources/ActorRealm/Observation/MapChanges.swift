@@ -34,7 +34,7 @@ public struct MapChanges<Key: _MapKey, Value: RealmCollectionValue>: AsyncSequen
             switch await iteration.next(isolation: actor) {
             case .change(let pending, let core):
                 guard let change = source.change(pending, in: core, after: delivered) as Element? else { return nil }
-                delivered = change.collection
+                delivered = change.collection?.keptWhileLive
                 return change
             case .failure(let error): return .error(error)
             case .end: return nil
@@ -54,13 +54,13 @@ extension MapChanges.Iterator: Sendable {}
 extension ObservationSource where Subject == MapSubject {
     /// The change that a delivery stands for, in the realm that it is delivered with.
     ///
-    /// `delivered` is the map delivered before, for when its owner is gone.
+    /// `delivered` is the map delivered before.
     func change<Key: _MapKey, Value: RealmCollectionValue>(
         _ pending: ChangeCursor<MapSubject>.Pending,
         in core: RealmCore,
         after delivered: Map<Key, Value>?
     ) -> RealmMapChange<Map<Key, Value>>? {
-        guard let map = Map<Key, Value>._resolve(reference, in: core.realm()) ?? delivered else { return nil }
+        guard let map = resolved(pending, in: core, after: delivered) else { return nil }
         guard let delta = pending.delta else { return .initial(map) }
         return .update(
             map,

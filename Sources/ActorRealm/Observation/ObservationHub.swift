@@ -190,23 +190,25 @@ final class ObservationHub: Sendable {
 
     // MARK: Processing
 
-    /// One pass over the observers: what those that stand behind share.
+    /// One pass over the observers.
     final class Process {
         fileprivate let hub: ObservationHub
         fileprivate let new: FixedView
-        fileprivate var steps: [UInt64: ChangeStep] = [:]
+        private var commits: [UInt64: ObservedCommit] = [:]
 
         fileprivate init(_ hub: ObservationHub, _ new: FixedView) {
             self.hub = hub
             self.new = new
         }
 
-        /// What changed since a version.
-        func step(from old: FixedView) throws -> ChangeStep {
-            if let known = steps[old.version] { return known }
-            let step = try hub.step(from: old, to: new)
-            steps[old.version] = step
-            return step
+        /// What was committed since a version; all observers that stand there share it.
+        func commit(from old: FixedView) throws -> ObservedCommit {
+            if let known = commits[old.version] { return known }
+            let commit = ObservedCommit(from: old, to: new, try hub.step(from: old, to: new)) { [hub, new] in
+                try hub.movedWalker(to: new)
+            }
+            commits[old.version] = commit
+            return commit
         }
     }
 
@@ -254,12 +256,11 @@ final class ObservationHub: Sendable {
     private func examined(_ process: Process) throws -> [ObservationMember] {
         let (old, groups) = state.withLock { ($0.current, $0.groups) }
         guard let old, old.version < process.new.version else { return [] }
-        let step = try process.step(from: old)
+        let commit = try process.commit(from: old)
         // The walker holds its version, and moves on with the hub.
         if walker != nil { _ = try movedWalker(to: process.new) }
-        let commit = ObservedCommit(from: old, to: process.new, step) { [self] in try movedWalker(to: process.new) }
         var left: [ObservationMember] = []
-        for group in groups where step.changesSchema || group.isTouched(by: step.changes) {
+        for group in groups where commit.step.changesSchema || group.isTouched(by: commit.step.changes) {
             for member in group.members where !member.examine(commit) { left.append(member) }
         }
         return left
@@ -292,7 +293,7 @@ final class ObservationHub: Sendable {
         walker = nil
     }
 
-    private func movedWalker(to view: FixedView) throws -> ModelView {
+    fileprivate func movedWalker(to view: FixedView) throws -> ModelView {
         if let walker {
             try walker.advance(to: view.snapshot)
             return walker

@@ -14,6 +14,25 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
     func makeIteration() -> ChangeIteration<Subject> {
         ChangeIteration(subject, coordinator: coordinator, configuration: configuration, origin: origin)
     }
+
+    /// What is observed, in the realm that a change is delivered with.
+    ///
+    /// That is what was `delivered` before in the same realm; the last that there was when its owner is gone.
+    func resolved<Confined: ThreadConfined>(
+        _ pending: ChangeCursor<Subject>.Pending,
+        in core: RealmCore,
+        after delivered: Confined?
+    ) -> Confined? {
+        if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core { return delivered }
+        if let resolved = Confined._resolve(reference, in: core.realm()) ?? delivered { return resolved }
+        guard let last = pending.last else { return nil }
+        return Confined._resolve(reference, in: RealmCore.frozen(at: last, coordinator, configuration).realm())
+    }
+}
+
+extension ThreadConfined {
+    /// The value itself where keeping it holds no version.
+    var keptWhileLive: Self? { isFrozen ? nil : self }
 }
 
 extension RealmCore {
@@ -57,7 +76,7 @@ extension RealmCollection {
         }
         backing.core.checkObservable()
         let keyPaths = keyPaths?.map { backing.columnName($0) }
-        let subject = CollectionSubject(descriptor: backing.descriptor, keyPaths: keyPaths)
+        let subject = CollectionSubject(key: CollectionKey(backing.descriptor, keyPaths: keyPaths))
         do {
             try subject.validate(in: backing.core.model)
         } catch {

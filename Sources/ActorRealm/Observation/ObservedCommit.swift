@@ -10,6 +10,8 @@ final class ObservedCommit {
     private var knownWalker: ModelView?
     /// The rows of the step, for all probes.
     let rows = ProbedRows()
+    /// The collections that were taken over the commit already.
+    var collections: [CollectionKey: (CollectionSubject.State, CollectionDelta?)] = [:]
 
     init(from old: FixedView, to new: FixedView, _ step: ChangeStep, walker: @escaping () throws -> ModelView) {
         self.old = old

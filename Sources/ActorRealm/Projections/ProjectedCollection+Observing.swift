@@ -103,7 +103,7 @@ public struct ProjectedChanges<Value: RealmCollectionValue>: AsyncSequence, Send
                 guard let change = source.projectedChange(pending, in: core, after: delivered) as Element? else {
                     return nil
                 }
-                delivered = change.collection
+                delivered = change.collection?.keptWhileLive
                 return change
             case .failure(let error): return .error(error)
             case .end: return nil
@@ -123,14 +123,13 @@ extension ProjectedChanges.Iterator: Sendable {}
 extension ObservationSource where Subject == CollectionSubject {
     /// The change that a delivery stands for, in the realm that it is delivered with.
     ///
-    /// `delivered` is the collection delivered before, for when its owner is gone.
+    /// `delivered` is the collection delivered before.
     func projectedChange<Value: RealmCollectionValue>(
         _ pending: ChangeCursor<CollectionSubject>.Pending,
         in core: RealmCore,
         after delivered: ProjectedCollection<Value>?
     ) -> RealmCollectionChange<ProjectedCollection<Value>>? {
-        let resolved = ProjectedCollection<Value>._resolve(reference, in: core.realm())
-        guard let collection = resolved ?? delivered else { return nil }
+        guard let collection = resolved(pending, in: core, after: delivered) else { return nil }
         if case .keys(let observed) = pending.state, let order = observed.order {
             collection.source.adopt(order)
         }

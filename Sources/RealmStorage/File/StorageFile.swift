@@ -752,9 +752,7 @@ package final class StorageFile: Sendable {
             bound = segment.previousVersion
             next = segment.previous
         }
-        var result = ChangeSet()
-        for item in found.sorted(by: { $0.version < $1.version }) { result.merge(later: item.changes) }
-        return result
+        return ChangeSet.merged(found.sorted { $0.version < $1.version }.map(\.changes))
     }
 
     /// Counts the calling thread among those that `waitForVersion`, until it is counted out.

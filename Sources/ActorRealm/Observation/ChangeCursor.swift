@@ -70,11 +70,22 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     ///
     /// Where the answer is to wait, ``wait(isolation:)`` does, or `block` is called when asking again is worth while.
     func ask(orCall block: (@Sendable () -> Void)? = nil) -> ChangeFlow.Answer {
-        held.withLock { held in
-            let answer = held.flow.ask(newest: hub.newestVersion)
+        // What was committed before somebody asks is in the answer, whether the hub has come to it or not.
+        let current = hub.current
+        let (answer, leaves) = held.withLock { held in
+            let newest = hub.newestVersion
+            var leaves = false
+            if let current, current.version < newest, held.flow.position == .following {
+                held.flow.leaveHub(at: current.version)
+                held.base?.view = current
+                leaves = true
+            }
+            let answer = held.flow.ask(newest: newest)
             if answer == .wait, let block { held.waiter = .block(block) }
-            return answer
+            return (answer, leaves)
         }
+        if leaves { hub.moveBehind(self) }
+        return answer
     }
 
     /// Waits until asking again is worth while.
@@ -163,10 +174,15 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         do {
             switch isPlain ? try verdict(base, commit) : .concerned(nil) {
             case .unconcerned(let state):
-                held.withLock { $0.base?.state = state }
-                return true
+                return held.withLock { held in
+                    // Somebody may have asked meanwhile, and gone on alone.
+                    guard held.flow.position == .following else { return false }
+                    held.base?.state = state
+                    return true
+                }
             case .concerned(let pending):
                 let waiter = held.withLock { held -> Holding.Waiter? in
+                    guard held.flow.position == .following else { return nil }
                     held.base?.view = commit.old
                     guard held.flow.fallBehind(at: commit.old.version) else {
                         held.isLate = true
@@ -200,7 +216,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     return (nil, held.base)
                 case .concerned(let pending):
                     if isWanted { return (held.settle(pending), nil) }
-                    held.isLate = true
+                    if held.flow.position == .standing(old.version) { held.isLate = true }
                     return (nil, nil)
                 }
             }

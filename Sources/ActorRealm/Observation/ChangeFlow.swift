@@ -122,6 +122,12 @@ struct ChangeFlow: Equatable, Sendable {
         return !isEnded
     }
 
+    /// Takes an observer that the hub looks after out of its hands, which has not gone beyond this version.
+    mutating func leaveHub(at version: UInt64) {
+        guard !isEnded, position == .following else { return }
+        position = .standing(version)
+    }
+
     // MARK: Computing
 
     /// The change that was computed leads to a version.

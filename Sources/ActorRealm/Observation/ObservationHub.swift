@@ -107,6 +107,9 @@ final class ObservationHub: Sendable {
         return ChangeStep(changes, from: old.model, to: new.model)
     }
 
+    /// Where the hub stands for the observers that it looks after.
+    var current: FixedView? { state.withLock { $0.current } }
+
     /// The version where the hub stands for the observers that it looks after.
     var currentVersion: UInt64? { state.withLock { $0.current?.version } }
 
@@ -133,6 +136,11 @@ final class ObservationHub: Sendable {
         }
         if isMember { memberCount.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         withExtendedLifetime(freed) {}
+    }
+
+    /// Notes that a member that the hub looked after holds a version of its own now.
+    func moveBehind(_ member: ObservationMember) {
+        state.withLock { $0.moveBehind(member) }
     }
 
     /// The observers of this process that hold a version of their own, and which.
@@ -240,12 +248,11 @@ final class ObservationHub: Sendable {
         let new = try newest()
         let process = Process(self, new)
         let left = try examined(process)
+        state.withLock { state in
+            for member in left { state.moveBehind(member) }
+        }
         let follows = caughtUp(process)
         state.withLock { state in
-            for member in left where state.remove(member) {
-                member.place = .behind(state.behind.count)
-                state.behind.append(member)
-            }
             for (member, tables) in follows where state.remove(member) { state.add(member, tables) }
         }
         leave(at: new)
@@ -332,6 +339,13 @@ extension ObservationHub.State {
         }
         member.place = .none
         return true
+    }
+
+    /// Puts a member among those that hold a version of their own.
+    fileprivate mutating func moveBehind(_ member: ObservationMember) {
+        guard case .group = member.place, remove(member) else { return }
+        member.place = .behind(behind.count)
+        behind.append(member)
     }
 
     /// Puts a member into the group of its tables.

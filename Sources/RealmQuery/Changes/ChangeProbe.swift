@@ -39,8 +39,8 @@ package final class ChangeProbe {
                 return true
             }
         }
-        // What was written elsewhere counts where links lead there.
-        if step.changes.tables.count == 1, step.changes.tables[table] != nil { return false }
+        // What was written elsewhere, in the same table too, counts where links lead there.
+        if keys.counted.isShallow { return false }
         return try keys.counted.changedKeys(in: step).contains { current.contains($0) }
     }
 }

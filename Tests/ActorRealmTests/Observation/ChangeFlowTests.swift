@@ -230,6 +230,10 @@ struct ChangeFlowTests {
                     if case .waiting(_?) = world.flow.work { #expect(world.flow.realmMoved() == true, comment) }
                 default:
                     world.isAsking = true
+                    if world.flow.position == .following, world.hub < world.newest {
+                        world.flow.leaveHub(at: world.hub)
+                        world.told = world.hub
+                    }
                     switch world.flow.ask(newest: world.newest) {
                     case .compute: world.finish(to: world.newest)
                     case .wait: break

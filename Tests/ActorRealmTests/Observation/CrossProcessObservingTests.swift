@@ -1,4 +1,5 @@
 import ActorRealm
+import Dispatch
 import Foundation
 import Glibc
 import RealmTestSupport
@@ -8,8 +9,6 @@ import Testing
 /// Commits of another process, as observers of this one see them.
 @Suite("Observing other processes", .timeLimit(.minutes(2)), .serialized)
 struct CrossProcessObservingTests {
-    private static let ticks = 60
-
     private static func shared(by process: pid_t) -> Realm.Configuration {
         var configuration = Realm.Configuration(
             fileURL: FileManager.default.temporaryDirectory.appendingPathComponent("ticks-\(process).realm")
@@ -28,45 +27,54 @@ struct CrossProcessObservingTests {
     func latency() async throws {
         let configuration = Self.shared(by: getpid())
         _ = try? Realm.deleteFiles(for: configuration)
-        let worker = try await Worker(configuration)
-        try await worker.add(0, "ticking")
-        let changes = await worker.changes()
-        let arrived = Mutex<[Int: Int]>([:])
-        let observing = Task {
-            await worker.with { _, _ in
-                for await change in changes {
-                    let now = Self.now()
-                    guard let number = change.collection?.first?.priority else { continue }
-                    arrived.withLock { $0[number] = $0[number] ?? now }
-                    if number == Self.ticks { break }
-                }
-            }
+        try withNewRealm(configuration) { realm in
+            try realm.write { _ = realm.create(Chore.self, value: ["id": 0, "name": "ticking"]) }
         }
-        while arrived.withLock({ $0[0] }) == nil { await Task.yield() }
-        await #expect(processExitsWith: .success) {
-            try withNewRealm(CrossProcessObservingTests.shared(by: getppid())) { realm in
-                let chore = realm.object(ofType: Chore.self, forPrimaryKey: 0)
-                for number in 1...CrossProcessObservingTests.ticks {
+        // This process commits until the other one, where no other test runs, has seen enough; on a thread of its own,
+        // because waiting for the other process takes one of the pool's.
+        let isDone = Flag()
+        let ended = DispatchSemaphore(value: 0)
+        Thread {
+            defer { ended.signal() }
+            try? withNewRealm(configuration) { realm in
+                var number = 0
+                while !isDone.isSet {
                     usleep(3_000)
+                    number += 1
                     try realm.write {
+                        let chore = realm.object(ofType: Chore.self, forPrimaryKey: 0)
                         chore?.priority = number
-                        chore?.tags.append("\(CrossProcessObservingTests.now())")
+                        chore?.name = "\(Self.now())"
                     }
                 }
             }
         }
-        await observing.value
-        // The time was taken before the commit, which is part of what is measured here.
-        let began = await worker.with { _, realm in
-            realm.object(ofType: Chore.self, forPrimaryKey: 0)?.tags.compactMap { Int($0) } ?? []
+        .start()
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(CrossProcessObservingTests.shared(by: getppid()))
+            let changes = await worker.changes()
+            var waits: [Double] = []
+            for await change in changes {
+                let now = CrossProcessObservingTests.now()
+                // The time was taken in the transaction: the commit is part of what is measured here.
+                guard case .update(let chores, _, _, _) = change, let began = chores.first.flatMap({ Int($0.name) })
+                else { continue }
+                waits.append(Double(now - began) / 1e6)
+                if waits.count == 60 { break }
+            }
+            waits.sort()
+            // The machine may be busy with other tests; the benchmark package measures how long it takes.
+            #expect(waits[0] < 5, "\(waits) ms")
+            #expect(waits[30] < 200, "\(waits) ms")
         }
-        let times = arrived.withLock { $0 }
-        let waits = began.enumerated().compactMap { index, began in times[index + 1].map { Double($0 - began) / 1e6 } }
-        // The machine may be busy with other tests: what counts is that nothing has to pass before a commit is seen. The
-        // benchmark package measures how long it takes.
-        #expect(times.keys.max() == Self.ticks)
-        #expect(waits.min() ?? .infinity < 20, "\(waits) ms")
-        await worker.close()
+        isDone.set()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global()
+                .async {
+                    ended.wait()
+                    continuation.resume()
+                }
+        }
     }
 
     @Test("a process that observes sleeps while nobody commits")
@@ -104,4 +112,12 @@ struct CrossProcessObservingTests {
         }
         return counts
     }
+}
+
+private final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isSet: Bool { state.load(ordering: .relaxed) }
+
+    func set() { state.store(true, ordering: .relaxed) }
 }

@@ -44,6 +44,8 @@ public final class _CollectionBacking {
         var generation: UInt64 = 0
         var writeCount: UInt64 = 0
         var keys: [Int64]?
+        /// Keys that an observer knows: their places are found without listing them.
+        var order: ObservedOrder?
         var values: [StoredValue]?
         var count: Int?
     }
@@ -223,7 +225,7 @@ public final class _CollectionBacking {
         checkReading()
         return withCache { cache in
             if let keys = cache.keys { return keys }
-            let keys = attempt { try computeKeys() }
+            let keys = cache.order?.array() ?? attempt { try computeKeys() }
             cache.keys = keys
             return keys
         }
@@ -234,10 +236,11 @@ public final class _CollectionBacking {
     func freshValues() throws -> [StoredValue] { try computeValues() }
 
     /// Takes keys that were computed elsewhere, for the version that the realm stands on.
-    func adopt(keys: [Int64]) {
+    func adopt(_ order: ObservedOrder) {
         withCache { cache in
-            cache.keys = keys
-            cache.count = keys.count
+            cache.keys = nil
+            cache.order = order
+            cache.count = order.count
         }
     }
 
@@ -399,6 +402,7 @@ public final class _CollectionBacking {
         checkReading()
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
         if let known = withCache({ $0.keys }) { return known.first }
+        if let order = withCache({ $0.order }) { return order.count > 0 ? order[0] : nil }
         if case .table = source, steps.isEmpty, let elements {
             if let equality { return attempt { try equality.firstKey(in: elements.table) } }
             if let query { return attempt { try query.first() } }
@@ -418,6 +422,11 @@ public final class _CollectionBacking {
             }
             return key
         }
+        checkReading()
+        if let order = withCache({ $0.keys == nil ? $0.order : nil }) {
+            guard index >= 0, index < order.count else { indexOutOfBounds(index, count: order.count) }
+            return order[index]
+        }
         let keys = keys()
         guard keys.indices.contains(index) else { indexOutOfBounds(index, count: keys.count) }
         return keys[index]
@@ -427,6 +436,7 @@ public final class _CollectionBacking {
     func index(of key: Int64) -> Int? {
         core.checkAccess()
         if isWholeTable, let elements { return attempt { try elements.table.index(of: key) } }
+        if let order = withCache({ $0.order }) { return order.firstIndex(of: key) }
         return keys().firstIndex(of: key)
     }
 
@@ -471,7 +481,9 @@ public final class _CollectionBacking {
         }
         let aggregation = try Aggregation(operation, of: PropertyPath(columnName(property)), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }
-        if case .table = source, let query, !descriptor.isNarrowed, withCache({ $0.keys }) == nil {
+        if case .table = source, let query, !descriptor.isNarrowed,
+            withCache({ $0.keys == nil && $0.order == nil })
+        {
             return _Stored(try aggregation.value(where: query))
         }
         return _Stored(try aggregation.value(of: keys()))

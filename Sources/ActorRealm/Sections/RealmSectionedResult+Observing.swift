@@ -9,7 +9,8 @@ extension RealmSectionedResult {
     /// closure that finds the sections' keys runs there too. When the file cannot be read any more, observing ends.
     ///
     /// - Parameters:
-    ///   - keyPaths: The properties whose writes are modifications; see ``RealmCollection/changes(keyPaths:)-([String]?)``.
+    ///   - keyPaths: The properties whose writes are modifications; see
+    ///     ``RealmCollection/changes(keyPaths:file:line:)-([String]?,_,_)``.
     ///   - queue: A serial queue to be called on; nil for the isolation of the sections' own realm.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
@@ -18,9 +19,11 @@ extension RealmSectionedResult {
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
     ) -> NotificationToken {
-        let observation = _observation(keyPaths: keyPaths)
+        let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.follow()
         return observation.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
             result,
@@ -38,10 +41,12 @@ extension RealmSectionedResult {
         keyPaths: [String]? = nil,
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
     ) async -> NotificationToken {
         guard !Task.isCancelled else { return NotificationToken() }
-        let observation = _observation(keyPaths: keyPaths)
+        let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.follow()
         return observation.source.observe(from: observation.core, on: RealmIsolation(actor)) {
             [weak actor] result, core in
@@ -54,8 +59,12 @@ extension RealmSectionedResult {
     ///
     /// - Parameter keyPaths: The properties whose writes are modifications; nil for all of them.
     /// - Returns: The changes, from `.initial` on.
-    public func changes(keyPaths: [String]? = nil) -> SectionChanges<Self> {
-        SectionChanges(observation: _observation(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> SectionChanges<Self> {
+        SectionChanges(observation: _observation(keyPaths: keyPaths, file: file, line: line))
     }
 }
 
@@ -65,9 +74,11 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>],
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, file: file, line: line, block)
     }
 
     /// Calls a block on an actor with the sections as they are, and then after each commit that changes them or the given
@@ -76,19 +87,27 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
         keyPaths: [PartialKeyPath<SectionElement>],
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
     ) async -> NotificationToken {
         await observe(
             keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
             on: actor,
             _isolation: _isolation,
+            file: file,
+            line: line,
             block
         )
     }
 
     /// The changes of the sections, with the given properties of their elements.
-    public func changes(keyPaths: [PartialKeyPath<SectionElement>]) -> SectionChanges<Self> {
-        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+    public func changes(
+        keyPaths: [PartialKeyPath<SectionElement>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> SectionChanges<Self> {
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, file: file, line: line)
     }
 }
 

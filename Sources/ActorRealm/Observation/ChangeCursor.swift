@@ -309,7 +309,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                 let current = hub.currentVersion
                 let isDue = held.withLock { held in
                     if Task.isCancelled || !held.isBehind(version, current) { return true }
-                    held.listeners.append(Holding.Listener(version: version, number: number, continuation: continuation))
+                    held.listeners.append(
+                        Holding.Listener(version: version, number: number, continuation: continuation)
+                    )
                     return false
                 }
                 if isDue { continuation.resume() }
@@ -338,12 +340,12 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         let before = try? coordinator.file.beginRead()
         held.withLock { $0.skips.append(Holding.SkippedCommit(version: version, before: before, after: nil)) }
         hub.expect(version) { [weak self] snapshot in
-            self?.held.withLock { held in
-                for index in held.skips.indices where held.skips[index].version == snapshot.version {
-                    held.skips[index].after = snapshot
+            self?.held
+                .withLock { held in
+                    for index in held.skips.indices where held.skips[index].version == snapshot.version {
+                        held.skips[index].after = snapshot
+                    }
                 }
-            }
         }
     }
 }
-

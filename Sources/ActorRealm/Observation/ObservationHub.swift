@@ -183,7 +183,9 @@ final class ObservationHub: Sendable {
             return due
         }
         expectedCount.wrappingSubtract(blocks.values.reduce(0) { $0 + $1.count }, ordering: .sequentiallyConsistent)
-        guard let wanted = blocks[version], let snapshot = try? file.beginRead(), snapshot.version == version else { return }
+        guard let wanted = blocks[version], let snapshot = try? file.beginRead(), snapshot.version == version else {
+            return
+        }
         for block in wanted { block(snapshot) }
     }
 

@@ -1,7 +1,9 @@
 import RealmModel
 import RealmQuery
 
-/// One or more commits as the hub takes its observers over them. It belongs to the thread that does.
+/// One or more commits as the hub takes its observers over them.
+///
+/// It belongs to the thread that does.
 final class ObservedCommit {
     let old: FixedView
     let new: FixedView

@@ -23,11 +23,8 @@ package final class ChangeProbe {
         stamp = model.schema.stamp
     }
 
-    /// Whether a step may change the collection, or something that is observed in it.
-    ///
-    /// - Parameters:
-    ///   - keys: The collection at the old version.
-    ///   - rows: The rows of the step at the new version, in the model view of the probe.
+    /// Whether a step may change the collection, or something that is observed in it; `keys` is the collection at the old
+    /// version, and `rows` are those of the step at the new one, in the model view of the probe.
     package func isConcerned(_ keys: ObservedKeys, by step: ChangeStep, _ rows: ProbedRows) throws -> Bool {
         guard stamp == step.new.schema.stamp, !step.changesSchema else { return true }
         let current = keys.current.tree

@@ -250,7 +250,9 @@ struct RandomObservationTests {
         expectExact(delta, from: observer.content, to: next, comment)
         if let order = observer.keys.order { #expect(order.array() == next, comment) }
         if observer.subject.keyPaths == nil, next.count == Set(next).count {
-            let told = Set(delta.modifications.map { observer.content[$0] } + delta.deletions.map { observer.content[$0] })
+            let told = Set(
+                delta.modifications.map { observer.content[$0] } + delta.deletions.map { observer.content[$0] }
+            )
             let reached = world.reaching(observer.written, to: observer.subject.query.className)
             let stayed = Set(observer.content).intersection(next)
                 .subtracting(observer.inserted[observer.subject.query.className] ?? [])

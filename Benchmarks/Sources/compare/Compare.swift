@@ -5,11 +5,13 @@ import Foundation
 @MainActor
 struct Compare {
     private static let usage = """
-        usage: compare [--rows W1,W2.serial] [--objects N] [--rounds R] [--folder PATH] [--json FILE] [--readme FILE]
+        usage: compare [--rows W1,W2.serial] [--heavy yes] [--objects N] [--rounds R] [--folder PATH] [--json FILE]
+                       [--readme FILE]
                compare --from FILE --readme FILE
                compare --growth yes [--objects N] [--rounds R] [--folder PATH]
 
-        --rows     The rows to measure; all by default.
+        --rows     The rows to measure; all by default that are not heavy.
+        --heavy    Measures the rows that take minutes and gigabytes as well.
         --objects  Objects in the realm; 1,000,000 by default.
         --rounds   Rounds; medians of them are shown. 5 by default.
         --folder   A folder on the device to measure; the temporary folder by default.
@@ -92,7 +94,7 @@ struct Compare {
             ]
             var table = ResultTable()
             for round in 1...(options.number("--rounds") ?? 5) {
-                for row in RowIdentifier.rows(named: options["--rows"]) {
+                for row in RowIdentifier.rows(named: options["--rows"], heavy: options["--heavy"] != nil) {
                     for contestant in contestants {
                         let start = ContinuousClock.now
                         guard let figure = try await contestant.measure(row) else { continue }
@@ -115,7 +117,8 @@ struct Options {
     }
 
     private static let names: Set<String> = [
-        "--rows", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin", "--growth",
+        "--rows", "--heavy", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
+        "--growth",
     ]
     private var values: [String: String] = [:]
 

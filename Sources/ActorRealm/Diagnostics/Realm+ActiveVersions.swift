@@ -14,6 +14,11 @@ extension Realm {
         public let isThisProcess: Bool
         /// Where the realms of this process that stand there, or that were frozen there, were opened: `Module/File.swift:12`.
         public let openedAt: [String]
+        /// Where the observers of this process that stand there were registered, by `changes()` or `observe`, because they have
+        /// not asked for what was committed since.
+        ///
+        /// Observers of ``Realm/changes`` are listed with the place where their realm was opened.
+        public let observedAt: [String]
         /// The above in a sentence.
         public let description: String
 
@@ -23,6 +28,7 @@ extension Realm {
             processID = version.processID
             isThisProcess = version.isThisProcess
             openedAt = version.origins
+            observedAt = version.observers
             description = version.description
         }
     }

@@ -1,169 +1,351 @@
 import RealmModel
+import RealmQuery
 import RealmStorage
 import Synchronization
 
 /// Where one observer stands, and what leads from there to a later version.
 ///
 /// It holds the version that was delivered last, not a buffer: an observer that falls behind gets one change for many
-/// commits. What it computes is pending until it is accepted, because the realm that it is meant for may have moved on.
+/// commits. What it computes is offered until it is accepted, because the realm that it is meant for may have moved on.
+/// ``ChangeFlow`` decides what happens when; this holds what goes with it: the view of the version, what the subject
+/// knows of it, and whom to wake.
 ///
-/// Unchecked because `base` and `state` are used by one task at a time, the one that iterates or delivers; the rest is
-/// behind locks.
-final class ChangeCursor<Subject: ChangeSubject>: @unchecked Sendable {
-    /// A change ready to be delivered by a realm that stands on `target`.
-    struct Pending: Sendable {
-        let target: FixedView
-        let state: Subject.State
-        /// What changed since the version delivered last; nil for the initial state.
-        let delta: Subject.Delta?
-    }
-
-    private struct Base {
-        var view: FixedView
-        var state: Subject.State
-    }
-
-    /// A commit of the observer's own that it does not want to hear of.
-    private struct Skip {
-        var version: UInt64
-        var before: Snapshot?
-        var after: Snapshot?
-    }
+/// Unchecked because what changes is behind a lock, and the probe is used by the hub only, one call at a time.
+final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked Sendable {
+    typealias Holding = ChangeHolding<Subject>
+    typealias Pending = Holding.Pending
 
     let subject: Subject
     let coordinator: RealmCoordinator
-    let signal = ChangeSignal()
-    private let hub: ObservationHub
-    private let skips = Mutex<[Skip]>([])
-    private let listener = Mutex<RealmCoordinator.ListenerID?>(nil)
-    /// The version up to which everything has been told; nil before the initial state.
-    private var base: Base? {
-        didSet { if let base { signal.noteTold(of: base.view.version) } }
-    }
+    let hub: ObservationHub
+    private let lagLimit: UInt64
+    let held: Mutex<Holding>
+    private var probe: AnyObject?
 
     /// Registers: what is committed from now on is not missed.
-    init(_ subject: Subject, coordinator: RealmCoordinator, at start: Snapshot?) throws {
+    init(
+        _ subject: Subject,
+        coordinator: RealmCoordinator,
+        at start: Snapshot?,
+        lagLimit: UInt64?,
+        origin: ReaderOrigin?
+    ) throws {
         self.subject = subject
         self.coordinator = coordinator
+        self.lagLimit = lagLimit ?? .max
         hub = coordinator.observations
+        var held = Holding()
         if !subject.tellsInitialState {
             let view = if let start { try hub.view(of: start) } else { try hub.newest() }
-            base = Base(view: view, state: try subject.state(at: view))
-            signal.noteTold(of: view.version)
+            held.base = Holding.Base(view: view, state: try subject.state(at: view))
+            held.flow = ChangeFlow(knowing: view.version)
         }
-        let id = coordinator.addVersionListener { [weak self] version in self?.versionPublished(version) }
-        listener.withLock { $0 = id }
+        self.held = Mutex(held)
+        super.init(origin: origin)
+        coordinator.register(self)
     }
 
-    deinit {
-        cancel()
-    }
-
-    /// Unregisters; a task that waits for the next change stops waiting.
-    ///
-    /// - Returns: true for the first call.
     @discardableResult
-    func cancel() -> Bool {
-        let id = listener.withLock { id in
-            defer { id = nil }
-            return id
-        }
-        if let id { coordinator.removeVersionListener(id) }
-        return signal.end()
-    }
-
-    private func versionPublished(_ version: UInt64) {
-        skips.withLock { skips in
-            for index in skips.indices where skips[index].version == version && skips[index].after == nil {
-                guard let snapshot = try? coordinator.file.beginRead(), snapshot.version == version else { continue }
-                skips[index].after = snapshot
+    override func cancel() -> Bool {
+        let (isFirst, waiter, listeners, rest) = held.withLock { held in
+            let isFirst = held.flow.end()
+            defer {
+                held.waiter = nil
+                held.listeners = []
+                held.offer = nil
+                held.base = nil
             }
+            return (isFirst, held.waiter, held.listeners, (held.offer, held.base))
         }
-        signal.raise()
+        withExtendedLifetime(rest) {}
+        if isFirst { hub.unregister(self) }
+        waiter?.wake()
+        for listener in listeners { listener.continuation.resume() }
+        return isFirst
     }
 
-    /// Leaves out the changes of a version that is about to be published.
-    func skip(_ version: UInt64) {
-        let before = try? coordinator.file.beginRead()
-        skips.withLock { $0.append(Skip(version: version, before: before, after: nil)) }
+    // MARK: Asking
+
+    /// Asks for a change.
+    ///
+    /// Where the answer is to wait, ``wait(isolation:)`` does, or `block` is called when asking again is worth while.
+    func ask(orCall block: (@Sendable () -> Void)? = nil) -> ChangeFlow.Answer {
+        // What was committed before somebody asks is in the answer, whether the hub has come to it or not.
+        let current = hub.current
+        let (answer, leaves) = held.withLock { held in
+            let newest = hub.newestVersion
+            var leaves = false
+            if let current, current.version < newest, held.flow.position == .following {
+                held.flow.leaveHub(at: current.version)
+                held.base?.view = current
+                leaves = true
+            }
+            let answer = held.flow.ask(newest: newest)
+            if answer == .wait, let block { held.waiter = .block(block) }
+            return (answer, leaves)
+        }
+        if leaves { hub.moveBehind(self) }
+        return answer
     }
+
+    /// Waits until asking again is worth while.
+    func wait(isolation: isolated (any Actor)? = #isolation) async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isDue = held.withLock { held in
+                    if Task.isCancelled || held.flow.answer(newest: hub.newestVersion) != .wait { return true }
+                    held.waiter = .task(continuation)
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// What ended the observer, if that was an error.
+    var failure: (any Error)? { held.withLock { $0.failure } }
+
+    /// Whether nobody will observe any more.
+    var isEnded: Bool { held.withLock { $0.flow.isEnded } }
 
     /// Whether nothing will ever change again.
-    var isFinal: Bool { base.map { subject.isFinal($0.state) } ?? false }
+    var isFinal: Bool { held.withLock { $0.base.map { subject.isFinal($0.state) } ?? false } }
 
-    /// The version up to which everything has been told.
-    var toldVersion: UInt64? { base?.view.version }
-
-    /// Waits for a change, off every actor.
-    ///
-    /// - Returns: the change that leads to the newest version; nil when the observer was told to stop.
-    @concurrent
-    func next() async throws -> Pending? {
-        while !signal.isEnded, !Task.isCancelled {
-            if base == nil || hub.newestVersion > base!.view.version {
-                if let pending = try pending(to: hub.newest()) { return pending }
+    /// The version up to which everything has been told; nil before the initial state.
+    var toldVersion: UInt64? {
+        let current = hub.currentVersion
+        return held.withLock { held in
+            switch held.flow.position {
+            case .standing(let version): version
+            case .following: current
+            case .fresh, .overdue: nil
             }
-            await signal.wait()
         }
-        return nil
     }
 
-    /// Computes the change to another version instead, off every actor.
-    ///
-    /// - Returns: nil when it turned out that there is nothing to tell.
-    @concurrent
-    func pending(to snapshot: Snapshot, insteadOf other: Pending) async throws -> Pending? {
-        try pending(here: snapshot, insteadOf: other)
-    }
+    // MARK: Delivering
 
-    /// The same where the caller runs.
-    func pending(here snapshot: Snapshot, insteadOf other: Pending) throws -> Pending? {
-        let target = try hub.view(of: snapshot)
-        if base == nil, other.target.version < target.version {
-            var state = other.state
-            let changes = try hub.changes(from: other.target, to: target)
-            _ = try subject.advance(&state, by: changes, from: other.target, to: target)
-            return Pending(target: target, state: state, delta: nil)
-        }
-        return try pending(to: target)
+    /// Fetches the change that is offered; nil when it was withdrawn meanwhile.
+    func fetch() -> Pending? {
+        held.withLock { $0.flow.fetch() ? $0.offer : nil }
     }
 
     /// Notes that a change was delivered.
     func accept(_ pending: Pending) {
-        base = Base(view: pending.target, state: pending.state)
-        skips.withLock { $0.removeAll { $0.version <= pending.target.version } }
+        // What was known before ends outside the lock.
+        let (before, listeners) = held.withLock { held in
+            let before = (held.base, held.offer)
+            held.flow.accept()
+            held.isLate = false
+            held.base = Holding.Base(view: pending.target, state: pending.state)
+            held.offer = nil
+            held.skips.removeAll { $0.version <= pending.target.version }
+            return (before, held.takeListeners(upTo: pending.target.version))
+        }
+        withExtendedLifetime(before) {}
+        for listener in listeners { listener.continuation.resume() }
     }
 
-    /// What leads to a version; moves on silently when that is nothing.
-    private func pending(to target: FixedView) throws -> Pending? {
-        guard var from = base else {
-            return Pending(target: target, state: try subject.state(at: target), delta: nil)
+    /// Notes that the observer's realm would not be moved for the change.
+    func refuse() {
+        let before = held.withLock { held in
+            held.flow.refuse()
+            defer { held.offer = nil }
+            return held.offer
         }
-        guard target.version > from.view.version else { return nil }
-        // Own commits that are left out, as long as nothing else was to be told before them.
-        for skip in skips.withLock({ $0 }).sorted(by: { $0.version < $1.version }) {
-            guard skip.version > from.view.version, skip.version <= target.version,
-                let before = skip.before, before.version == skip.version - 1, let after = skip.after
-            else { continue }
-            if try advance(&from, to: hub.view(of: before)) != nil {
-                from = base ?? from
-                break
+        withExtendedLifetime(before) {}
+    }
+
+    override func fail(_ error: any Error) {
+        held.withLock { $0.failure = $0.failure ?? error }
+        cancel()
+    }
+
+    // MARK: What the hub asks
+
+    override func examine(_ commit: ObservedCommit) -> Bool {
+        let (base, isPlain) = held.withLock { held in
+            (held.flow.position == .following && !held.flow.isEnded ? held.base : nil, held.skips.isEmpty)
+        }
+        guard var base else { return false }
+        base.view = commit.old
+        do {
+            switch isPlain ? try verdict(base, commit) : .concerned(nil) {
+            case .unconcerned(let state):
+                return held.withLock { held in
+                    // Somebody may have asked meanwhile, and gone on alone.
+                    guard held.flow.position == .following else { return false }
+                    held.base?.state = state
+                    return true
+                }
+            case .concerned(let pending):
+                let waiter = held.withLock { held -> Holding.Waiter? in
+                    guard held.flow.position == .following else { return nil }
+                    held.base?.view = commit.old
+                    guard held.flow.fallBehind(at: commit.old.version) else {
+                        held.isLate = true
+                        return nil
+                    }
+                    return held.settle(pending)
+                }
+                waiter?.wake()
             }
-            _ = try advance(&from, to: hub.view(of: after))
-            base = from
+        } catch {
+            fail(error)
         }
-        guard let delta = try advance(&from, to: target) else {
-            accept(Pending(target: target, state: from.state, delta: nil))
-            return nil
-        }
-        return Pending(target: target, state: from.state, delta: delta)
+        return false
     }
 
-    private func advance(_ base: inout Base, to target: FixedView) throws -> Subject.Delta? {
-        guard target.version > base.view.version else { return nil }
-        let changes = try hub.changes(from: base.view, to: target)
-        let delta = try subject.advance(&base.state, by: changes, from: base.view, to: target)
-        base.view = target
-        return delta
+    override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
+        if follow(view) { return follows(view) }
+        let (base, isWanted, isPlain) = takenOver(to: view)
+        guard let base, let old = base.view, old.version < view.version else { return .stays }
+        do {
+            let verdict = isPlain ? try verdict(base, process.commit(from: old)) : .concerned(nil)
+            let (waiter, before) = held.withLock { held -> (Holding.Waiter?, Holding.Base?) in
+                switch verdict {
+                case .unconcerned(let state):
+                    if isWanted {
+                        held.flow.pass(view.version)
+                    } else if !held.flow.slide(from: old.version, to: view.version) {
+                        return (nil, nil)
+                    }
+                    defer { held.base = Holding.Base(view: view, state: state) }
+                    return (nil, held.base)
+                case .concerned(let pending):
+                    if isWanted { return (held.settle(pending), nil) }
+                    if held.flow.position == .standing(old.version) { held.isLate = true }
+                    return (nil, nil)
+                }
+            }
+            withExtendedLifetime(before) {}
+            waiter?.wake()
+        } catch {
+            fail(error)
+        }
+        return follow(view) ? follows(view) : .stays
+    }
+
+    /// What there is to be done for an observer that stands behind: where it stands, and whether somebody waits.
+    ///
+    /// Who rests is only asked whether there is something to tell, and that once. Who rests for too long is let go of.
+    private func takenOver(to view: FixedView) -> (Holding.Base?, isWanted: Bool, isPlain: Bool) {
+        let (base, isWanted, isPlain, released) = held.withLock { held in
+            var released: (Holding.Base?, Pending?)
+            if held.flow.letGo(newest: view.version, limit: lagLimit) {
+                released = (held.base, held.offer)
+                held.base = nil
+                held.offer = nil
+            }
+            let isWanted = held.flow.catchUp(to: view.version)
+            let isAsked = isWanted || held.flow.work == .resting && !held.isLate
+            return (isAsked ? held.base : nil, isWanted, held.skips.isEmpty, released)
+        }
+        withExtendedLifetime(released) {}
+        return (base, isWanted, isPlain)
+    }
+
+    /// What a commit means for the observer.
+    private enum Verdict {
+        /// Nothing; the state afterwards.
+        case unconcerned(Subject.State)
+        /// There is something to tell, or more work to do than is done here.
+        case concerned(Pending?)
+    }
+
+    private func verdict(_ base: Holding.Base, _ commit: ObservedCommit) throws -> Verdict {
+        let step = commit.step
+        if !step.changesSchema, let tables = subject.tables(base.state, in: step.old),
+            !step.changes.tables.keys.contains(where: { tables.contains($0) })
+        {
+            return .unconcerned(base.state)
+        }
+        if try !subject.isConcerned(base.state, by: commit, &probe) { return .unconcerned(base.state) }
+        guard subject.isQuick(base.state, step) else { return .concerned(nil) }
+        let (state, known) = try subject.advanced(base.state, by: commit)
+        guard let delta = known else { return .unconcerned(state) }
+        let last = subject.isFinal(state) ? commit.old : nil
+        return .concerned(Pending(target: commit.new, state: state, delta: delta, last: last))
+    }
+
+    /// Leaves the observer to the hub, if it stands there.
+    private func follow(_ view: FixedView) -> Bool {
+        held.withLock { held in
+            guard held.skips.isEmpty, held.flow.follow(view.version) else { return false }
+            held.base?.view = nil
+            return true
+        }
+    }
+
+    private func follows(_ view: FixedView) -> CatchUp {
+        let state = held.withLock { $0.base?.state }
+        return .follows(state.flatMap { subject.tables($0, in: view.model) })
+    }
+
+    override var heldVersion: UInt64? {
+        held.withLock { held in
+            if case .standing(let version) = held.flow.position, !held.flow.isEnded { version } else { nil }
+        }
+    }
+
+    // MARK: What realms ask
+
+    override func realmMoved() {
+        held.withLock { $0.flow.realmMoved() ? $0.takeWaiter() : nil }?.wake()
+    }
+
+    override func isBehind(_ version: UInt64) -> Bool {
+        let current = hub.currentVersion
+        return held.withLock { $0.isBehind(version, current) }
+    }
+
+    override func waitUntilTold(of version: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+        let number = hub.nextListener()
+        hub.listenersChanged(by: 1)
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let current = hub.currentVersion
+                let isDue = held.withLock { held in
+                    if Task.isCancelled || !held.isBehind(version, current) { return true }
+                    held.listeners.append(
+                        Holding.Listener(version: version, number: number, continuation: continuation)
+                    )
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            let listener = held.withLock { held -> Holding.Listener? in
+                guard let index = held.listeners.firstIndex(where: { $0.number == number }) else { return nil }
+                return held.listeners.remove(at: index)
+            }
+            listener?.continuation.resume()
+        }
+        hub.listenersChanged(by: -1)
+    }
+
+    override func noteFollowing(_ version: UInt64) {
+        let listeners = held.withLock { held in
+            held.flow.position == .following ? held.takeListeners(upTo: version) : []
+        }
+        for listener in listeners { listener.continuation.resume() }
+    }
+
+    // MARK: Commits that are left out
+
+    /// Leaves out the changes of a version that is about to be published.
+    func skip(_ version: UInt64) {
+        let before = try? coordinator.file.beginRead()
+        held.withLock { $0.skips.append(Holding.SkippedCommit(version: version, before: before, after: nil)) }
+        hub.expect(version) { [weak self] snapshot in
+            self?.held
+                .withLock { held in
+                    for index in held.skips.indices where held.skips[index].version == snapshot.version {
+                        held.skips[index].after = snapshot
+                    }
+                }
+        }
     }
 }

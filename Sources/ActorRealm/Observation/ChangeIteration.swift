@@ -19,15 +19,30 @@ final class ChangeIteration<Subject: ChangeSubject> {
 
     private let coordinator: RealmCoordinator
     private let configuration: Realm.Configuration
+    private let origin: ReaderOrigin?
     private var cursor: ChangeCursor<Subject>?
     private var registrationFailure: (any Error)?
     private var core: RealmCore?
+    /// Where the iteration began: on an actor, or on none.
+    private var place: (actor: ObjectIdentifier?, name: String)?
 
-    init(_ subject: Subject, coordinator: RealmCoordinator, configuration: Realm.Configuration) {
+    init(
+        _ subject: Subject,
+        coordinator: RealmCoordinator,
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin?
+    ) {
         self.coordinator = coordinator
         self.configuration = configuration
+        self.origin = origin
         do {
-            cursor = try ChangeCursor(subject, coordinator: coordinator, at: nil)
+            cursor = try ChangeCursor(
+                subject,
+                coordinator: coordinator,
+                at: nil,
+                lagLimit: configuration.maximumObserverLag.map { UInt64($0) },
+                origin: origin
+            )
         } catch {
             registrationFailure = error
         }
@@ -44,16 +59,20 @@ final class ChangeIteration<Subject: ChangeSubject> {
             return .failure(wrapped(failure))
         }
         guard let cursor else { return .end }
+        if let failure = moved(to: actor) {
+            finish()
+            return .failure(failure)
+        }
         if cursor.isFinal {
             finish()
             return .end
         }
         do {
             guard let (pending, core) = try await delivered(by: cursor, isolation: actor) else {
+                let failure = cursor.failure
                 finish()
-                return .end
+                return failure.map { .failure(wrapped($0)) } ?? .end
             }
-            cursor.accept(pending)
             return .change(pending, core)
         } catch {
             finish()
@@ -61,38 +80,59 @@ final class ChangeIteration<Subject: ChangeSubject> {
         }
     }
 
+    /// What to say when an iteration goes on elsewhere than it began: what it delivered belongs there.
+    private func moved(to actor: isolated (any Actor)?) -> Realm.Error? {
+        let here = actor.map { ObjectIdentifier($0) }
+        let name = actor.map { "the actor \(type(of: $0))" } ?? "no actor"
+        guard let place else {
+            place = (here, name)
+            return nil
+        }
+        if place.actor == here { return nil }
+        return Realm.Error(
+            .wrongIsolation,
+            "An iteration over changes began on \(place.name) and was to go on on \(name). An iterator stays where it "
+                + "began: send the sequence, and iterate it anew there.",
+            fileURL: configuration.fileURL
+        )
+    }
+
     private func delivered(
         by cursor: ChangeCursor<Subject>,
         isolation actor: isolated (any Actor)?
     ) async throws -> (ChangeCursor<Subject>.Pending, RealmCore)? {
-        guard let actor else {
-            guard let pending = try await cursor.next() else { return nil }
-            return (pending, RealmCore.frozen(at: pending.target, coordinator, configuration))
-        }
+        let isolation = actor.map { RealmIsolation($0) }
         // The realm keeps its file open, and follows it, from the registration on.
-        let isolation = RealmIsolation(actor)
-        _ = try liveCore(of: isolation, cursor)
-        while var pending = try await cursor.next() {
-            var attempts = 0
-            delivery: while !Task.isCancelled, !cursor.signal.isEnded {
+        if let isolation { _ = try liveCore(of: isolation, cursor) }
+        var attempts = 0
+        while !Task.isCancelled {
+            switch cursor.ask() {
+            case .end: return nil
+            case .compute: await cursor.compute()
+            case .wait: await cursor.wait()
+            case .fetch:
+                guard let pending = cursor.fetch() else { continue }
+                guard let isolation else {
+                    cursor.accept(pending)
+                    return (pending, RealmCore.frozen(at: pending.target, coordinator, configuration))
+                }
                 let core = try liveCore(of: isolation, cursor)
                 switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
                 case .deliver:
+                    cursor.accept(pending)
                     return (pending, core)
-                case .ended:
-                    return nil
+                case .ended: return nil
                 case .wait:
-                    await cursor.signal.wait()
                     // Later changes join this one.
-                    break delivery
+                    core.signals.noteRefusal(of: cursor)
+                    cursor.refuse()
                 case .retarget(let snapshot):
                     attempts += 1
-                    let next =
-                        attempts > Self.patience
-                        ? try cursor.pending(here: snapshot, insteadOf: pending)
-                        : try await cursor.pending(to: snapshot, insteadOf: pending)
-                    guard let next else { break delivery }
-                    pending = next
+                    if attempts > Self.patience {
+                        cursor.retargetHere(to: snapshot, insteadOf: pending)
+                    } else {
+                        await cursor.retarget(to: snapshot, insteadOf: pending)
+                    }
                 }
             }
         }
@@ -102,16 +142,16 @@ final class ChangeIteration<Subject: ChangeSubject> {
     /// The realm of the iterating actor; another one when it was invalidated, and the same after it was closed.
     private func liveCore(of isolation: RealmIsolation, _ cursor: ChangeCursor<Subject>) throws -> RealmCore {
         if let core, core.isolation.isSame(as: isolation), core.lifecycle != .invalidated { return core }
-        core?.signals.remove(cursor.signal)
-        let core = try coordinator.core(for: isolation, configuration: configuration)
-        core.signals.add(cursor.signal)
+        core?.signals.remove(cursor)
+        let core = try coordinator.core(for: isolation, configuration: configuration, origin: origin)
+        core.signals.add(cursor)
         self.core = core
         return core
     }
 
     private func finish() {
         if let cursor {
-            core?.signals.remove(cursor.signal)
+            core?.signals.remove(cursor)
             cursor.cancel()
         }
         cursor = nil

@@ -4,20 +4,12 @@ import Synchronization
 
 /// Delivers changes to a block in the isolation of a realm: what stands behind `observe`.
 ///
-/// One task waits and computes off the isolation; every delivery is handed to the isolation, in order, and the next one
-/// begins when it is done. The task keeps neither the actor nor the token alive.
+/// Nothing runs while there is nothing to tell: the hub calls when there is, and each delivery is handed to the isolation,
+/// in order; the next one begins when it is done. It keeps neither the actor nor the token alive.
 ///
-/// Unchecked because `block` and `core` are used in the isolation only.
+/// Unchecked because `block` and what is said to be the isolation's is used there only.
 final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unchecked Sendable {
     private static var patience: Int { 3 }
-
-    /// What a delivery asks for.
-    private enum Outcome: Sendable {
-        case done
-        case retarget(Snapshot)
-        case wait
-        case ended
-    }
 
     /// Called with each change and its realm, or with the failure that ends observing.
     typealias Block = (Result<ChangeCursor<Subject>.Pending, any Error>, RealmCore) -> Void
@@ -27,8 +19,19 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
     private let configuration: Realm.Configuration
     private let block: Block
     private let heldBack: ((RealmCore) -> Void)?
+    /// The isolation's: where it delivers.
     private var core: RealmCore?
+    /// The isolation's: the last version for which `heldBack` was called.
     private var lastHeldBack: UInt64 = 0
+    /// The isolation's: how often the realm moved on while a change was computed.
+    private var attempts = 0
+    private let life = Mutex(Life())
+
+    private struct Life {
+        /// Those of the realm that it delivers with.
+        var signals: ChangeSignals?
+        var isCancelled = false
+    }
 
     /// Registers, in the isolation of `origin`, which may be another one than `isolation`.
     ///
@@ -36,8 +39,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
     /// the changes.
     init(
         _ subject: Subject,
-        origin: RealmCore,
+        of origin: RealmCore,
         isolation: RealmIsolation,
+        registeredAt place: ReaderOrigin?,
         heldBack: ((RealmCore) -> Void)? = nil,
         block: @escaping Block
     ) throws {
@@ -45,20 +49,29 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         self.heldBack = heldBack
         self.isolation = isolation
         configuration = origin.configuration
-        cursor = try ChangeCursor(subject, coordinator: origin.coordinator, at: origin.model.snapshot)
-        if origin.isolation.isSame(as: isolation) {
-            core = origin
-            origin.signals.add(cursor.signal, delivers: true)
-        }
+        cursor = try ChangeCursor(
+            subject,
+            coordinator: origin.coordinator,
+            at: origin.model.snapshot,
+            lagLimit: origin.configuration.maximumObserverLag.map { UInt64($0) },
+            origin: place
+        )
+        if origin.isolation.isSame(as: isolation) { follow(origin) }
     }
 
     /// Begins to deliver.
     func start() {
-        Task.detached { await self.run() }
+        advance()
     }
 
     func cancel() -> Bool {
-        cursor.cancel()
+        let signals = life.withLock { life in
+            life.isCancelled = true
+            defer { life.signals = nil }
+            return life.signals
+        }
+        signals?.remove(cursor)
+        return cursor.cancel()
     }
 
     func skip(_ version: UInt64) {
@@ -69,117 +82,123 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         other.coordinator === cursor.coordinator && isolation.isSame(as: other.isolation)
     }
 
-    @concurrent
-    private func run() async {
-        do {
-            pumping: while var pending = try await cursor.next() {
-                var attempts = 0
-                delivery: while true {
-                    switch try await hand(pending, computesHere: attempts > Self.patience) {
-                    case .done:
-                        break delivery
-                    case .ended:
-                        break pumping
-                    case .wait:
-                        await cursor.signal.wait()
-                        break delivery
-                    case .retarget(let snapshot):
-                        attempts += 1
-                        guard let next = try await cursor.pending(to: snapshot, insteadOf: pending) else {
-                            break delivery
-                        }
-                        pending = next
-                    }
-                }
-                if cursor.isFinal { break }
+    /// Does what is to be done next; called when that changed, from anywhere, one call at a time.
+    private func advance() {
+        perform(ask())
+    }
+
+    private func ask() -> ChangeFlow.Answer {
+        cursor.ask(orCall: { [self] in advance() })
+    }
+
+    private func perform(_ answer: ChangeFlow.Answer) {
+        switch answer {
+        case .wait: break
+        case .compute:
+            Task.detached { [self] in
+                cursor.computeHere()
+                advance()
             }
-        } catch {
-            await fail(Realm.Error.wrap(error, path: cursor.coordinator.path))
+        case .fetch: hand { try $0.deliver() }
+        case .end: end()
         }
-        finish()
     }
 
-    /// Delivers in the isolation, if the realm stands right.
-    private func hand(_ pending: ChangeCursor<Subject>.Pending, computesHere: Bool) async throws -> Outcome {
-        let result = await isolated { pump -> Result<Outcome, any Error> in
-            Result { try pump.deliver(pending, computesHere: computesHere) }
+    /// Ends, with a word about why if that is an error.
+    private func end() {
+        guard let failure = cursor.failure else {
+            _ = cancel()
+            return
         }
-        return try result?.get() ?? .ended
+        let error = Realm.Error.wrap(failure, path: cursor.coordinator.path)
+        isolation.post { [self] in
+            // The token may have been let go of meanwhile.
+            if !life.withLock({ $0.isCancelled }), let core = try? liveCore() { block(.failure(error), core) }
+            _ = cancel()
+        }
     }
 
-    private func deliver(_ pending: ChangeCursor<Subject>.Pending, computesHere: Bool) throws -> Outcome {
-        guard !cursor.signal.isEnded else { return .ended }
+    /// Runs a part of the delivery in the isolation, behind what was handed to it before; ends when the isolation is gone.
+    private func hand(_ work: @escaping @Sendable (ChangePump) throws -> Void) {
+        let handover = Handover(self)
+        isolation.post {
+            guard let pump = handover.arrive() else { return }
+            do {
+                try work(pump)
+            } catch {
+                pump.cursor.fail(error)
+                pump.end()
+            }
+        }
+    }
+
+    private func deliver() throws {
+        guard let pending = cursor.fetch() else { return advance() }
         let core = try liveCore()
         switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
+        case .deliver:
+            attempts = 0
+            cursor.accept(pending)
+            block(.success(pending), core)
+            if cursor.isFinal { _ = cancel() } else { advance() }
+        case .ended:
+            _ = cancel()
         case .wait:
             if let heldBack, !core.autorefresh, !core.isInWriteTransaction, pending.target.version > lastHeldBack {
                 lastHeldBack = pending.target.version
                 heldBack(core)
             }
-            return .wait
-        case .ended: return .ended
-        case .deliver:
-            cursor.accept(pending)
-            block(.success(pending), core)
+            core.signals.noteRefusal(of: cursor)
+            cursor.refuse()
+            advance()
         case .retarget(let snapshot):
-            guard computesHere else { return .retarget(snapshot) }
-            guard let pending = try cursor.pending(here: snapshot, insteadOf: pending) else { return .done }
-            cursor.accept(pending)
-            block(.success(pending), core)
+            attempts += 1
+            if attempts > Self.patience {
+                cursor.retargetHere(to: snapshot, insteadOf: pending)
+                // The next attempt follows at once, before the realm can move.
+                let answer = ask()
+                if answer == .fetch { try deliver() } else { perform(answer) }
+            } else {
+                Task.detached { [self] in
+                    cursor.retargetHere(to: snapshot, insteadOf: pending)
+                    advance()
+                }
+            }
         }
-        return .done
     }
 
     /// The realm of the isolation; another one when it was invalidated.
     private func liveCore() throws -> RealmCore {
         if let core, core.lifecycle != .invalidated { return core }
-        core?.signals.remove(cursor.signal)
-        let core = try cursor.coordinator.core(for: isolation, configuration: configuration)
-        core.signals.add(cursor.signal, delivers: true)
-        self.core = core
+        core?.signals.remove(cursor)
+        let core = try cursor.coordinator.core(for: isolation, configuration: configuration, origin: cursor.origin)
+        follow(core)
         return core
     }
 
-    private func fail(_ error: any Error) async {
-        _ = await isolated { pump in
-            guard !pump.cursor.signal.isEnded, let core = try? pump.liveCore() else { return }
-            pump.block(.failure(error), core)
-        }
+    private func follow(_ core: RealmCore) {
+        self.core = core
+        core.signals.add(cursor, delivers: true)
+        life.withLock { $0.signals = core.signals }
     }
 
-    private func finish() {
-        core?.signals.remove(cursor.signal)
-        cursor.cancel()
-    }
+    /// Carries a pump to its isolation; one that is let go of on the way ends it.
+    private final class Handover: Sendable {
+        private let pump: Mutex<ChangePump?>
 
-    /// Runs work in the isolation, behind what was handed to it before.
-    ///
-    /// - Returns: nil when the isolation is gone.
-    private func isolated<Value: Sendable>(_ work: @escaping @Sendable (ChangePump) -> Value) async -> Value? {
-        await withCheckedContinuation { continuation in
-            let reply = Reply(continuation)
-            isolation.post { [self] in reply.give(work(self)) }
-        }
-    }
-
-    /// Resumes a continuation once: with a value, or with nil when whoever was to give one forgot.
-    private final class Reply<Value: Sendable>: Sendable {
-        private let continuation: Mutex<CheckedContinuation<Value?, Never>?>
-
-        init(_ continuation: CheckedContinuation<Value?, Never>) {
-            self.continuation = Mutex(continuation)
+        init(_ pump: ChangePump) {
+            self.pump = Mutex(pump)
         }
 
-        func give(_ value: Value?) {
-            continuation.withLock { continuation in
-                defer { continuation = nil }
-                return continuation
-            }?
-            .resume(returning: value)
+        func arrive() -> ChangePump? {
+            pump.withLock { pump in
+                defer { pump = nil }
+                return pump
+            }
         }
 
         deinit {
-            give(nil)
+            _ = arrive()?.cancel()
         }
     }
 }

@@ -1,4 +1,5 @@
 import RealmModel
+import RealmQuery
 import RealmStorage
 
 /// What an observer follows from version to version: a collection, an object or a whole realm.
@@ -19,13 +20,48 @@ protocol ChangeSubject: Sendable {
     /// Moves a state to a later version.
     ///
     /// - Returns: what there is to tell; nil for nothing.
-    func advance(
-        _ state: inout State,
-        by changes: ChangeSet,
-        from old: FixedView,
-        to new: FixedView
-    ) throws -> Delta?
+    func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> Delta?
 
     /// Whether nothing will ever change again.
     func isFinal(_ state: State) -> Bool
+
+    /// What to tell an observer that begins anew, for subjects that do not tell the initial state.
+    func resetDelta(_ state: State, at view: FixedView) -> Delta?
+
+    /// The tables of which a change can concern the subject; nil for all.
+    func tables(_ state: State, in model: ModelView) -> Set<UInt32>?
+
+    /// Whether a step can concern the subject, found out with little work; true where that is not possible.
+    ///
+    /// `probe` is kept for the next time.
+    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool
+
+    /// The state after a commit, and what there is to tell; subjects that are the same may share it.
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?)
+
+    /// Whether a step takes so little work that it need not be spread over threads.
+    func isQuick(_ state: State, _ step: ChangeStep) -> Bool
+}
+
+extension ChangeSubject {
+    func resetDelta(_ state: State, at view: FixedView) -> Delta? { nil }
+    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool { true }
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?) {
+        var state = state
+        let delta = try advance(&state, by: commit.step, from: commit.old)
+        return (state, delta)
+    }
+
+    func isQuick(_ state: State, _ step: ChangeStep) -> Bool { step.isSmall }
+}
+
+extension ChangeStep {
+    /// Whether so few rows changed that an observer gets over it in no time.
+    var isSmall: Bool {
+        var count = 0
+        for changes in self.changes.tables.values {
+            count += changes.inserted.count + changes.deleted.count + changes.modified.count
+        }
+        return count <= 256
+    }
 }

@@ -1,4 +1,5 @@
 import RealmQuery
+import RealmStorage
 
 /// The changes of a collection, as an asynchronous sequence.
 ///
@@ -53,7 +54,7 @@ public struct CollectionChanges<Collection: RealmCollection>: AsyncSequence, Sen
             switch await iteration.next(isolation: actor) {
             case .change(let pending, let core):
                 guard let change = source.change(pending, in: core, after: delivered) as Element? else { return nil }
-                delivered = change.collection
+                delivered = change.collection?.keptWhileLive
                 return change
             case .failure(let error): return .error(error)
             case .end: return nil
@@ -73,15 +74,15 @@ extension CollectionChanges.Iterator: Sendable {}
 extension ObservationSource where Subject == CollectionSubject {
     /// The change that a delivery stands for, in the realm that it is delivered with.
     ///
-    /// `delivered` is the collection delivered before, for when its owner is gone.
+    /// `delivered` is the collection delivered before.
     func change<Collection: RealmCollection>(
         _ pending: ChangeCursor<CollectionSubject>.Pending,
         in core: RealmCore,
         after delivered: Collection?
     ) -> RealmCollectionChange<Collection>? {
-        guard let collection = Collection._resolve(reference, in: core.realm()) ?? delivered else { return nil }
-        if case .keys(let observed) = pending.state, let keys = observed.keys {
-            collection._backing?.adopt(keys: keys)
+        guard let collection = resolved(pending, in: core, after: delivered) else { return nil }
+        if case .keys(let observed) = pending.state, let order = observed.order {
+            collection._backing?.adopt(order)
         }
         guard let delta = pending.delta else { return .initial(collection) }
         return .update(
@@ -96,19 +97,30 @@ extension ObservationSource where Subject == CollectionSubject {
 extension RealmCollection {
     /// The changes of the collection.
     ///
-    /// - Parameter keyPaths: The properties of the elements whose writes are modifications, dotted across links; nil for
-    ///   all of them and those of linked objects up to four links away, none for no modifications at all. Deletions and
-    ///   insertions are always told.
+    /// - Parameters:
+    ///   - keyPaths: The properties of the elements whose writes are modifications, dotted across links; nil for
+    ///     all of them and those of linked objects up to four links away, none for no modifications at all. Deletions and
+    ///     insertions are always told.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The collection is managed and live, and a key path names properties of its elements.
-    public func changes(keyPaths: [String]? = nil) -> CollectionChanges<Self> {
-        CollectionChanges(source: observationSource(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> CollectionChanges<Self> {
+        CollectionChanges(source: observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)))
     }
 }
 
 extension RealmCollection where Element: ObjectBase {
     /// The changes of the collection, with the given properties of its elements.
-    public func changes(keyPaths: [PartialKeyPath<Element>]) -> CollectionChanges<Self> {
-        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+    public func changes(
+        keyPaths: [PartialKeyPath<Element>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> CollectionChanges<Self> {
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, file: file, line: line)
     }
 }

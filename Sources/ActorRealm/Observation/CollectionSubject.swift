@@ -1,6 +1,7 @@
 import RealmModel
 import RealmQuery
 import RealmStorage
+import Synchronization
 
 /// A collection that is observed.
 struct CollectionSubject: ChangeSubject {
@@ -9,10 +10,13 @@ struct CollectionSubject: ChangeSubject {
         case values(ObservedValues)
     }
 
+    /// What the collection holds, and the properties whose writes are modifications.
+    let key: CollectionKey
+
     /// What the collection holds.
-    let descriptor: CollectionDescriptor
+    var descriptor: CollectionDescriptor { key.descriptor }
     /// The properties whose writes are modifications; nil for all of them.
-    let keyPaths: [String]?
+    var keyPaths: [String]? { key.keyPaths }
 
     var tellsInitialState: Bool { true }
 
@@ -23,6 +27,17 @@ struct CollectionSubject: ChangeSubject {
     }
 
     func state(at view: FixedView) throws -> State {
+        if let known = view.collections.withLock({ $0[key] }) { return known }
+        let state = try evaluated(at: view)
+        return view.collections.withLock { known in
+            // Somebody may have been faster.
+            if let other = known[key] { return other }
+            known[key] = state
+            return state
+        }
+    }
+
+    private func evaluated(at view: FixedView) throws -> State {
         guard let className = descriptor.className else {
             let read: ObservedValues.Reading
             let place: (ownerClass: String, ownerKey: Int64, property: String)
@@ -62,20 +77,23 @@ struct CollectionSubject: ChangeSubject {
         return .keys(try ObservedKeys(query(className), keyPaths: keyPaths, in: view.model))
     }
 
-    func advance(
-        _ state: inout State,
-        by changes: ChangeSet,
-        from old: FixedView,
-        to new: FixedView
-    ) throws -> CollectionDelta? {
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, CollectionDelta?) {
+        if let known = commit.collections[key] { return known }
+        var state = state
+        let delta = try advance(&state, by: commit.step, from: commit.old)
+        commit.collections[key] = (state, delta)
+        return (state, delta)
+    }
+
+    func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> CollectionDelta? {
         let wasFinal = isFinal(state)
         let delta: CollectionDelta
         switch state {
         case .keys(var keys):
-            delta = try keys.advance(by: changes, from: old.model, to: new.model)
+            delta = try keys.advance(by: step)
             state = .keys(keys)
         case .values(var values):
-            delta = try values.advance(by: changes, from: old.model, to: new.model)
+            delta = try values.advance(by: step)
             state = .values(values)
         }
         // The end of a collection's owner is told even when the collection was empty.
@@ -86,6 +104,31 @@ struct CollectionSubject: ChangeSubject {
         switch state {
         case .keys(let keys): keys.isSourceGone
         case .values(let values): values.isSourceGone
+        }
+    }
+
+    func tables(_ state: State, in model: ModelView) -> Set<UInt32>? {
+        switch state {
+        case .keys(let keys): keys.tables
+        case .values(let values): values.tables(in: model)
+        }
+    }
+
+    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool {
+        guard case .keys(let keys) = state, keys.canBeProbed else { return true }
+        let walker = try commit.walker
+        if let known = probe as? WalkerProbe, known.walker === walker {
+            return try known.isConcerned(keys, by: commit)
+        }
+        let made = try WalkerProbe(keys, walker)
+        probe = made
+        return try made.isConcerned(keys, by: commit)
+    }
+
+    func isQuick(_ state: State, _ step: ChangeStep) -> Bool {
+        switch state {
+        case .keys(let keys): step.isSmall && keys.isQuick
+        case .values: false
         }
     }
 

@@ -1,15 +1,18 @@
 public import Dispatch
+import RealmStorage
 
 extension Map {
     /// Calls a block with the map as it is, and then after each commit that changes it.
     ///
-    /// See ``RealmCollection/observe(keyPaths:on:_:)-([String]?,_,_)``.
+    /// See ``RealmCollection/observe(keyPaths:on:file:line:_:)-([String]?,_,_)``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
-        let source = observationSource(keyPaths: keyPaths)
+        let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Map?
         return source.observe(from: _backing?.core, on: queue.map { RealmIsolation($0) }) { result, core in
             switch result {
@@ -29,9 +32,11 @@ extension Map {
     public func observe<Target: ObjectBase>(
         keyPaths: [PartialKeyPath<Target>],
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken where Value == Target? {
-        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, file: file, line: line, block)
     }
 
     /// Calls a block on an actor with the map as it is, and then after each commit that changes it.
@@ -42,10 +47,12 @@ extension Map {
         keyPaths: [String]? = nil,
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, RealmMapChange<Map>) -> Void
     ) async -> NotificationToken {
         guard !Task.isCancelled else { return NotificationToken() }
-        let source = observationSource(keyPaths: keyPaths)
+        let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Map?
         return source.observe(from: _backing?.core, on: RealmIsolation(actor)) { [weak actor] result, core in
             guard let actor else { return }
@@ -67,12 +74,16 @@ extension Map {
         keyPaths: [PartialKeyPath<Target>],
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, RealmMapChange<Map>) -> Void
     ) async -> NotificationToken where Value == Target? {
         await observe(
             keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
             on: actor,
             _isolation: _isolation,
+            file: file,
+            line: line,
             block
         )
     }

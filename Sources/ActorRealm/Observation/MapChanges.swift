@@ -1,5 +1,6 @@
 import RealmModel
 import RealmQuery
+import RealmStorage
 
 /// The changes of a map, as an asynchronous sequence.
 ///
@@ -33,7 +34,7 @@ public struct MapChanges<Key: _MapKey, Value: RealmCollectionValue>: AsyncSequen
             switch await iteration.next(isolation: actor) {
             case .change(let pending, let core):
                 guard let change = source.change(pending, in: core, after: delivered) as Element? else { return nil }
-                delivered = change.collection
+                delivered = change.collection?.keptWhileLive
                 return change
             case .failure(let error): return .error(error)
             case .end: return nil
@@ -53,13 +54,13 @@ extension MapChanges.Iterator: Sendable {}
 extension ObservationSource where Subject == MapSubject {
     /// The change that a delivery stands for, in the realm that it is delivered with.
     ///
-    /// `delivered` is the map delivered before, for when its owner is gone.
+    /// `delivered` is the map delivered before.
     func change<Key: _MapKey, Value: RealmCollectionValue>(
         _ pending: ChangeCursor<MapSubject>.Pending,
         in core: RealmCore,
         after delivered: Map<Key, Value>?
     ) -> RealmMapChange<Map<Key, Value>>? {
-        guard let map = Map<Key, Value>._resolve(reference, in: core.realm()) ?? delivered else { return nil }
+        guard let map = resolved(pending, in: core, after: delivered) else { return nil }
         guard let delta = pending.delta else { return .initial(map) }
         return .update(
             map,
@@ -72,7 +73,7 @@ extension ObservationSource where Subject == MapSubject {
 
 extension Map {
     /// The map as something to observe.
-    func observationSource(keyPaths: [String]?) -> ObservationSource<MapSubject> {
+    func observationSource(keyPaths: [String]?, origin: ReaderOrigin?) -> ObservationSource<MapSubject> {
         guard let backing = _backing else {
             misuse("Change notifications are only supported on managed collections. Add the owner to a Realm first.")
         }
@@ -91,23 +92,35 @@ extension Map {
             subject: subject,
             reference: _reference,
             coordinator: backing.core.coordinator,
-            configuration: backing.core.configuration
+            configuration: backing.core.configuration,
+            origin: origin
         )
     }
 
     /// The changes of the map.
     ///
-    /// - Parameter keyPaths: The properties of the objects whose writes are modifications; nil for all of them and those
-    ///   of linked objects up to four links away.
+    /// - Parameters:
+    ///   - keyPaths: The properties of the objects whose writes are modifications; nil for all of them and those
+    ///     of linked objects up to four links away.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The map is managed and live, and a key path names properties of its objects.
-    public func changes(keyPaths: [String]? = nil) -> MapChanges<Key, Value> {
-        MapChanges(source: observationSource(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> MapChanges<Key, Value> {
+        MapChanges(source: observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)))
     }
 
     /// The changes of the map, with the given properties of its objects.
-    public func changes<Target: ObjectBase>(keyPaths: [PartialKeyPath<Target>]) -> MapChanges<Key, Value>
+    public func changes<Target: ObjectBase>(
+        keyPaths: [PartialKeyPath<Target>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> MapChanges<Key, Value>
     where Value == Target? {
-        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, file: file, line: line)
     }
 }

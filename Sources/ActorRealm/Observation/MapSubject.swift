@@ -48,17 +48,14 @@ struct MapSubject: ChangeSubject {
         }
     }
 
-    func advance(
-        _ state: inout ObservedEntries,
-        by changes: ChangeSet,
-        from old: FixedView,
-        to new: FixedView
-    ) throws -> EntriesDelta? {
+    func advance(_ state: inout ObservedEntries, by step: ChangeStep, from old: FixedView) throws -> EntriesDelta? {
         let wasFinal = state.isSourceGone
-        let delta = try state.advance(by: changes, from: old.model, to: new.model)
+        let delta = try state.advance(by: step)
         // The end of a map's owner is told even when the map was empty.
         return delta.isEmpty && state.isSourceGone == wasFinal ? nil : delta
     }
+
+    func tables(_ state: ObservedEntries, in model: ModelView) -> Set<UInt32>? { state.tables(in: model) }
 
     func isFinal(_ state: ObservedEntries) -> Bool { state.isSourceGone }
 }

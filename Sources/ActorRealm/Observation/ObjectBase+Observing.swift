@@ -1,5 +1,6 @@
 public import Dispatch
 import Foundation
+import RealmStorage
 
 extension ObservableModel where Self: ObjectBase {
     /// Calls a block after each commit that writes to the object, and when it is deleted.
@@ -9,6 +10,8 @@ extension ObservableModel where Self: ObjectBase {
     /// - Parameters:
     ///   - keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
     ///   - queue: A serial queue to be called on; nil for the isolation of the object's own realm.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The object is managed and live, its realm is not in a write transaction nor read-only, and the
@@ -16,18 +19,22 @@ extension ObservableModel where Self: ObjectBase {
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observeAs(Self.self, keyPaths: keyPaths, on: queue, block)
+        observeAs(Self.self, keyPaths: keyPaths, on: queue, ReaderOrigin(fileID: file, line: line), block)
     }
 
     /// Calls a block after each commit that writes to the given properties of the object, and when it is deleted.
     public func observe(
         keyPaths: [PartialKeyPath<Self>],
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, file: file, line: line, block)
     }
 
     /// Calls a block on an actor after each commit that writes to the object, and when it is deleted.
@@ -38,10 +45,12 @@ extension ObservableModel where Self: ObjectBase {
         keyPaths: [String]? = nil,
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
         guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
-        let source = observationSource(keyPaths: keyPaths)
+        let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         return source.observe(from: core, on: RealmIsolation(actor)) { [weak actor] result, core in
             guard let actor else { return }
             switch result {
@@ -57,12 +66,16 @@ extension ObservableModel where Self: ObjectBase {
         keyPaths: [PartialKeyPath<Self>],
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
         await observe(
             keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
             on: actor,
             _isolation: _isolation,
+            file: file,
+            line: line,
             block
         )
     }
@@ -74,18 +87,21 @@ extension ObjectBase {
     public final func observe<T: ObjectBase>(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (ObjectChange<T>) -> Void
     ) -> NotificationToken {
-        observeAs(T.self, keyPaths: keyPaths, on: queue, block)
+        observeAs(T.self, keyPaths: keyPaths, on: queue, ReaderOrigin(fileID: file, line: line), block)
     }
 
     final func observeAs<T: ObjectBase>(
         _ type: T.Type,
         keyPaths: [String]?,
         on queue: DispatchQueue?,
+        _ origin: ReaderOrigin,
         _ block: @escaping (ObjectChange<T>) -> Void
     ) -> NotificationToken {
-        let source = observationSource(keyPaths: keyPaths)
+        let source = observationSource(keyPaths: keyPaths, origin: origin)
         return source.observe(from: core, on: queue.map { RealmIsolation($0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error as NSError))

@@ -1,5 +1,6 @@
 import Foundation
 import RealmModel
+import RealmStorage
 
 /// The changes of one object, as an asynchronous sequence.
 ///
@@ -63,8 +64,9 @@ extension ObservationSource where Subject == ObjectSubject {
         guard case .changed(let names, let before)? = pending.delta,
             let object = Value._resolve(reference, in: core.realm())
         else { return .deleted }
-        let frozen = RealmCore.frozen(at: before, coordinator, configuration)
-        let old = Value._resolve(reference, in: frozen.realm())
+        let old = before.flatMap { before in
+            Value._resolve(reference, in: RealmCore.frozen(at: before, coordinator, configuration).realm())
+        }
         let schema = core.model.schema[subject.className]
         return .change(
             object,
@@ -87,15 +89,26 @@ nonisolated extension ObjectBase: ObservableModel {}
 extension ObservableModel where Self: ObjectBase {
     /// The changes of the object.
     ///
-    /// - Parameter keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    /// - Parameters:
+    ///   - keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The object is managed and live, and a key path names its properties.
-    public func changes(keyPaths: [String]? = nil) -> ObjectChanges<Self> {
-        ObjectChanges(source: observationSource(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> ObjectChanges<Self> {
+        ObjectChanges(source: observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)))
     }
 
     /// The changes of the object, in the given properties.
-    public func changes(keyPaths: [PartialKeyPath<Self>]) -> ObjectChanges<Self> {
-        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+    public func changes(
+        keyPaths: [PartialKeyPath<Self>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> ObjectChanges<Self> {
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, file: file, line: line)
     }
 }

@@ -12,8 +12,8 @@ struct ObjectSubject: ChangeSubject {
     }
 
     enum Delta: Sendable {
-        /// These properties were written; where their old values are.
-        case changed([String], before: FixedView)
+        /// These properties were written; where their old values are, nil when those are no longer known.
+        case changed([String], before: FixedView?)
         case deleted
     }
 
@@ -38,15 +38,17 @@ struct ObjectSubject: ChangeSubject {
         _ = try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
     }
 
-    func state(at view: FixedView) throws -> State {
-        guard let table = try view.model.table(named: className) else {
+    func state(at view: FixedView) throws -> State { try state(in: view.model) }
+
+    private func state(in model: ModelView) throws -> State {
+        guard let table = try model.table(named: className) else {
             return State(observed: nil, table: 0, isDeleted: true)
         }
         var observed: [(name: String, paths: ChangePaths)]?
         if let labels {
             observed = try labels.map { label in
                 let paths = label.keyPaths.map { PropertyPath($0) }
-                return (label.name, try ChangePaths(paths, in: className, schema: view.model.schema))
+                return (label.name, try ChangePaths(paths, in: className, schema: model.schema))
             }
         } else if let keyPaths, !keyPaths.isEmpty {
             var names: [String] = []
@@ -56,7 +58,7 @@ struct ObjectSubject: ChangeSubject {
                 if paths[String(name)] == nil { names.append(String(name)) }
                 paths[String(name), default: []].append(PropertyPath(keyPath))
             }
-            let schema = view.model.schema
+            let schema = model.schema
             let inOrder = names.sorted { one, two in
                 table.schema.ordinal(of: one) ?? .max < table.schema.ordinal(of: two) ?? .max
             }
@@ -67,30 +69,51 @@ struct ObjectSubject: ChangeSubject {
         return State(observed: observed, table: table.id, isDeleted: try !table.contains(key: key))
     }
 
-    func advance(
-        _ state: inout State,
-        by changes: ChangeSet,
-        from old: FixedView,
-        to new: FixedView
-    ) throws -> Delta? {
+    func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> Delta? {
         guard !state.isDeleted else { return nil }
-        guard try new.model.table(id: state.table)?.contains(key: key) == true else {
+        if step.changesSchema { state = try self.state(in: step.new) }
+        guard try !state.isDeleted && step.new.table(id: state.table)?.contains(key: key) == true else {
             state.isDeleted = true
             return .deleted
         }
         let names: [String]
         if let observed = state.observed {
-            names =
-                try observed.filter {
-                    try $0.paths.changedKeys(in: changes, from: old.model, to: new.model).contains(key)
-                }
-                .map(\.name)
+            names = try observed.filter { try $0.paths.changedKeys(in: step).contains(key) }.map(\.name)
         } else {
-            let written = changes.tables[state.table]?.modified.first { $0.key == key }?.columns ?? ColumnSet()
-            let properties = new.model.schema.schema(of: state.table)?.properties ?? []
+            let written = columnsWritten(in: step.changes.tables[state.table])
+            let properties = step.new.schema.schema(of: state.table)?.properties ?? []
             names = written.columns.filter(properties.indices.contains).map { properties[$0].name }
         }
         return names.isEmpty ? nil : .changed(names, before: old)
+    }
+
+    private func columnsWritten(in changes: TableChanges?) -> ColumnSet {
+        guard let modified = changes?.modified else { return ColumnSet() }
+        var low = 0
+        var high = modified.count
+        while low < high {
+            let middle = (low + high) / 2
+            if modified[middle].key < key { low = middle + 1 } else { high = middle }
+        }
+        return low < modified.count && modified[low].key == key ? modified[low].columns : ColumnSet()
+    }
+
+    func resetDelta(_ state: State, at view: FixedView) -> Delta? {
+        if state.isDeleted { return .deleted }
+        let all = view.model.schema.schema(of: state.table)?.properties.filter(\.isStored).map(\.name) ?? []
+        return .changed(state.observed?.map(\.name) ?? all, before: nil)
+    }
+
+    func tables(_ state: State, in model: ModelView) -> Set<UInt32>? {
+        var tables: Set<UInt32> = [state.table]
+        for observed in state.observed ?? [] { tables.formUnion(observed.paths.tables) }
+        return tables
+    }
+
+    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool {
+        guard state.observed == nil, !commit.step.changesSchema else { return true }
+        let changes = commit.step.changes.tables[state.table]
+        return !columnsWritten(in: changes).isEmpty || changes?.deleted.contains(key) == true
     }
 
     func isFinal(_ state: State) -> Bool { state.isDeleted }

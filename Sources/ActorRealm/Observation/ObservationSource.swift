@@ -1,5 +1,6 @@
 import RealmModel
 import RealmQuery
+import RealmStorage
 
 /// What a sequence of changes is made of: the file, what is observed in it, and how to find that in any isolation.
 struct ObservationSource<Subject: ChangeSubject>: Sendable {
@@ -7,10 +8,31 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
     let reference: _ConfinedReference
     let coordinator: RealmCoordinator
     let configuration: Realm.Configuration
+    /// Where the program asked for it.
+    let origin: ReaderOrigin?
 
     func makeIteration() -> ChangeIteration<Subject> {
-        ChangeIteration(subject, coordinator: coordinator, configuration: configuration)
+        ChangeIteration(subject, coordinator: coordinator, configuration: configuration, origin: origin)
     }
+
+    /// What is observed, in the realm that a change is delivered with.
+    ///
+    /// That is what was `delivered` before in the same realm; the last that there was when its owner is gone.
+    func resolved<Confined: ThreadConfined>(
+        _ pending: ChangeCursor<Subject>.Pending,
+        in core: RealmCore,
+        after delivered: Confined?
+    ) -> Confined? {
+        if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core { return delivered }
+        if let resolved = Confined._resolve(reference, in: core.realm()) ?? delivered { return resolved }
+        guard let last = pending.last else { return nil }
+        return Confined._resolve(reference, in: RealmCore.frozen(at: last, coordinator, configuration).realm())
+    }
+}
+
+extension ThreadConfined {
+    /// The value itself where keeping it holds no version.
+    var keptWhileLive: Self? { isFrozen ? nil : self }
 }
 
 extension RealmCore {
@@ -46,7 +68,7 @@ extension RealmCore {
 
 extension RealmCollection {
     /// The collection as something to observe.
-    func observationSource(keyPaths: [String]?) -> ObservationSource<CollectionSubject> {
+    func observationSource(keyPaths: [String]?, origin: ReaderOrigin?) -> ObservationSource<CollectionSubject> {
         guard let backing = _backing else {
             misuse(
                 "Change notifications are only supported on managed collections. Add the owner to a Realm first."
@@ -54,7 +76,7 @@ extension RealmCollection {
         }
         backing.core.checkObservable()
         let keyPaths = keyPaths?.map { backing.columnName($0) }
-        let subject = CollectionSubject(descriptor: backing.descriptor, keyPaths: keyPaths)
+        let subject = CollectionSubject(key: CollectionKey(backing.descriptor, keyPaths: keyPaths))
         do {
             try subject.validate(in: backing.core.model)
         } catch {
@@ -64,7 +86,8 @@ extension RealmCollection {
             subject: subject,
             reference: _reference,
             coordinator: backing.core.coordinator,
-            configuration: backing.core.configuration
+            configuration: backing.core.configuration,
+            origin: origin
         )
     }
 }
@@ -73,7 +96,8 @@ extension ObjectBase {
     /// The object as something to observe.
     final func observationSource(
         keyPaths: [String]? = nil,
-        labels: [ObjectSubject.Label]? = nil
+        labels: [ObjectSubject.Label]? = nil,
+        origin: ReaderOrigin?
     ) -> ObservationSource<ObjectSubject> {
         guard let core, case .object(let className, let key) = _reference.content else {
             misuse(
@@ -93,7 +117,8 @@ extension ObjectBase {
             subject: subject,
             reference: _reference,
             coordinator: core.coordinator,
-            configuration: core.configuration
+            configuration: core.configuration,
+            origin: origin
         )
     }
 }

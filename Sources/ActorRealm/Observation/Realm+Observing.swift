@@ -1,3 +1,5 @@
+import RealmStorage
+
 extension Realm {
     /// What a realm tells the blocks of ``observe(_:)``.
     @frozen
@@ -16,13 +18,18 @@ extension Realm {
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The realm is live and writable, not in a write transaction, and belongs to an actor, a queue or a
     ///   scheduler.
-    public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
+    public func observe(
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: @escaping NotificationBlock
+    ) -> NotificationToken {
         core.checkObservable(deliveringTo: core.isolation)
         do {
             let pump = try ChangePump(
                 RealmSubject(),
-                origin: core,
+                of: core,
                 isolation: core.isolation,
+                registeredAt: ReaderOrigin(fileID: file, line: line),
                 heldBack: { block(.refreshRequired, $0.realm()) },
                 block: { result, core in
                     if case .success = result { block(.didChange, core.realm()) }

@@ -11,7 +11,7 @@ extension RealmChange {
             let both = merged[name]?.merging(change) ?? change
             merged[name] = both.isEmpty ? nil : both
         }
-        return RealmChange(version: later.version, classes: merged)
+        return RealmChange(version: later.version, classes: merged, isReset: isReset || later.isReset)
     }
 }
 

@@ -16,4 +16,15 @@ public struct RealmChange: Sendable, Equatable {
     public let version: UInt64
     /// The changes per class name, for the classes that have any.
     public let classes: [String: ClassChange]
+    /// Whether more changed than is told: the observer fell so far behind that the changes since the element before are
+    /// no longer known, as ``Realm/Configuration/maximumObserverLag`` says.
+    ///
+    /// Whoever keeps something in step with the realm reads it anew.
+    public let isReset: Bool
+
+    init(version: UInt64, classes: [String: ClassChange], isReset: Bool = false) {
+        self.version = version
+        self.classes = classes
+        self.isReset = isReset
+    }
 }

@@ -1,6 +1,7 @@
 /// The changes of a whole realm, as an asynchronous sequence of keys per class.
 ///
-/// It has no initial element. Iterated on an actor that has a realm of the file, that realm stands at the version of the
+/// It has no initial element. A loop that falls behind further than ``Realm/Configuration/maximumObserverLag`` gets an
+/// element with `isReset`. Iterated on an actor that has a realm of the file, that realm stands at the version of the
 /// change while the loop's body runs without suspending.
 public struct RealmChanges: AsyncSequence, Sendable {
     /// One change, made of one or more commits.
@@ -44,7 +45,8 @@ extension Realm {
                 subject: RealmSubject(),
                 reference: _ConfinedReference(.unmanaged),
                 coordinator: core.coordinator,
-                configuration: core.configuration
+                configuration: core.configuration,
+                origin: core.origin
             )
         )
     }

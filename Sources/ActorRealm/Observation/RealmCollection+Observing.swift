@@ -1,4 +1,5 @@
 public import Dispatch
+import RealmStorage
 
 extension RealmCollection {
     /// Calls a block with the collection as it is, and then after each commit that changes it.
@@ -7,8 +8,10 @@ extension RealmCollection {
     /// stands at exactly the version of the change; never inside a write transaction, and in the order of the commits.
     ///
     /// - Parameters:
-    ///   - keyPaths: The properties whose writes are modifications; see ``changes(keyPaths:)-([String]?)``.
+    ///   - keyPaths: The properties whose writes are modifications; see ``changes(keyPaths:file:line:)-([String]?,_,_)``.
     ///   - queue: A serial queue to be called on; nil for the isolation of the collection's own realm.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The collection is managed and live, its realm is not in a write transaction nor read-only, and the
@@ -16,9 +19,11 @@ extension RealmCollection {
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        let source = observationSource(keyPaths: keyPaths)
+        let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Self?
         return source.observe(from: _backing?.core, on: queue.map { RealmIsolation($0) }) { result, core in
             switch result {
@@ -40,10 +45,12 @@ extension RealmCollection {
         keyPaths: [String]? = nil,
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
         guard !Task.isCancelled else { return NotificationToken() }
-        let source = observationSource(keyPaths: keyPaths)
+        let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Self?
         return source.observe(from: _backing?.core, on: RealmIsolation(actor)) { [weak actor] result, core in
             guard let actor else { return }
@@ -65,9 +72,11 @@ extension RealmCollection where Element: ObjectBase {
     public func observe(
         keyPaths: [PartialKeyPath<Element>],
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, file: file, line: line, block)
     }
 
     /// Calls a block on an actor with the collection as it is, and then after each commit that changes it or the given
@@ -76,12 +85,16 @@ extension RealmCollection where Element: ObjectBase {
         keyPaths: [PartialKeyPath<Element>],
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
         await observe(
             keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
             on: actor,
             _isolation: _isolation,
+            file: file,
+            line: line,
             block
         )
     }
@@ -90,18 +103,24 @@ extension RealmCollection where Element: ObjectBase {
 extension ObservationSource {
     /// Registers a block.
     ///
-    /// `origin` is the realm that is observed, in whose isolation the caller runs; `isolation` is where to deliver, nil
-    /// for that of `origin`.
+    /// `core` is the realm that is observed, in whose isolation the caller runs; `isolation` is where to deliver, nil
+    /// for that of `core`.
     func observe(
-        from origin: RealmCore?,
+        from core: RealmCore?,
         on isolation: RealmIsolation?,
         _ block: @escaping ChangePump<Subject>.Block
     ) -> NotificationToken {
-        guard let origin else { return NotificationToken() }
-        let isolation = isolation ?? origin.isolation
-        origin.checkObservable(deliveringTo: isolation)
+        guard let core else { return NotificationToken() }
+        let isolation = isolation ?? core.isolation
+        core.checkObservable(deliveringTo: isolation)
         do {
-            let pump = try ChangePump(subject, origin: origin, isolation: isolation, block: block)
+            let pump = try ChangePump(
+                subject,
+                of: core,
+                isolation: isolation,
+                registeredAt: origin,
+                block: block
+            )
             pump.start()
             return NotificationToken(pump)
         } catch {

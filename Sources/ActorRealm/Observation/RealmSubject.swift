@@ -1,4 +1,5 @@
 import RealmModel
+import RealmQuery
 import RealmStorage
 
 /// A whole realm that is observed.
@@ -9,15 +10,10 @@ struct RealmSubject: ChangeSubject {
 
     func state(at view: FixedView) -> State { State() }
 
-    func advance(
-        _ state: inout State,
-        by changes: ChangeSet,
-        from old: FixedView,
-        to new: FixedView
-    ) -> RealmChange? {
+    func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) -> RealmChange? {
         var classes: [String: RealmChange.ClassChange] = [:]
-        for (table, changes) in changes.tables where !changes.isEmpty {
-            let schema = new.model.schema.schema(of: table) ?? old.model.schema.schema(of: table)
+        for (table, changes) in step.changes.tables where !changes.isEmpty {
+            let schema = step.new.schema.schema(of: table) ?? step.old.schema.schema(of: table)
             guard let name = schema?.name else { continue }
             classes[name] = RealmChange.ClassChange(
                 inserted: changes.inserted,
@@ -25,8 +21,14 @@ struct RealmSubject: ChangeSubject {
                 modified: changes.modified.map(\.key)
             )
         }
-        return classes.isEmpty ? nil : RealmChange(version: new.version, classes: classes)
+        return classes.isEmpty ? nil : RealmChange(version: step.new.snapshot.version, classes: classes)
     }
+
+    func resetDelta(_ state: State, at view: FixedView) -> RealmChange? {
+        RealmChange(version: view.version, classes: [:], isReset: true)
+    }
+
+    func tables(_ state: State, in model: ModelView) -> Set<UInt32>? { nil }
 
     func isFinal(_ state: State) -> Bool { false }
 }

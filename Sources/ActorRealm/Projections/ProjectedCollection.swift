@@ -1,5 +1,3 @@
-public import Dispatch
-
 /// The values of one property of a collection's objects, as `projectTo` makes them.
 ///
 /// It is live, and written through: `projection.friendNames[0] = "Ann"` sets the property of the first friend.
@@ -41,21 +39,6 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> ProjectedCollection? {
         guard case .projected(let resolver) = reference.content else { return nil }
         return (resolver.resolve(realm) as? ProjectedSource<Value>).map { ProjectedCollection(source: $0) }
-    }
-
-    /// Calls a block with the values as they are, and then after each commit that changes the collection or the property.
-    ///
-    /// - Parameters:
-    ///   - keyPaths: The properties whose writes are modifications; nil for the projected one.
-    ///   - queue: A serial queue to be called on; nil for the isolation of the realm.
-    ///   - block: Gets the changes.
-    /// - Returns: A token that keeps the observer; its deallocation ends it.
-    public func observe(
-        keyPaths: [String]? = nil,
-        on queue: DispatchQueue? = nil,
-        _ block: @escaping (RealmCollectionChange<ProjectedCollection<Value>>) -> Void
-    ) -> NotificationToken {
-        source.observe(keyPaths: keyPaths, on: queue, block)
     }
 
     /// Whether both are one property of the same collection.

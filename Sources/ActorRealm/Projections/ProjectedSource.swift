@@ -1,4 +1,5 @@
-import Dispatch
+import RealmQuery
+import RealmStorage
 
 /// What stands behind a projected collection, whatever the class and the kind of collection.
 ///
@@ -15,13 +16,13 @@ class ProjectedSource<Value: RealmCollectionValue> {
 
     func isSame(as other: ProjectedSource) -> Bool { fatalError("abstract") }
 
-    func observe(
-        keyPaths: [String]?,
-        on queue: DispatchQueue?,
-        _ block: @escaping (RealmCollectionChange<ProjectedCollection<Value>>) -> Void
-    ) -> NotificationToken {
+    /// The values as something to observe; with nil for key paths, only writes to the property count.
+    func observation(keyPaths: [String]?, origin: ReaderOrigin) -> (ObservationSource<CollectionSubject>, RealmCore?) {
         fatalError("abstract")
     }
+
+    /// Takes the order of the objects from an observer that knows it.
+    func adopt(_ order: ObservedOrder) { fatalError("abstract") }
 }
 
 /// A property of the objects of one collection.
@@ -71,31 +72,25 @@ where Base.Element: ObjectBase {
         return keyPath == other.keyPath && collection == other.collection
     }
 
-    override func observe(
+    override func observation(
         keyPaths: [String]?,
-        on queue: DispatchQueue?,
-        _ block: @escaping (RealmCollectionChange<ProjectedCollection<Value>>) -> Void
-    ) -> NotificationToken {
-        let keyPath = keyPath
-        func projected(_ collection: Base) -> ProjectedCollection<Value> {
-            ProjectedCollection(source: CollectionProjection<Base, Value>(collection, keyPath))
-        }
-        return collection.observe(keyPaths: keyPaths ?? [PathRecorder.name(of: keyPath)], on: queue) { change in
-            switch change {
-            case .initial(let collection): block(.initial(projected(collection)))
-            case .update(let collection, let deletions, let insertions, let modifications):
-                block(
-                    .update(
-                        projected(collection),
-                        deletions: deletions,
-                        insertions: insertions,
-                        modifications: modifications
-                    )
-                )
-            case .error(let error): block(.error(error))
-            }
-        }
+        origin: ReaderOrigin
+    ) -> (ObservationSource<CollectionSubject>, RealmCore?) {
+        let source = collection.observationSource(
+            keyPaths: keyPaths ?? [PathRecorder.name(of: keyPath)],
+            origin: origin
+        )
+        let projected = ObservationSource(
+            subject: source.subject,
+            reference: reference,
+            coordinator: source.coordinator,
+            configuration: source.configuration,
+            origin: origin
+        )
+        return (projected, collection._backing?.core)
     }
+
+    override func adopt(_ order: ObservedOrder) { collection._backing?.adopt(order) }
 }
 
 /// Finds a projected collection again in a realm; unchecked because it holds references and key paths only.

@@ -1,9 +1,10 @@
 public import Dispatch
 import Foundation
+import RealmStorage
 
 extension ProjectionObservable {
-    fileprivate func projectionSource(keyPaths: [String]?) -> ObservationSource<ObjectSubject> {
-        rootObject.observationSource(labels: ProjectionSchema.labels(keyPaths, in: Self.self))
+    fileprivate func projectionSource(keyPaths: [String]?, origin: ReaderOrigin) -> ObservationSource<ObjectSubject> {
+        rootObject.observationSource(labels: ProjectionSchema.labels(keyPaths, in: Self.self), origin: origin)
     }
 
     private static func names(_ keyPaths: [PartialKeyPath<Self>]) -> [String] {
@@ -20,14 +21,18 @@ extension ProjectionObservable {
     /// - Parameters:
     ///   - keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
     ///   - queue: A serial queue to be called on; nil for the isolation of the object's own realm.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        let source = projectionSource(keyPaths: keyPaths)
+        let source = projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         return source.observe(from: rootObject.core, on: queue.map { RealmIsolation($0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error as NSError))
@@ -40,9 +45,11 @@ extension ProjectionObservable {
     public func observe(
         keyPaths: [PartialKeyPath<Self>],
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: Self.names(keyPaths), on: queue, block)
+        observe(keyPaths: Self.names(keyPaths), on: queue, file: file, line: line, block)
     }
 
     /// Calls a block on an actor after each commit that writes to what the projection shows, and when its object is
@@ -51,10 +58,12 @@ extension ProjectionObservable {
         keyPaths: [String]? = nil,
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
         guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
-        let source = projectionSource(keyPaths: keyPaths)
+        let source = projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         return source.observe(from: rootObject.core, on: RealmIsolation(actor)) { [weak actor] result, core in
             guard let actor else { return }
             switch result {
@@ -69,22 +78,42 @@ extension ProjectionObservable {
         keyPaths: [PartialKeyPath<Self>],
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        await observe(keyPaths: Self.names(keyPaths), on: actor, _isolation: _isolation, block)
+        await observe(
+            keyPaths: Self.names(keyPaths),
+            on: actor,
+            _isolation: _isolation,
+            file: file,
+            line: line,
+            block
+        )
     }
 
     /// The changes of what the projection shows.
     ///
-    /// - Parameter keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
+    /// - Parameters:
+    ///   - keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     /// - Returns: A sequence that may be sent anywhere.
-    public func changes(keyPaths: [String]? = nil) -> ProjectionChanges<Self> {
-        ProjectionChanges(source: projectionSource(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> ProjectionChanges<Self> {
+        ProjectionChanges(source: projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)))
     }
 
     /// The changes of the given properties.
-    public func changes(keyPaths: [PartialKeyPath<Self>]) -> ProjectionChanges<Self> {
-        changes(keyPaths: Self.names(keyPaths))
+    public func changes(
+        keyPaths: [PartialKeyPath<Self>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> ProjectionChanges<Self> {
+        changes(keyPaths: Self.names(keyPaths), file: file, line: line)
     }
 }
 
@@ -97,8 +126,9 @@ extension ObservationSource where Subject == ObjectSubject {
         guard case .changed(let names, let before)? = pending.delta,
             let projection = Value._resolve(reference, in: core.realm())
         else { return .deleted }
-        let frozen = RealmCore.frozen(at: before, coordinator, configuration)
-        let old = Value.Root._resolve(reference, in: frozen.realm())
+        let old = before.flatMap { before in
+            Value.Root._resolve(reference, in: RealmCore.frozen(at: before, coordinator, configuration).realm())
+        }
         let properties = ProjectionSchema.of(Value.self)
         return .change(
             projection,

@@ -80,6 +80,18 @@ extension Realm {
         public var seedFilePath: URL?
         /// Refuses writes while more than so many versions are pinned by readers; nil for no limit.
         public var maximumNumberOfActiveVersions: UInt?
+        /// How many versions an observer may stay behind without asking for a change; nil for any number.
+        ///
+        /// A loop over `changes()` that does not come back for its next element, or a block on an actor that does not get to
+        /// run it, holds the version that it knows in the file. One that is further behind than this lets go of it. What
+        /// it is told next is the state as it stands then: `.initial` again for a collection, a map or sections; for an
+        /// object a change of all observed properties without old values, or its deletion; for ``Realm/changes`` an
+        /// element with `isReset`.
+        ///
+        /// So many versions later an observer is better off with the state than with the changes: the query is evaluated
+        /// anew for either. Observers that ask in time never see this. What holds which version, ``Realm/activeVersions``
+        /// tells.
+        public var maximumObserverLag: UInt? = 100_000
         /// The model classes of the realm; nil for all of the process.
         public var objectTypes: [ObjectBase.Type]?
         /// When a commit counts as done.

@@ -54,6 +54,7 @@ final class RealmCoordinator: Sendable {
         }
         space.attach(writes)
         relay.attach(self)
+        file.pinHolders.attach { [weak observations] in observations?.holders ?? [] }
     }
 
     deinit {
@@ -193,6 +194,12 @@ final class RealmCoordinator: Sendable {
         return id
     }
 
+    /// Has an observer taken to new versions, until it unregisters.
+    func register(_ observer: ObservationMember) {
+        observations.register(observer)
+        watchVersions()
+    }
+
     /// Ends what ``addVersionListener(_:)`` began.
     func removeVersionListener(_ id: ListenerID) {
         state.withLock { state in state.listeners.removeAll { $0.id == id } }
@@ -200,6 +207,7 @@ final class RealmCoordinator: Sendable {
 
     /// Tells realms and listeners of a version; called in the order of the versions.
     fileprivate func versionPublished(_ version: UInt64) {
+        observations.versionPublished(version)
         let (listeners, cores) = state.withLock { ($0.listeners, Array($0.cores.values)) }
         for listener in listeners { listener.body(version) }
         for core in cores { core.postRefresh() }

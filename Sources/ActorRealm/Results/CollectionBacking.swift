@@ -59,6 +59,8 @@ public final class _CollectionBacking {
         var generation: UInt64 = 0
         var writeCount: UInt64 = 0
         var keys: [Int64]?
+        /// Keys that an observer knows: their places are found without listing them.
+        var order: ObservedOrder?
         var values: [StoredValue]?
         var count: Int?
     }
@@ -336,7 +338,7 @@ public final class _CollectionBacking {
         checkReading()
         return withCache { cache in
             if let keys = cache.keys { return keys }
-            let keys = attempt { try computeKeys() }
+            let keys = cache.order?.array() ?? attempt { try computeKeys() }
             cache.keys = keys
             return keys
         }
@@ -347,10 +349,11 @@ public final class _CollectionBacking {
     func freshValues() throws -> [StoredValue] { try computeValues() }
 
     /// Takes keys that were computed elsewhere, for the version that the realm stands on.
-    func adopt(keys: [Int64]) {
+    func adopt(_ order: ObservedOrder) {
         withCache { cache in
-            cache.keys = keys
-            cache.count = keys.count
+            cache.keys = nil
+            cache.order = order
+            cache.count = order.count
         }
     }
 
@@ -523,6 +526,7 @@ public final class _CollectionBacking {
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
         if let equality, refinement == nil, let elements { return attempt { try elements.firstKey(equality) } }
         if let known = withCache({ $0.keys }) { return known.first }
+        if let order = withCache({ $0.order }) { return order.count > 0 ? order[0] : nil }
         let steps = steps
         if case .table = source, steps.isEmpty, let elements {
             if let equality { return attempt { try elements.firstKey(equality) } }
@@ -546,6 +550,11 @@ public final class _CollectionBacking {
             }
             return key
         }
+        checkReading()
+        if let order = withCache({ $0.keys == nil ? $0.order : nil }) {
+            guard index >= 0, index < order.count else { indexOutOfBounds(index, count: order.count) }
+            return order[index]
+        }
         let keys = keys()
         guard keys.indices.contains(index) else { indexOutOfBounds(index, count: keys.count) }
         return keys[index]
@@ -555,6 +564,7 @@ public final class _CollectionBacking {
     func index(of key: Int64) -> Int? {
         core.checkAccess()
         if isWholeTable, let elements { return attempt { try elements.table.index(of: key) } }
+        if let order = withCache({ $0.order }) { return order.firstIndex(of: key) }
         return keys().firstIndex(of: key)
     }
 
@@ -599,7 +609,7 @@ public final class _CollectionBacking {
         }
         let aggregation = try Aggregation(operation, of: PropertyPath(columnName(property)), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }
-        if case .table = source, let query, !isNarrowed, withCache({ $0.keys }) == nil {
+        if case .table = source, let query, !isNarrowed, withCache({ $0.keys == nil && $0.order == nil }) {
             return _Stored(try aggregation.value(where: query))
         }
         return _Stored(try aggregation.value(of: keys()))

@@ -9,8 +9,11 @@ extension RealmSectionedResult {
     /// closure that finds the sections' keys runs there too. When the file cannot be read any more, observing ends.
     ///
     /// - Parameters:
-    ///   - keyPaths: The properties whose writes are modifications; see ``RealmCollection/changes(keyPaths:)-([String]?)``.
+    ///   - keyPaths: The properties whose writes are modifications; see
+    ///     ``RealmCollection/changes(keyPaths:file:line:)-([String]?,_,_)``.
     ///   - queue: A serial queue to be called on; nil for the isolation of the sections' own realm.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
     /// - Precondition: The sections are live, their realm is not in a write transaction nor read-only, and the caller runs
@@ -18,9 +21,11 @@ extension RealmSectionedResult {
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
     ) -> NotificationToken {
-        let observation = _observation(keyPaths: keyPaths)
+        let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.follow()
         return observation.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
             result,
@@ -38,10 +43,12 @@ extension RealmSectionedResult {
         keyPaths: [String]? = nil,
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
     ) async -> NotificationToken {
         guard !Task.isCancelled else { return NotificationToken() }
-        let observation = _observation(keyPaths: keyPaths)
+        let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.follow()
         return observation.source.observe(from: observation.core, on: RealmIsolation(actor)) {
             [weak actor] result, core in
@@ -52,10 +59,17 @@ extension RealmSectionedResult {
 
     /// The changes of the sections, as an asynchronous sequence to be iterated where the sections belong.
     ///
-    /// - Parameter keyPaths: The properties whose writes are modifications; nil for all of them.
+    /// - Parameters:
+    ///   - keyPaths: The properties whose writes are modifications; nil for all of them.
+    ///   - file: Where the observer comes from, for the diagnostics.
+    ///   - line: The line there.
     /// - Returns: The changes, from `.initial` on.
-    public func changes(keyPaths: [String]? = nil) -> SectionChanges<Self> {
-        SectionChanges(observation: _observation(keyPaths: keyPaths))
+    public func changes(
+        keyPaths: [String]? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> SectionChanges<Self> {
+        SectionChanges(observation: _observation(keyPaths: keyPaths, file: file, line: line))
     }
 }
 
@@ -65,9 +79,11 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>],
         on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, block)
+        observe(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, on: queue, file: file, line: line, block)
     }
 
     /// Calls a block on an actor with the sections as they are, and then after each commit that changes them or the given
@@ -76,19 +92,27 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
         keyPaths: [PartialKeyPath<SectionElement>],
         on actor: A,
         _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
     ) async -> NotificationToken {
         await observe(
             keyPaths: keyPaths.map { PathRecorder.name(of: $0) },
             on: actor,
             _isolation: _isolation,
+            file: file,
+            line: line,
             block
         )
     }
 
     /// The changes of the sections, with the given properties of their elements.
-    public func changes(keyPaths: [PartialKeyPath<SectionElement>]) -> SectionChanges<Self> {
-        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) })
+    public func changes(
+        keyPaths: [PartialKeyPath<SectionElement>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> SectionChanges<Self> {
+        changes(keyPaths: keyPaths.map { PathRecorder.name(of: $0) }, file: file, line: line)
     }
 }
 

@@ -7,7 +7,7 @@ where Index == Int, Indices == Range<Int> {
     associatedtype SectionElement: RealmCollectionValue
 
     /// What observers of the value share.
-    func _observation(keyPaths: [String]?) -> _SectionObservation<Self>
+    func _observation(keyPaths: [String]?, file: StaticString, line: UInt) -> _SectionObservation<Self>
 }
 
 extension RealmSectionedResult {

@@ -1,5 +1,6 @@
 import Foundation
 import RealmQuery
+import RealmStorage
 
 /// What the observers of sectioned results, or of one section, have in common.
 public struct _SectionObservation<Collection: RealmSectionedResult> {
@@ -12,9 +13,10 @@ public struct _SectionObservation<Collection: RealmSectionedResult> {
 extension SectionStore {
     func observation<Collection: RealmSectionedResult>(
         keyPaths: [String]?,
+        origin: ReaderOrigin,
         _ change: @escaping (SectionTracker<Key, Element>.Step) -> SectionedResultsChange<Collection>?
     ) -> _SectionObservation<Collection> {
-        let source = results.observationSource(keyPaths: keyPaths)
+        let source = results.observationSource(keyPaths: keyPaths, origin: origin)
         let rule = rule
         return _SectionObservation(source: source, core: results.backing.core) {
             let tracker = SectionTracker(source, rule, evaluatesAll: keyPaths != nil)
@@ -45,16 +47,26 @@ extension SectionedResultsChange {
 
 extension SectionedResults {
     /// What observers of the sections share.
-    public func _observation(keyPaths: [String]?) -> _SectionObservation<SectionedResults> {
-        store.observation(keyPaths: keyPaths) { SectionedResultsChange(SectionedResults($0.store), $0.delta) }
+    public func _observation(
+        keyPaths: [String]?,
+        file: StaticString,
+        line: UInt
+    ) -> _SectionObservation<SectionedResults> {
+        store.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)) {
+            SectionedResultsChange(SectionedResults($0.store), $0.delta)
+        }
     }
 }
 
 extension ResultsSection {
     /// What observers of the section share.
-    public func _observation(keyPaths: [String]?) -> _SectionObservation<ResultsSection> {
+    public func _observation(
+        keyPaths: [String]?,
+        file: StaticString,
+        line: UInt
+    ) -> _SectionObservation<ResultsSection> {
         let key = key
-        return store.observation(keyPaths: keyPaths) { step in
+        return store.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)) { step in
             let section = ResultsSection(step.store, key: key)
             guard let delta = step.delta else { return SectionedResultsChange(section, nil) }
             let own = delta.restricted(

@@ -27,10 +27,9 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
 
     /// Moves to the version of a delivery.
     func step(_ pending: ChangeCursor<CollectionSubject>.Pending, in core: RealmCore) -> Step? {
-        let resolved = Results<Element>._resolve(source.reference, in: core.realm())
-        guard let results = resolved ?? delivered else { return nil }
-        if case .keys(let observed) = pending.state, let keys = observed.keys, resolved != nil {
-            results.backing.adopt(keys: keys)
+        guard let results = source.resolved(pending, in: core, after: delivered) else { return nil }
+        if case .keys(let observed) = pending.state, let order = observed.order {
+            results.backing.adopt(order)
         }
         delivered = results
         guard let delta = pending.delta, let before = contents else {

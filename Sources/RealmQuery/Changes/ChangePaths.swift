@@ -1,5 +1,5 @@
 package import RealmModel
-package import RealmStorage
+import RealmStorage
 
 /// Which writes, to a row and to the rows it leads to, count as a change of the row.
 ///
@@ -72,6 +72,12 @@ package struct ChangePaths: Sendable {
         return false
     }
 
+    /// Whether only writes to the row itself count.
+    var isShallow: Bool {
+        if case .tree(let node) = shape { return node.steps.isEmpty }
+        return false
+    }
+
     private static func insert(
         _ steps: ArraySlice<PropertyPath.Step>,
         of path: PropertyPath,
@@ -140,18 +146,36 @@ extension ChangePaths.Node {
 }
 
 extension ChangePaths {
-    /// The rows, ascending, that a change set changed: rows of the root table that existed before or exist now.
+    /// The tables in which a write can count.
+    package var tables: Set<UInt32> {
+        switch shape {
+        case .everything(_, _, let distances): return Set(distances.keys)
+        case .tree(let node):
+            var result: Set<UInt32> = []
+            var nodes = [node]
+            while let node = nodes.popLast() {
+                result.insert(node.table)
+                for step in node.steps {
+                    switch step {
+                    case .forward(_, let child), .backward(_, let child): nodes.append(child)
+                    }
+                }
+            }
+            return result
+        }
+    }
+
+    /// The rows, ascending, that a step changed: rows of the root table that existed before or exist now.
     ///
     /// Rows that were inserted or deleted themselves are not in it unless a row they lead to says so.
-    package func changedKeys(in changes: ChangeSet, from old: ModelView, to new: ModelView) throws -> [Int64] {
-        let tracing = ChangeTracing(changes: changes, old: old, new: new)
+    package func changedKeys(in step: ChangeStep) throws -> [Int64] {
         switch shape {
         case .tree(let node):
-            return try tracing.keys(of: node)
+            return try step.tracing.keys(of: node)
         case .everything(let table, let depth, let distances):
             // Tables out of reach cost nothing.
-            guard changes.tables.keys.contains(where: { distances[$0] != nil }) else { return [] }
-            return try tracing.keys(in: table, depth: depth)
+            guard step.changes.tables.keys.contains(where: { distances[$0] != nil }) else { return [] }
+            return try step.tracing.keys(in: table, depth: depth)
         }
     }
 }

@@ -2,6 +2,8 @@ import RealmModel
 import RealmStorage
 
 /// Carries the writes of one change set back to the rows from which links lead to them.
+///
+/// What it found is kept for whoever asks next.
 final class ChangeTracing {
     private struct Level: Hashable {
         var table: UInt32

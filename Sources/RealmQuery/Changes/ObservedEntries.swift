@@ -1,5 +1,5 @@
 package import RealmModel
-package import RealmStorage
+import RealmStorage
 
 /// How a dictionary differs from what it was: names, ascending.
 package struct EntriesDelta: Sendable, Equatable {
@@ -19,8 +19,10 @@ package struct ObservedEntries: Sendable {
     private let ownerKey: Int64
     private let property: String
     private let read: Reading
+    private let className: String?
+    private let keyPaths: [String]?
     /// The writes to linked objects that count; nil for a dictionary of values.
-    private let paths: ChangePaths?
+    private var paths: ChangePaths?
     private var current: [StoredEntry]
     /// Whether the owner has been deleted: nothing will change any more.
     package private(set) var isSourceGone: Bool
@@ -41,17 +43,23 @@ package struct ObservedEntries: Sendable {
         self.ownerKey = ownerKey
         self.property = property
         self.read = read
-        if let className, let table = model.schema[className]?.tableID {
-            paths =
-                try keyPaths.map {
-                    try ChangePaths($0.map { PropertyPath($0) }, in: className, schema: model.schema)
-                } ?? ChangePaths(everythingIn: table, schema: model.schema)
-        } else {
-            paths = nil
-        }
+        self.className = className
+        self.keyPaths = keyPaths
+        paths = try Self.paths(className, keyPaths, in: model)
         let entries = try Self.entries(ownerClass, ownerKey, property, in: model, read)
         current = entries ?? []
         isSourceGone = entries == nil
+    }
+
+    private static func paths(_ className: String?, _ keyPaths: [String]?, in model: ModelView) throws -> ChangePaths? {
+        guard let className, let table = model.schema[className]?.tableID else { return nil }
+        guard let keyPaths else { return ChangePaths(everythingIn: table, schema: model.schema) }
+        return try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
+    }
+
+    /// The tables of which a change can concern the dictionary.
+    package func tables(in model: ModelView) -> Set<UInt32> {
+        (paths?.tables ?? []).union(model.schema[ownerClass].map { [$0.tableID] } ?? [])
     }
 
     private static func entries(
@@ -67,15 +75,16 @@ package struct ObservedEntries: Sendable {
     }
 
     /// Moves to a later version.
-    package mutating func advance(by changes: ChangeSet, from old: ModelView, to new: ModelView) throws -> EntriesDelta
-    {
-        guard !isSourceGone, let owner = new.schema[ownerClass], let ordinal = owner.ordinal(of: property) else {
+    package mutating func advance(by step: ChangeStep) throws -> EntriesDelta {
+        guard !isSourceGone, let owner = step.new.schema[ownerClass], let ordinal = owner.ordinal(of: property) else {
             return EntriesDelta()
         }
-        let modified = Set(try paths?.changedKeys(in: changes, from: old, to: new) ?? [])
-        let isWritten = ObservedKeys.wasWritten(ownerKey, ordinal, in: changes.tables[owner.tableID])
+        if step.changesSchema { paths = try Self.paths(className, keyPaths, in: step.new) }
+        let modified = Set(try paths?.changedKeys(in: step) ?? [])
+        let isWritten =
+            step.changesSchema || ObservedKeys.wasWritten(ownerKey, ordinal, in: step.changes.tables[owner.tableID])
         guard isWritten || !modified.isEmpty else { return EntriesDelta() }
-        let next = isWritten ? try Self.entries(ownerClass, ownerKey, property, in: new, read) : current
+        let next = isWritten ? try Self.entries(ownerClass, ownerKey, property, in: step.new, read) : current
         let delta = Self.delta(from: current, to: next ?? [], modified: modified)
         current = next ?? []
         isSourceGone = next == nil

@@ -37,15 +37,11 @@ package struct ObservedValues: Sendable {
     }
 
     /// Moves to a later version; the difference is exact, a value replaced by another one is a modification.
-    package mutating func advance(
-        by changes: ChangeSet,
-        from old: ModelView,
-        to new: ModelView
-    ) throws -> CollectionDelta {
-        guard !isSourceGone, let owner = new.schema[ownerClass], let ordinal = owner.ordinal(of: property),
-            ObservedKeys.wasWritten(ownerKey, ordinal, in: changes.tables[owner.tableID])
+    package mutating func advance(by step: ChangeStep) throws -> CollectionDelta {
+        guard !isSourceGone, let owner = step.new.schema[ownerClass], let ordinal = owner.ordinal(of: property),
+            ObservedKeys.wasWritten(ownerKey, ordinal, in: step.changes.tables[owner.tableID]) || step.changesSchema
         else { return CollectionDelta() }
-        let next = try ObservedValues.read(ownerClass, ownerKey, property, in: new, read)
+        let next = try ObservedValues.read(ownerClass, ownerKey, property, in: step.new, read)
         let values = transform?(next ?? []) ?? next ?? []
         // The elements of a set have no places to be replaced in.
         let isPlainList = transform == nil && next != nil && owner.properties[ordinal].collection != .set
@@ -53,6 +49,20 @@ package struct ObservedValues: Sendable {
         current = values
         isSourceGone = next == nil
         return delta
+    }
+
+    /// Moves to a later version.
+    package mutating func advance(
+        by changes: ChangeSet,
+        from old: ModelView,
+        to new: ModelView
+    ) throws -> CollectionDelta {
+        try advance(by: ChangeStep(changes, from: old, to: new))
+    }
+
+    /// The tables of which a change can concern the values.
+    package func tables(in model: ModelView) -> Set<UInt32> {
+        model.schema[ownerClass].map { [$0.tableID] } ?? []
     }
 
     private static func read(

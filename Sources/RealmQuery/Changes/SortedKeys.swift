@@ -1,6 +1,6 @@
 /// Edits of row keys in the order of a sort.
 enum SortedKeys {
-    /// Removes, moves and adds keys of a sorted array, and says where they were and are.
+    /// Removes, moves and adds keys of a sorted order, and says where they were and are.
     ///
     /// Rows that are moved to the place among the others that they had count as written, not as moved.
     /// `keys` are in the order of the old values, and afterwards in that of the new ones. `removed`, `moved` (those that
@@ -8,13 +8,13 @@ enum SortedKeys {
     /// indices in any order; `added` are new keys in any order. `precedes` is the sort with the new values, a strict
     /// total order.
     ///
-    /// - Complexity: O(*m* log *n*) comparisons for *m* edits, and one copy of the keys.
+    /// - Complexity: O(*m* log *n*) comparisons for *m* edits.
     static func apply<Failure: Error>(
         removed: [Int],
         moved: [Int],
         added: [Int64],
         modified: [Int],
-        to keys: inout [Int64],
+        to keys: inout KeyOrder,
         precedes: (Int64, Int64) throws(Failure) -> Bool
     ) throws(Failure) -> CollectionDelta {
         var delta = CollectionDelta()
@@ -22,19 +22,19 @@ enum SortedKeys {
             delta.setModifications(oldIndices: modified.sorted())
             return delta
         }
-        let old = keys
         let takenOut = (removed + moved).sorted()
-        let remaining = KeyEdits.removing(takenOut, from: old)
-        let incoming = try mergeSorted(moved.map { old[$0] } + added, precedes: precedes)
-        var insertions: [Int] = []
-        var lower = 0
+        let movedKeys = moved.map { keys[$0] }
+        keys.edit(removing: takenOut)
+        let incoming = try mergeSorted(movedKeys + added, precedes: precedes)
+        var edits: [KeyOrder.Insertion] = []
+        edits.reserveCapacity(incoming.count)
         for key in incoming {
-            lower = try lowerBound(of: key, in: remaining, from: lower, precedes: precedes)
-            insertions.append(lower + insertions.count)
+            edits.append(KeyOrder.Insertion(rank: try keys.rank(of: key, precedes: precedes), key: key))
         }
-        keys = KeyEdits.inserting(incoming, at: insertions, into: remaining)
+        keys.edit(inserting: edits)
 
-        let inPlace = unmoved(moved, of: old, takenOut, incoming, insertions)
+        let insertions = edits.enumerated().map { $1.rank + $0 }
+        let inPlace = unmoved(moved, movedKeys, takenOut, edits)
         let reported = Set(moved).subtracting(inPlace.old)
         delta.deletions = takenOut.filter { !inPlace.old.contains($0) }
         delta.insertions = insertions.filter { !inPlace.new.contains($0) }
@@ -46,64 +46,49 @@ enum SortedKeys {
     /// rows that stayed, as far as they keep their order.
     private static func unmoved(
         _ moved: [Int],
-        of old: [Int64],
+        _ movedKeys: [Int64],
         _ takenOut: [Int],
-        _ incoming: [Int64],
-        _ insertions: [Int]
+        _ edits: [KeyOrder.Insertion]
     ) -> (old: Set<Int>, new: Set<Int>) {
         guard !moved.isEmpty else { return ([], []) }
         var places: [Int64: (index: Int, rank: Int)] = [:]
-        for (order, key) in incoming.enumerated() { places[key] = (insertions[order], insertions[order] - order) }
+        for (order, edit) in edits.enumerated() { places[edit.key] = (edit.rank + order, edit.rank) }
         var candidates: [(old: Int, new: Int)] = []
         var taken = 0
-        for index in moved.sorted() {
+        for (index, key) in zip(moved, movedKeys).sorted(by: { $0.0 < $1.0 }) {
             while taken < takenOut.count, takenOut[taken] < index { taken += 1 }
-            guard let place = places[old[index]], place.rank == index - taken else { continue }
+            guard let place = places[key], place.rank == index - taken else { continue }
             candidates.append((index, place.index))
         }
         let kept = LongestIncreasingRun.positions(in: candidates.map(\.new)).map { candidates[$0] }
         return (Set(kept.map(\.old)), Set(kept.map(\.new)))
     }
 
-    /// Where keys stand in a sorted array, for those that are in it; by binary search, or in one pass when there are many.
+    /// Where keys stand in a sorted order, for those that are in it; by binary search, or in one pass when there are many.
     ///
-    /// `precedes` is the sort with the values by which the array is ordered. It is asked about every sought key.
+    /// `precedes` is the sort with the values by which the keys are ordered. It is asked about every sought key.
     static func positions<Failure: Error>(
         of sought: [Int64],
-        in keys: [Int64],
+        in keys: KeyOrder,
         precedes: (Int64, Int64) throws(Failure) -> Bool
     ) throws(Failure) -> [Int64: Int] {
         guard !sought.isEmpty else { return [:] }
         var result: [Int64: Int] = [:]
         if sought.count > 4, sought.count * 32 > keys.count {
             let wanted = Set(sought)
-            for (index, key) in keys.enumerated() where wanted.contains(key) { result[key] = index }
+            for (index, key) in keys.array().enumerated() where wanted.contains(key) { result[key] = index }
         } else {
+            let count = keys.count
             for key in sought {
-                let index = try lowerBound(of: key, in: keys, from: 0, precedes: precedes)
-                if index < keys.count, keys[index] == key { result[key] = index }
+                let index = try keys.rank(of: key, precedes: precedes)
+                if index < count, keys[index] == key { result[key] = index }
             }
         }
         return result
     }
 
-    private static func lowerBound<Failure: Error>(
-        of key: Int64,
-        in keys: [Int64],
-        from start: Int,
-        precedes: (Int64, Int64) throws(Failure) -> Bool
-    ) throws(Failure) -> Int {
-        var low = start
-        var high = keys.count
-        while low < high {
-            let middle = (low + high) / 2
-            if keys[middle] != key, try precedes(keys[middle], key) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
     /// A merge sort that lets the comparison throw its own error.
-    private static func mergeSorted<Failure: Error>(
+    static func mergeSorted<Failure: Error>(
         _ keys: [Int64],
         precedes: (Int64, Int64) throws(Failure) -> Bool
     ) throws(Failure) -> [Int64] {

@@ -10,6 +10,8 @@ package struct ActiveVersion: Sendable {
     package var isThisProcess: Bool
     /// Where readers of this process that stand there were opened, when they said so.
     package var origins: [String]
+    /// Where observers of this process that stand there were registered.
+    package var observers: [String]
 }
 
 extension ActiveVersion: CustomStringConvertible {
@@ -19,6 +21,9 @@ extension ActiveVersion: CustomStringConvertible {
         if isThisProcess {
             text += " (this process)"
             if !origins.isEmpty { text += ", by a realm opened at " + origins.joined(separator: " and at ") }
+            if !observers.isEmpty {
+                text += ", by an observer registered at " + observers.joined(separator: " and at ")
+            }
         }
         return text
     }
@@ -30,6 +35,7 @@ extension StorageFile {
         guard let lock else { return [] }
         _ = lock.pinnedVersions()
         var found: [UInt64: ActiveVersion] = [:]
+        let observers = pinHolders.all
         for reader in lock.readers() {
             if let known = found[reader.version], known.seconds >= reader.seconds, known.isThisProcess || !reader.isOwn
             {
@@ -41,7 +47,9 @@ extension StorageFile {
                 seconds: max(reader.seconds, found[reader.version]?.seconds ?? 0),
                 processID: reader.process,
                 isThisProcess: reader.isOwn,
-                origins: origins
+                origins: origins,
+                observers: reader.isOwn
+                    ? Self.texts(of: observers.filter { $0.version == reader.version }.map(\.origin)) : []
             )
         }
         return found.values.sorted { $0.version < $1.version }
@@ -55,7 +63,10 @@ extension StorageFile {
     }
 
     private func origins(ofPin version: UInt64) -> [String] {
-        let origins = state.withLock { $0.pins[version]?.origins ?? [] }
+        Self.texts(of: state.withLock { $0.pins[version]?.origins ?? [] })
+    }
+
+    private static func texts(of origins: [ReaderOrigin]) -> [String] {
         var texts: [String] = []
         for origin in origins where !texts.contains(origin.description) { texts.append(origin.description) }
         return texts

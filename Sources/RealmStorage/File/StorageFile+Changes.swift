@@ -13,7 +13,9 @@ extension StorageFile {
         for record in try last.headerRecords where record.version > first {
             found.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
         }
-        var next = last.header.log
+        // Records in the header follow each other: what they reach back to need not be looked for in the log.
+        let isComplete = found.contains { $0.version == first + 1 }
+        var next = isComplete ? PageReference.none : last.header.log
         var bound = last.version
         while !next.isNone {
             let segment = try LogSegment.read(next, in: last.view)
@@ -25,9 +27,7 @@ extension StorageFile {
             bound = segment.previousVersion
             next = segment.previous
         }
-        var result = ChangeSet()
-        for item in found.sorted(by: { $0.version < $1.version }) { result.merge(later: item.changes) }
-        return result
+        return ChangeSet.merged(found.sorted { $0.version < $1.version }.map(\.changes))
     }
 
     /// Counts the calling thread among those that `waitForVersion`, until it is counted out.

@@ -10,6 +10,8 @@ package final class StorageFile: Sendable {
     let reservation: Reservation
     private let verifier: PageVerifier
     let lock: LockFile?
+    /// Who else can say where it pins versions.
+    package let pinHolders = PinHolders()
     let forkGeneration = ForkDetector.generation
     let state: Mutex<State>
     /// Guarded by the write lock; see `WriterState`.

@@ -15,8 +15,9 @@ struct KeyEditsTests {
             let removed = old.filter { _ in Int.random(in: 0..<5, using: &generator) == 0 }
             let added = (0..<universe + 20).filter { !old.contains($0) && Bool.random(using: &generator) }
             let modified = old.filter { !removed.contains($0) && Bool.random(using: &generator) }
-            var keys = old
-            let delta = AscendingKeys.apply(removed: removed, added: added, modified: modified, to: &keys)
+            var order = KeyOrder(old, isAscending: true)
+            let delta = AscendingKeys.apply(removed: removed, added: added, modified: modified, to: &order)
+            let keys = order.array()
             #expect(keys == old.filter { !removed.contains($0) }.appending(added).sorted(), "seed \(seed)")
             expectExact(delta, from: old, to: keys, "seed \(seed)")
             #expect(delta.modifications.map { old[$0] } == modified, "seed \(seed)")
@@ -44,18 +45,19 @@ struct KeyEditsTests {
             let added = (0..<universe + 20)
                 .filter { !old.contains($0) && Int.random(in: 0..<6, using: &generator) == 0 }
             let modified = Set(moved + staying.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }).sorted()
-            var keys = old
-            let places = SortedKeys.positions(of: old, in: old, precedes: precedes(before))
-            let found = SortedKeys.positions(of: [old.first ?? 0], in: old, precedes: precedes(before))
+            var order = KeyOrder(old, isAscending: false)
+            let places = SortedKeys.positions(of: old, in: order, precedes: precedes(before))
+            let found = SortedKeys.positions(of: [old.first ?? 0], in: order, precedes: precedes(before))
             #expect(found == (old.isEmpty ? [:] : [old[0]: 0]), "seed \(seed)")
             let delta = SortedKeys.apply(
                 removed: removed.map { places[$0]! },
                 moved: moved.map { places[$0]! },
                 added: added,
                 modified: modified.map { places[$0]! },
-                to: &keys,
+                to: &order,
                 precedes: precedes(values)
             )
+            let keys = order.array()
             #expect(keys == (staying + added).sorted(by: precedes(values)), "seed \(seed)")
             expectExact(delta, from: old, to: keys, "seed \(seed)")
             let reported = Set(delta.modifications.map { old[$0] }).union(delta.deletions.map { old[$0] })
@@ -66,7 +68,7 @@ struct KeyEditsTests {
 
     @Test("a row written without changing its place in the sort is a modification")
     func inPlace() {
-        var keys: [Int64] = [1, 2, 3]
+        var keys = KeyOrder([1, 2, 3], isAscending: false)
         let delta = SortedKeys.apply(
             removed: [],
             moved: [1],

@@ -32,7 +32,7 @@ struct ObservedKeysTests {
             let delta = try keys.advance(by: changes, from: view, to: new)
             let next = try keys.query.keys(in: new) ?? []
             expectExact(delta, from: content, to: next, comment)
-            if let known = keys.keys { #expect(known == next, comment) }
+            if let known = keys.order { #expect(known.array() == next, comment) }
             content = next
             view = new
             return delta

@@ -49,9 +49,13 @@ protocol Engine: AnyObject, SendableMetatype {
 
     /// A file of dogs and their owners.
     static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)?
-    /// Measures what only this engine has.
+    /// Measures what only this engine has; `note` takes the figures of other rows that come with it.
     @MainActor
-    static func measureAlone(_ row: RowIdentifier, in workload: Workload) async throws -> Double?
+    static func measureAlone(
+        _ row: RowIdentifier,
+        in workload: Workload,
+        note: (Double, RowIdentifier) -> Void
+    ) async throws -> Double?
 }
 
 /// What is counted in the rows W5.
@@ -87,7 +91,11 @@ extension Engine {
     static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)? { nil }
 
     @MainActor
-    static func measureAlone(_ row: RowIdentifier, in workload: Workload) async throws -> Double? { nil }
+    static func measureAlone(
+        _ row: RowIdentifier,
+        in workload: Workload,
+        note: (Double, RowIdentifier) -> Void
+    ) async throws -> Double? { nil }
 
     static func removeFiles(at path: String) {
         for suffix in fileSuffixes { unlink(path + suffix) }

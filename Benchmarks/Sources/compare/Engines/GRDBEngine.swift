@@ -9,7 +9,7 @@ final class GRDBEngine: Engine {
     static let reduction = 10
 
     /// A row of the table.
-    private struct Record: FetchableRecord, PersistableRecord, Sendable {
+    struct Record: FetchableRecord, PersistableRecord, Sendable {
         static let databaseTableName = "person"
         var id: Int
         var name: String
@@ -52,7 +52,7 @@ final class GRDBEngine: Engine {
         pool = try Self.open(path, isDurable: isDurable, schema: SQL.schema)
     }
 
-    fileprivate static func open(_ path: String, isDurable: Bool, schema: String) throws -> DatabasePool {
+    static func open(_ path: String, isDurable: Bool, schema: String) throws -> DatabasePool {
         let isNew = SQL.isNew(path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
@@ -135,32 +135,6 @@ final class GRDBEngine: Engine {
 
     func freeze(times: Int) throws {
         for _ in 0..<times { consume(try pool.makeSnapshot()) }
-    }
-
-    @MainActor
-    static func measureAlone(_ row: RowIdentifier, in workload: Workload) async throws -> Double? {
-        guard row == .notify else { return nil }
-        let path = workload.path("observed", of: GRDBEngine.self)
-        removeFiles(at: path)
-        defer { removeFiles(at: path) }
-        try makeStandard(at: path, count: Workload.observedCount, isolation: MainActor.shared)
-        let pool = try open(path, isDurable: true, schema: SQL.schema)
-        // The observed result is fetched again as a whole: there are no fine-grained changes.
-        let observation = ValueObservation.tracking { database in
-            try Record.fetchAll(database, sql: "SELECT * FROM person WHERE age < 50 ORDER BY id")
-        }
-        var values = observation.values(in: pool).makeAsyncIterator()
-        _ = try await values.next()
-        var waits: [Duration] = []
-        for number in 0..<3 {
-            let key = PersonData.randomKey(number, below: Workload.observedCount)
-            let age = try await pool.read { try Int.fetchOne($0, sql: SQL.age, arguments: [key]) } ?? 0
-            try await pool.write { try $0.execute(sql: SQL.update, arguments: [age < 50 ? 75 : 25, key]) }
-            let returned = ContinuousClock.now
-            consume(try await values.next())
-            waits.append(ContinuousClock.now - returned)
-        }
-        return waits.sorted()[waits.count / 2] / .microseconds(1)
     }
 }
 

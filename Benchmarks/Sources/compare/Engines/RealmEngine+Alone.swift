@@ -2,19 +2,22 @@ import ActorRealm
 import Foundation
 import People
 
-/// The rows that are about actors and observers.
+/// The rows that are about actors.
 extension RealmEngine {
     @MainActor
-    static func measureAlone(_ row: RowIdentifier, in workload: Workload) async throws -> Double? {
+    static func measureAlone(
+        _ row: RowIdentifier,
+        in workload: Workload,
+        note: (Double, RowIdentifier) -> Void
+    ) async throws -> Double? {
         let path = workload.path("alone", of: RealmEngine.self)
         removeFiles(at: path)
         defer { removeFiles(at: path) }
         return switch row {
         case .tasks: try await commitsFromTasks(configuration(path), for: workload.commitDuration)
-        case .notify: try await notify(configuration(path))
         case .blocked: try await blocked(path)
         case .read: try read(configuration(path))
-        default: nil
+        default: try await measureObserving(row, at: path, note)
         }
     }
 
@@ -57,51 +60,6 @@ extension RealmEngine {
         let elapsed = ContinuousClock.now - start
         await inserter.close()
         return Double(commits) / (elapsed / .seconds(1))
-    }
-
-    private actor Observer {
-        private var realm: Realm!
-        private(set) var deliveries = 0
-        private(set) var lastDelivery = ContinuousClock.now
-
-        init(_ configuration: Realm.Configuration) async throws {
-            realm = try await Realm(configuration: configuration, actor: self)
-        }
-
-        func observe() async {
-            for await change in realm.objects(Person.self).where({ $0.age < 50 }).changes() {
-                lastDelivery = ContinuousClock.now
-                deliveries += 1
-                consume(change)
-            }
-        }
-
-        func close() { realm = nil }
-    }
-
-    @MainActor
-    private static func notify(_ configuration: Realm.Configuration) async throws -> Double {
-        let realm = try await Realm(configuration: configuration)
-        try realm.write {
-            for id in 0..<Workload.observedCount { realm.add(Person(PersonData(id))) }
-        }
-        let observer = try await Observer(configuration)
-        let observing = Task { await observer.observe() }
-        while await observer.deliveries == 0 { try await Task.sleep(for: .milliseconds(1)) }
-        var waits: [Duration] = []
-        for number in 0..<200 {
-            let key = PersonData.randomKey(number, below: Workload.observedCount)
-            guard let person = realm.object(ofType: Person.self, forPrimaryKey: key) else { continue }
-            let age = person.age
-            try await realm.asyncWrite { person.age = age < 50 ? 75 : 25 }
-            let returned = ContinuousClock.now
-            while await observer.deliveries < waits.count + 2 { await Task.yield() }
-            waits.append(max(.zero, await observer.lastDelivery - returned))
-        }
-        observing.cancel()
-        await observing.value
-        await observer.close()
-        return waits.sorted()[waits.count / 2] / .microseconds(1)
     }
 
     /// An actor that writes, and that a heartbeat shows to be free.

@@ -27,6 +27,17 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     case readBesideWriter = "W11.reader"
     case writeBesideReader = "W11.writer"
     case notify = "W12.notify"
+    case notifyTail = "W12.p99"
+    case notifyOneOf100 = "W12.observers100"
+    case notifyAll100 = "W12.all100"
+    case notifyProcess = "W12.process"
+    case notifyProcessTail = "W12.process_p99"
+    case observerMemory = "W12.memory"
+    case writeBesideObservers = "W12.writer1000"
+    case notifyOneOf10k = "W12.observers10k"
+    case notifyLarge = "W12.rows10m"
+    case notifyLargeTail = "W12.rows10m_p99"
+    case observerMemoryLarge = "W12.memory10m"
     case freeze = "W13.freeze"
     case processes = "W14.processes"
     case forward = "W15.forward"
@@ -65,6 +76,20 @@ enum RowIdentifier: String, CaseIterable, Sendable {
         case .writeBesideReader: ("commits beside a busy reader, without a flush", "commits/s", .atLeast(40_000))
         case .notify:
             ("commit returned to fine-grained change delivered, 100k rows observed (median)", "us", .atMost(150))
+        case .notifyTail: ("the same, 99th percentile", "us", .less)
+        case .notifyOneOf100:
+            ("the same with 100 observers of 1,000 rows each, to the one that it concerns", "us", .less)
+        case .notifyAll100: ("the same with 100 observers on 100 actors, until all have it", "us", .less)
+        case .notifyProcess:
+            ("commit of another process returned to change delivered here (median)", "us", .atMost(2_000))
+        case .notifyProcessTail: ("the same, 99th percentile", "us", .less)
+        case .observerMemory: ("memory of an observer, 10,000 of them, 10 rows each", "bytes", .less)
+        case .writeBesideObservers:
+            ("commits beside 1,000 observers, of those without any, without a flush", "%", .none)
+        case .notifyOneOf10k: ("as W12.notify with 10,000 observers of 10 rows each, to the one concerned", "us", .less)
+        case .notifyLarge: ("as W12.notify, 5 of 10 million rows match", "us", .less)
+        case .notifyLargeTail: ("the same, 99th percentile", "us", .less)
+        case .observerMemoryLarge: ("memory of that observer", "MiB", .less)
         case .freeze: ("freeze a realm, or take a version for reading", "ns", .atMost(200))
         case .processes: ("commits of two processes at once, without a flush", "commits/s", .atLeast(30_000))
         case .forward: ("read a property of a linked object, 300k dogs", "ns/dog", .atMost(120))
@@ -76,6 +101,8 @@ enum RowIdentifier: String, CaseIterable, Sendable {
 
     private enum Target {
         case none
+        /// Nothing is asked, but less is better.
+        case less
         case atLeast(Double)
         case atMost(Double)
         case ofLimit(Double)
@@ -88,7 +115,7 @@ enum RowIdentifier: String, CaseIterable, Sendable {
 
     var isHigherBetter: Bool {
         switch entry.target {
-        case .atMost: false
+        case .atMost, .less: false
         case .none, .atLeast, .ofLimit: true
         }
     }
@@ -96,18 +123,27 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     /// What is asked of us, given the raw limit measured in the same run.
     func target(limit: Double?) -> Double? {
         switch entry.target {
-        case .none: nil
+        case .none, .less: nil
         case .atLeast(let figure), .atMost(let figure): figure
         case .ofLimit(let share): limit.map { $0 * share }
         }
     }
 
-    /// The rows that a list such as `W1,W2.serial` names.
-    static func rows(named list: String?) -> [RowIdentifier] {
-        guard let list else { return allCases }
-        let names = list.split(separator: ",").map(String.init)
+    /// Whether a row takes minutes or gigabytes, and is measured only when that is asked for.
+    var isHeavy: Bool {
+        switch self {
+        case .notifyOneOf10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge: true
+        default: false
+        }
+    }
+
+    /// The rows that a list such as `W1,W2.serial` names; heavy ones by their own name, or on request.
+    static func rows(named list: String?, heavy: Bool) -> [RowIdentifier] {
+        let names = list?.split(separator: ",").map(String.init)
         return allCases.filter { row in
-            names.contains { $0 == row.rawValue || row.rawValue.hasPrefix($0 + ".") }
+            if names?.contains(row.rawValue) == true { return true }
+            let isNamed = names.map { $0.contains { row.rawValue.hasPrefix($0 + ".") } } ?? true
+            return isNamed && (heavy || !row.isHeavy)
         }
     }
 }

@@ -35,6 +35,7 @@ final class ChildProcess {
         }
         switch (arguments[0], arguments[1]) {
         case ("holds", RealmEngine.name): try hold(arguments[2])
+        case ("ticks", RealmEngine.name): try tick(arguments[2])
         case ("commits", RealmEngine.name): try commit(RealmEngine.self, arguments)
         case ("commits", GRDBEngine.name): try commit(GRDBEngine.self, arguments)
         case ("commits", SQLiteEngine.name): try commit(SQLiteEngine.self, arguments)
@@ -55,6 +56,20 @@ final class ChildProcess {
         waitForGo()
         usleep(1_000_000)
         realm.cancelWrite()
+    }
+
+    /// Commits a number every few milliseconds, and says when each commit returned.
+    private static func tick(_ path: String) throws {
+        let realm = try Realm(configuration: RealmEngine.configuration(path))
+        guard let person = realm.object(ofType: Person.self, forPrimaryKey: 0) else { return print("") }
+        waitForGo()
+        var returned: [String] = []
+        for number in 1...400 {
+            usleep(4_000)
+            try realm.write { person.age = number }
+            returned.append("\(monotonicNanoseconds())")
+        }
+        print(returned.joined(separator: " "))
     }
 
     private static func commit<E: Engine>(_ type: E.Type, _ arguments: [String]) throws {

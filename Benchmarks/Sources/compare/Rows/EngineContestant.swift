@@ -31,7 +31,12 @@ final class EngineContestant<E: Engine>: Contestant {
         case .writeBesideReader: return try byProduct(row, of: readBesideWriter)
         case .processes: return try commitsOfProcesses()
         case .forward, .back: return try links(row)
-        case .tasks, .notify, .blocked, .read: return try await E.measureAlone(row, in: workload)
+        case .tasks, .blocked, .read, .notify, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
+            .writeBesideObservers, .notifyOneOf10k, .notifyLarge:
+            return try await E.measureAlone(row, in: workload) { note($0, for: $1) }
+        case .notifyTail: return try await byProduct(row, of: .notify)
+        case .notifyProcessTail: return try await byProduct(row, of: .notifyProcess)
+        case .notifyLargeTail, .observerMemoryLarge: return try await byProduct(row, of: .notifyLarge)
         default: return try read(row)
         }
     }
@@ -39,6 +44,11 @@ final class EngineContestant<E: Engine>: Contestant {
     /// Lets another row's measurement leave this row's figure.
     private func byProduct(_ row: RowIdentifier, of body: () throws -> Double) rethrows -> Double? {
         _ = try body()
+        return byProducts.removeValue(forKey: row)
+    }
+
+    private func byProduct(_ row: RowIdentifier, of other: RowIdentifier) async throws -> Double? {
+        _ = try await E.measureAlone(other, in: workload) { note($0, for: $1) }
         return byProducts.removeValue(forKey: row)
     }
 

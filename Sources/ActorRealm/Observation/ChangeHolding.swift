@@ -1,0 +1,103 @@
+import RealmModel
+import RealmStorage
+
+/// What a ``ChangeCursor`` holds while it stands where it does: what goes with the states of its ``ChangeFlow``.
+struct ChangeHolding<Subject: ChangeSubject>: Sendable {
+    /// A change ready to be delivered by a realm that stands on `target`.
+    struct Pending: Sendable {
+        let target: FixedView
+        let state: Subject.State
+        /// What changed since the version delivered last; nil for the initial state.
+        let delta: Subject.Delta?
+        /// The version before, where that is the last one in which what is observed exists.
+        var last: FixedView?
+    }
+
+    /// What was told last, or what a change begins with.
+    struct Base: Sendable {
+        /// Nil while the hub looks after the observer.
+        var view: FixedView?
+        var state: Subject.State
+    }
+
+    /// What computing came to.
+    enum Computed {
+        case tell(Pending)
+        /// There is nothing to tell up to there.
+        case pass(Base, UInt64)
+    }
+
+    /// Who waits for a change.
+    enum Waiter: Sendable {
+        case task(UnsafeContinuation<Void, Never>)
+        case block(@Sendable () -> Void)
+
+        /// Lets it ask again.
+        func wake() {
+            switch self {
+            case .task(let continuation): continuation.resume()
+            case .block(let block): block()
+            }
+        }
+    }
+
+    /// Somebody who waits until the observer knows a version.
+    struct Listener: Sendable {
+        let version: UInt64
+        let number: UInt64
+        let continuation: UnsafeContinuation<Void, Never>
+    }
+
+    /// A commit of the observer's own that it does not want to hear of.
+    struct SkippedCommit: Sendable {
+        let version: UInt64
+        let before: Snapshot?
+        var after: Snapshot?
+    }
+
+    var flow = ChangeFlow()
+    /// What was told last; nil when nothing was, or it was let go of.
+    var base: Base?
+    var offer: Pending?
+    /// Whether something is known to be there to tell, for when somebody asks.
+    var isLate = false
+    var failure: (any Error)?
+    var waiter: Waiter?
+    var skips: [SkippedCommit] = []
+    var listeners: [Listener] = []
+
+    mutating func takeWaiter() -> Waiter? {
+        defer { waiter = nil }
+        return waiter
+    }
+
+    /// Ends what was computed for somebody who waits, with a change to be fetched or with the request to compute it.
+    ///
+    /// - Returns: who is to be woken.
+    mutating func settle(_ pending: Pending?) -> Waiter? {
+        if let pending {
+            flow.offer(pending.target.version)
+            offer = pending
+        } else {
+            flow.handBack()
+        }
+        return takeWaiter()
+    }
+
+    mutating func takeListeners(upTo version: UInt64) -> [Listener] {
+        if listeners.isEmpty { return [] }
+        let taken = listeners.filter { $0.version <= version }
+        listeners.removeAll { $0.version <= version }
+        return taken
+    }
+
+    /// Whether the observer may still have something to hear of up to a version; the hub stands on `current`.
+    func isBehind(_ version: UInt64, _ current: UInt64?) -> Bool {
+        if flow.isEnded { return false }
+        switch flow.position {
+        case .fresh, .overdue: return true
+        case .standing(let told): return told < version
+        case .following: return current ?? 0 < version
+        }
+    }
+}

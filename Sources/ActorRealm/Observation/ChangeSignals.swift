@@ -1,0 +1,59 @@
+import Synchronization
+
+/// The observers that follow one realm; they are told when it moved, ended, or left a transaction.
+final class ChangeSignals: Sendable {
+    private struct State {
+        var members: [ObjectIdentifier: ObservationMember] = [:]
+        /// Those that deliver by themselves, and do not wait to be asked.
+        var deliverers: [ObjectIdentifier: ObservationMember] = [:]
+        /// Those whose change the realm would not be moved to.
+        var refused: [ObjectIdentifier: ObservationMember] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ member: ObservationMember, delivers: Bool = false) {
+        state.withLock { state in
+            state.members[ObjectIdentifier(member)] = member
+            if delivers { state.deliverers[ObjectIdentifier(member)] = member }
+        }
+    }
+
+    /// The observers that deliver by themselves and may still have something to tell up to a version.
+    func deliverers(before version: UInt64) -> [ObservationMember] {
+        state.withLock { $0.deliverers.isEmpty ? [] : Array($0.deliverers.values) }.filter { $0.isBehind(version) }
+    }
+
+    func remove(_ member: ObservationMember) {
+        let id = ObjectIdentifier(member)
+        // Whatever ends with it ends outside the lock.
+        let removed = state.withLock { state in
+            (
+                state.members.removeValue(forKey: id), state.deliverers.removeValue(forKey: id),
+                state.refused.removeValue(forKey: id)
+            )
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Notes that the realm would not be moved for a member: it is told when the realm moves.
+    func noteRefusal(of member: ObservationMember) {
+        state.withLock { $0.refused[ObjectIdentifier(member)] = member }
+    }
+
+    /// Tells those that wait for it that the realm moved.
+    func raise() {
+        let refused = state.withLock { state -> [ObservationMember] in
+            if state.refused.isEmpty { return [] }
+            defer { state.refused = [:] }
+            return Array(state.refused.values)
+        }
+        for member in refused { member.realmMoved() }
+    }
+
+    /// Ends the observers: the realm was closed.
+    func end() {
+        let all = state.withLock { $0.members.isEmpty ? [] : Array($0.members.values) }
+        for member in all { member.cancel() }
+    }
+}

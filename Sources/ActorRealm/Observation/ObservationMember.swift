@@ -1,0 +1,67 @@
+import RealmStorage
+import Synchronization
+
+/// An observer as the hub of its file knows it.
+///
+/// An abstract class, because the hub goes over thousands of them: every member is overridden by its one subclass.
+///
+/// Unchecked because `place` is the hub's, used under its lock.
+class ObservationMember: @unchecked Sendable {
+    /// Where the hub keeps a member.
+    enum Place {
+        case none
+        case behind(Int)
+        case group(Int, Int)
+    }
+
+    /// What became of a member that stood behind the hub.
+    enum CatchUp {
+        /// It stands where the hub does, and waits for changes of these tables; nil for all.
+        case follows(Set<UInt32>?)
+        case stays
+    }
+
+    final var place = Place.none
+    /// Where the program began to observe.
+    final let origin: ReaderOrigin?
+
+    init(origin: ReaderOrigin?) {
+        self.origin = origin
+    }
+
+    /// Takes a member that the hub looks after over a commit of its tables.
+    ///
+    /// - Returns: whether the hub goes on looking after it.
+    func examine(_ commit: ObservedCommit) -> Bool { fatalError("abstract") }
+
+    /// Takes a member that stands behind to the hub's new version, if somebody waits for that.
+    func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp { fatalError("abstract") }
+
+    /// Ends with an error: the file could not be read.
+    func fail(_ error: any Error) { fatalError("abstract") }
+
+    /// Tells those who wait for it that a member knows a version.
+    func noteFollowing(_ version: UInt64) { fatalError("abstract") }
+
+    /// The version that the member holds, if any.
+    var heldVersion: UInt64? { fatalError("abstract") }
+
+    // What follows is called by realms.
+
+    /// The realm that the member delivers with moved, ended, or left a transaction.
+    func realmMoved() { fatalError("abstract") }
+
+    /// Unregisters; a task that waits for the next change stops waiting.
+    ///
+    /// - Returns: true for the first call.
+    @discardableResult
+    func cancel() -> Bool { fatalError("abstract") }
+
+    /// Whether the observer may still have something to hear of up to a version.
+    func isBehind(_ version: UInt64) -> Bool { fatalError("abstract") }
+
+    /// Waits until the observer knows a version, ended, or the waiting task is cancelled.
+    func waitUntilTold(of version: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+        fatalError("abstract")
+    }
+}

@@ -1,0 +1,64 @@
+package import RealmModel
+import RealmStorage
+
+/// Tells whether a change can concern a filtered collection, without taking the collection to the new version.
+///
+/// Its query is compiled once and follows a model view that moves from version to version. It belongs to whom that view
+/// belongs to.
+package final class ChangeProbe {
+    /// Larger changes are not probed.
+    private static let largestChange = 64
+
+    private let compiled: CompiledQuery
+    private let table: UInt32
+    private let stamp: UInt64
+
+    /// Compiles the query of a collection; nil when the collection is none that can be probed.
+    package init?(_ keys: ObservedKeys, in model: ModelView) throws {
+        guard case .filtered(let membership) = keys.strategy, membership.isShallow,
+            let table = try model.table(named: keys.query.className), let predicate = keys.query.predicate
+        else { return nil }
+        compiled = try CompiledQuery(predicate, table: table)
+        self.table = table.id
+        stamp = model.schema.stamp
+    }
+
+    /// Whether a step may change the collection, or something that is observed in it; `keys` is the collection at the old
+    /// version, and `rows` are those of the step at the new one, in the model view of the probe.
+    package func isConcerned(_ keys: ObservedKeys, by step: ChangeStep, _ rows: ProbedRows) throws -> Bool {
+        guard stamp == step.new.schema.stamp, !step.changesSchema else { return true }
+        let current = keys.current.tree
+        let own = step.changes(in: table)
+        if own.inserted.count + own.deleted.count + own.modified.count > ChangeProbe.largestChange { return true }
+        for key in own.deleted where current.contains(key) { return true }
+        for row in try rows.locations(of: own, in: compiled.table) {
+            if try current.contains(row.key) || compiled.condition.test(row.location, key: row.key, rows.context) {
+                return true
+            }
+        }
+        // What was written elsewhere, in the same table too, counts where links lead there.
+        if keys.counted.isShallow { return false }
+        return try keys.counted.changedKeys(in: step).contains { current.contains($0) }
+    }
+}
+
+/// The rows that a step inserted or wrote to, looked up once for all probes of a model view.
+package final class ProbedRows {
+    typealias Row = (key: Int64, location: RowLocation)
+
+    private var known: [UInt32: [Row]] = [:]
+    /// Enough for predicates that follow no links.
+    let context = QueryContext(linkSlotCount: 0, subqueryCount: 0)
+
+    package init() {}
+
+    func locations(of changes: TableChanges, in table: TableView) throws -> [Row] {
+        if let rows = known[table.id] { return rows }
+        var rows: [Row] = []
+        for key in changes.inserted + changes.modified.map(\.key) {
+            if let location = try table.locate(key) { rows.append((key, location)) }
+        }
+        known[table.id] = rows
+        return rows
+    }
+}

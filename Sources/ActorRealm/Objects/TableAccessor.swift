@@ -27,6 +27,8 @@ final class TableAccessor {
     private let views: UnsafeMutablePointer<KnownView>
     /// By declared ordinal: where the properties lie in a leaf.
     private let columns: UnsafeMutablePointer<KnownColumn>
+    /// Which configuration of the table these are of: another process may change the schema.
+    @exclusivity(unchecked) private var columnsConfiguration = 0
     /// Where pages are read, as of a generation.
     @exclusivity(unchecked) private var pages: PageView
     @exclusivity(unchecked) private var pagesGeneration: UInt64 = 0
@@ -49,8 +51,8 @@ final class TableAccessor {
     /// What looks values up in the index that was asked last.
     @exclusivity(unchecked) private var indexReader: IndexReader?
     @exclusivity(unchecked) private var indexGeneration: UInt64 = 0
-    /// An accessor that was used by an iteration which has ended.
-    @exclusivity(unchecked) private var spare: Unmanaged<ObjectBase>?
+    /// An accessor that was used by an iteration which has ended; a bare address, which no mirror looks behind.
+    @exclusivity(unchecked) private var spare: UnsafeMutableRawPointer?
     /// Whether accessors keep no collections.
     let keepsNoCollections: Bool
     private let slotCount: Int
@@ -112,7 +114,9 @@ final class TableAccessor {
         readColumns()
     }
 
+    @inline(never)
     private func readColumns() {
+        columnsConfiguration = table.configurationCount
         for (declared, ordinal) in ordinals.enumerated() {
             columns[declared] = KnownColumn(
                 column: Int32(table.column(ordinal)),
@@ -137,7 +141,7 @@ final class TableAccessor {
     }
 
     deinit {
-        spare?.release()
+        if let spare { Unmanaged<ObjectBase>.fromOpaque(spare).release() }
         state.pointee.slots.deallocate()
         state.deallocate()
         views.deallocate()
@@ -278,6 +282,7 @@ final class TableAccessor {
 
     @inline(__always)
     private func column(_ key: UInt32, in leaf: LeafView) -> ColumnView {
+        if _slowPath(columnsConfiguration != table.configurationCount) { readColumns() }
         let place = columns[Int(key) &- 1]
         return attempt {
             let column = try leaf.column(Int(place.column), isNullable: place.isNullable)
@@ -377,10 +382,11 @@ final class TableAccessor {
 
     /// An accessor that nobody holds, without a realm, to be used again.
     func takeSpare() -> Unmanaged<ObjectBase>? {
-        guard let spare else { return nil }
-        self.spare = nil
-        spare._withUnsafeGuaranteedRef { $0.core = core }
-        return spare
+        guard let address = spare else { return nil }
+        spare = nil
+        let object = Unmanaged<ObjectBase>.fromOpaque(address)
+        object._withUnsafeGuaranteedRef { $0.core = core }
+        return object
     }
 
     /// Takes an accessor that nobody else holds, for the next iteration.
@@ -388,7 +394,7 @@ final class TableAccessor {
         guard spare == nil, remembers, keepsNoCollections else { return object.release() }
         // The realm is not kept by what it keeps.
         object._withUnsafeGuaranteedRef { $0.core = nil }
-        spare = object
+        spare = object.toOpaque()
     }
 
     /// The stored ordinal of the property that linking objects reverse, in the class from which it links.

@@ -75,7 +75,10 @@ public final class _CollectionCursor {
 
     deinit {
         guard let current else { return }
-        if let accessor, crealm_is_sole_reference(current.toOpaque()) != 0 {
+        // The last reference may go away on any thread; what the realm keeps is touched only on the one that reads it.
+        let state = access.pointee
+        let isOwn = (crealm_thread_word() ^ state.ownerThread) & state.threadMask == 0
+        if isOwn, let accessor, crealm_is_sole_reference(current.toOpaque()) != 0 {
             accessor._withUnsafeGuaranteedRef { $0.keepSpare(current) }
         } else {
             current.release()

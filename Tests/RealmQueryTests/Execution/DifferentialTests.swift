@@ -25,7 +25,7 @@ import Testing
         var tally = Tally()
         var seed = Self.firstSeed
         while tally.queries < Self.queryCount {
-            let world = try QueryWorld.random(seed: seed)
+            let world = try QueryWorld.random(seed: seed, everyType: true)
             try compare(world, queries: 100, seed: seed, &tally)
             try world.begin()
             try world.mutate()

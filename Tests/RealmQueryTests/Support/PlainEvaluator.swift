@@ -199,7 +199,9 @@ struct PlainEvaluator {
         let ints: [Int64] = values.compactMap { if case .int(let value) = $0 { value } else { nil } }
         var doubles = values.compactMap(PlainEvaluator.double)
         let isMixed = values.contains { if case .decimal = $0 { true } else { false } } || kind == .any
-        if isMixed { doubles = values.filter { if case .date = $0 { false } else { true } }.compactMap(PlainEvaluator.double) }
+        if isMixed {
+            doubles = values.filter { if case .date = $0 { false } else { true } }.compactMap(PlainEvaluator.double)
+        }
         if case .sum = step {
             if isMixed { return .double(doubles.reduce(0, +)) }
             if ints.isEmpty, let first = doubles.first { return .double(doubles.dropFirst().reduce(first, +)) }
@@ -208,6 +210,10 @@ struct PlainEvaluator {
         if doubles.isEmpty { return .null }
         let ordered = doubles.filter { !$0.isNaN }
         if isMixed, ordered.isEmpty { return .null }
+        if values.contains(where: { if case .date = $0 { true } else { false } }), !isMixed {
+            if case .minimum = step { return .date(ordered.min() ?? .nan) }
+            return .date(ordered.max() ?? .nan)
+        }
         switch step {
         case .average: return .double(doubles.reduce(0, +) / Double(doubles.count))
         case .minimum where !ints.isEmpty && !isMixed: return .int(ints.min()!)

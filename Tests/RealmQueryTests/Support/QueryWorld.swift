@@ -303,9 +303,10 @@ final class QueryWorld {
             if chance(0.5) {
                 return .list((0..<Int.random(in: 0...3, using: &random)).map { _ in randomAny(depth: depth - 1) })
             }
-            let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...2, using: &random)).sorted {
-                $0.utf8.lexicographicallyPrecedes($1.utf8)
-            }
+            let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...2, using: &random))
+                .sorted {
+                    $0.utf8.lexicographicallyPrecedes($1.utf8)
+                }
             return .dictionary(names.map { StoredEntry(key: $0, value: randomAny(depth: depth - 1)) })
         }
         if chance(0.1) { return .null }

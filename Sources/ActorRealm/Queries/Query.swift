@@ -28,7 +28,9 @@ public struct Query<T> {
         }
         if Value.self == Int.self { return .value(.int(Int64(unsafeBitCast(value, to: Int.self)))) }
         if let embedded = PredicateFormat.embedded(value) { return .embedded(embedded) }
-        if let object = ValueReader.unwrap(value) as? ObjectBase { return .object(object) }
+        if let objects = ValueReader.unwrap(value), objects is ObjectBase || objects is AnyRealmValue {
+            return .objects(objects)
+        }
         return .value(attempt { try PredicateFormat.value(value) })
     }
 
@@ -64,6 +66,7 @@ public struct Query<T> {
         // All are of one type.
         let sample = values.lazy.compactMap { ValueReader.unwrap($0) }.first
         guard let sample, sample is EmbeddedObject || PredicateFormat.embedded(sample) != nil else {
+            if sample is ObjectBase || sample is AnyRealmValue { return compared(.in, .objects(values)) }
             return compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
         }
         return values.reduce(Query<Bool>(.value(.bool(false)))) { condition, value in
@@ -148,7 +151,7 @@ extension Query where T: _QueryNumeric {
 }
 
 extension Query {
-    fileprivate func within(_ range: Range<some Any>, _ lower: Any, _ upper: Any) -> Query<Bool> {
+    func within(_ lower: Any, _ upper: Any) -> Query<Bool> {
         Query<Bool>(
             .and(
                 .comparison(node, .greaterOrEqual, Self.constant(lower), []),
@@ -157,7 +160,7 @@ extension Query {
         )
     }
 
-    fileprivate func between(_ lower: Any, _ upper: Any) -> Query<Bool> {
+    func between(_ lower: Any, _ upper: Any) -> Query<Bool> {
         compared(
             .between,
             .value(
@@ -169,14 +172,14 @@ extension Query {
 
 extension Query where T: Comparable & _QueryNumeric {
     /// In a range without its upper bound.
-    public func contains(_ range: Range<T>) -> Query<Bool> { within(range, range.lowerBound, range.upperBound) }
+    public func contains(_ range: Range<T>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
     /// In a range with both bounds.
     public func contains(_ range: ClosedRange<T>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: Comparable & _QueryNumeric {
     /// In a range without its upper bound.
-    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range, range.lowerBound, range.upperBound) }
+    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
     /// In a range with both bounds.
     public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
 }

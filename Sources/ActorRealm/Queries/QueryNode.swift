@@ -55,8 +55,8 @@ enum QueryNode {
     case value(PredicateValue)
     /// An embedded object without a row, whose properties are compared.
     case embedded(EmbeddedObject)
-    /// A managed object.
-    case object(ObjectBase)
+    /// A managed object, or what may hold some: it is read when the realm that is queried is known.
+    case objects(Any)
     case path(QueryPath)
     indirect case subqueryCount(QueryNode)
     indirect case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
@@ -99,7 +99,7 @@ enum QueryNode {
             return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count, in: core)
         case .value(let value):
             return .constant(value == .bool(true))
-        case .embedded, .object:
+        case .embedded, .objects:
             misuse("A value is no condition: compare a property with it.")
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
@@ -145,7 +145,7 @@ enum QueryNode {
     private func operand(stripping count: Int, in core: RealmCore) -> PredicateOperand {
         switch self {
         case .value(let value): return .value(value)
-        case .object(let object): return .value(attempt { try PredicateFormat.value(object, in: core) })
+        case .objects(let objects): return .value(attempt { try PredicateFormat.value(objects, in: core) })
         case .embedded: misuse("An embedded object can only be compared with a property.")
         case .path(let path): return path.operand(stripping: count)
         case .root, .member: return plain.operand(stripping: count, in: core)
@@ -173,7 +173,7 @@ enum QueryNode {
             case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
                 pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .object, .embedded, .subqueryCount: break
+            case .value, .objects, .embedded, .subqueryCount: break
             case .path(let path):
                 guard let length = path.collections.first else {
                     misuse("Subqueries must contain a keypath starting with a collection.")

@@ -35,6 +35,7 @@ final class MemoryPeak: Sendable {
     private static var anonymous: Double {
         let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = lines.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
+        return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) } ?? 0)
+            / 1_024
     }
 }

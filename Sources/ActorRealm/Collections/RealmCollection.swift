@@ -319,3 +319,19 @@ extension RealmCollection where Element: AddableType {
     /// The mean; nil when there are no values.
     public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
 }
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {
+    /// The smallest value; nil when there is none.
+    public func min() -> Element.Wrapped? { Element.Wrapped._fromAggregate(aggregate(.minimum, nil)) }
+    /// The largest value; nil when there is none.
+    public func max() -> Element.Wrapped? { Element.Wrapped._fromAggregate(aggregate(.maximum, nil)) }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
+    /// The sum, leaving nil out; 0 when there are no values.
+    public func sum() -> Element.Wrapped {
+        Element.Wrapped._fromAggregate(aggregate(.sum, nil)) ?? Element.Wrapped._zero()
+    }
+    /// The mean, leaving nil out; nil when there are no values.
+    public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
+}

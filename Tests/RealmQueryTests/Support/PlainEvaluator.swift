@@ -171,7 +171,7 @@ struct PlainEvaluator {
                 isObjects
                 ? linked(property, className, key).flatMap { values(rest, target, $0, behindCollection: false) }
                 : elements
-            return [aggregate(operation, numbers, of: property.kind)]
+            return [aggregate(operation, numbers, of: isObjects ? lastKind(rest, target) : property.kind)]
         default: break
         }
         if isObjects { return linkedValues(linked(property, className, key), isMany: true) }
@@ -193,6 +193,13 @@ struct PlainEvaluator {
         default: break
         }
         return skips ? [] : [.null]
+    }
+
+    /// The type of the property at the end of a path of properties.
+    private func lastKind(_ steps: ArraySlice<PropertyPath.Step>, _ className: String) -> PropertyKind {
+        guard case .property(let name)? = steps.first else { return .object }
+        let property = property(name, className)
+        return steps.count == 1 ? property.kind : lastKind(steps.dropFirst(), property.targetClass ?? "")
     }
 
     private func aggregate(_ step: PropertyPath.Step, _ values: [StoredValue], of kind: PropertyKind) -> StoredValue {

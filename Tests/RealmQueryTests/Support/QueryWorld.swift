@@ -310,7 +310,7 @@ final class QueryWorld {
             return .dictionary(names.map { StoredEntry(key: $0, value: randomAny(depth: depth - 1)) })
         }
         if chance(0.1) { return .null }
-        if chance(0.1), let target = schema.classes.keys.randomElement(using: &random),
+        if chance(0.1), let target = schema.classes.keys.sorted().randomElement(using: &random),
             let key = keys(target).randomElement(using: &random), let table = model.schema[target]?.tableID
         {
             return .anyLink(table: table, key: key)

@@ -164,7 +164,7 @@ extension QueryWorld {
             let kinds: [PropertyKind] = [
                 .int, .bool, .string, .double, .float, .date, .data, .objectId, .uuid, .decimal128,
             ]
-            if chance(0.1), let target = schema.classes.keys.randomElement(using: &random) {
+            if chance(0.1), let target = schema.classes.keys.sorted().randomElement(using: &random) {
                 let constant = randomConstant(.object, target, allowsNull: false)
                 if constant != .null { return constant }
             }

@@ -5,7 +5,13 @@ import Synchronization
 /// Looks at the threads of this process again and again: none of Swift's pool may wait for a lock between processes or for
 /// the device, except inside a write that its caller made blocking.
 final class PoolSampler: Sendable {
-    private static let blocking = Mutex<Set<Int>>([])
+    /// The threads that are in a blocking write, and how often each was.
+    private struct Blocking {
+        var threads: Set<Int> = []
+        var counts: [Int: Int] = [:]
+    }
+
+    private static let blocking = Mutex(Blocking())
 
     private let samples = Atomic(0)
     private let offences = Mutex<[String]>([])
@@ -14,8 +20,11 @@ final class PoolSampler: Sendable {
     /// Runs a write that may block its thread.
     static func whileBlocking<Result>(_ body: () throws -> Result) rethrows -> Result {
         let thread = threadNumber
-        blocking.withLock { _ = $0.insert(thread) }
-        defer { blocking.withLock { _ = $0.remove(thread) } }
+        blocking.withLock { blocking in
+            blocking.threads.insert(thread)
+            blocking.counts[thread, default: 0] += 1
+        }
+        defer { blocking.withLock { _ = $0.threads.remove(thread) } }
         return try body()
     }
 
@@ -38,7 +47,7 @@ final class PoolSampler: Sendable {
         let before = Self.blocking.withLock { $0 }
         var suspects: [(Int, String)] = []
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? [] {
-            guard let thread = Int(name), !before.contains(thread),
+            guard let thread = Int(name), !before.threads.contains(thread),
                 let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8),
                 !name.hasPrefix("realm-"),
                 let call = try? String(contentsOfFile: "/proc/self/task/\(thread)/syscall", encoding: .utf8)
@@ -48,7 +57,8 @@ final class PoolSampler: Sendable {
         }
         if suspects.isEmpty { return }
         let after = Self.blocking.withLock { $0 }
-        for (thread, what) in suspects where !after.contains(thread) {
+        // However long the looks took: what was seen is no offence when it may have been in a blocking write.
+        for (thread, what) in suspects where after.counts[thread] == before.counts[thread] {
             offences.withLock { $0.append(what) }
         }
     }

@@ -44,7 +44,7 @@ struct TextFoldingTests {
         var count = -1
         let elapsed = try ContinuousClock().measure { count = try query.count() }
         #expect(count == 0)
-        // What tried every way to match would not end.
-        #expect(elapsed < .seconds(600))
+        // A search that goes back and forth would not end before the universe does.
+        #expect(elapsed < .seconds(300))
     }
 }

@@ -446,7 +446,14 @@ func maps(_ object: Everything) {
     _ = object.map.sum(of: \.int)
     _ = object.leafMap["a"]??.name
     object.leafMap["a"] = Leaf()
-    func keyed<M: RealmKeyedCollection>(_ map: M) -> Int where M.Key == String { map.count }
+    func keyed<M: RealmKeyedCollection>(_ map: M) -> Int where M.Key == String {
+        _ = (map.keys, map.values, map["a"], map.value(forKey: "a"), map.realm, map.isFrozen, map.freeze())
+        _ = (map.filter("TRUEPREDICATE"), map.sorted(byKeyPath: "int", ascending: true), map.sorted(ascending: false))
+        map.removeObject(for: "a")
+        map.removeAll()
+        let maximum: Int? = map.max(ofProperty: "int")
+        return map.count + (maximum ?? 0)
+    }
     _ = keyed(map)
 }
 

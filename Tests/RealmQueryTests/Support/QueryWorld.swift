@@ -202,7 +202,14 @@ final class QueryWorld {
 
     private func randomElements(_ property: PropertySchema) -> [StoredValue] {
         (0..<Int.random(in: 0...4, using: &random)).map { _ in randomValue(property) }
-            .filter { property.kind != .object || $0 != .null }
+            .filter { value in
+                switch value {
+                case .null: property.kind != .object
+                // A set holds no collections.
+                case .list, .dictionary: property.collection != .set
+                default: true
+                }
+            }
     }
 
     func delete(_ className: String, _ key: Int64) throws {

@@ -2,7 +2,8 @@ import ActorRealm
 import Foundation
 import People
 
-/// Measures what migrations take: for each kind the time, the memory and what the file grows by.
+/// Measures what migrations take: for each kind the time, on the clock and of the processor, the memory and what the file
+/// grows by.
 @main
 enum Migrate {
     private static let usage = """
@@ -34,10 +35,19 @@ enum Migrate {
             throw Failure(description: "There is no step \(name).")
         }
         let memory = MemoryPeak()
+        let processor = processorSeconds
         let start = ContinuousClock.now
         let realm = try Realm(configuration: step.configuration(path))
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        print(seconds, memory.end(), realm.schema.objectSchema.count)
+        print(seconds, processorSeconds - processor, memory.end(), realm.schema.objectSchema.count)
+    }
+
+    /// What the process used of the processors so far.
+    private static var processorSeconds: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
     private static func run(_ arguments: [String]) throws {
@@ -57,14 +67,15 @@ enum Migrate {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let original = folder + "/original.realm"
         try fill(original, count: count)
-        print("| migration of \(count) objects | seconds | memory, MiB | file grows by, MiB |")
-        print("|---|---:|---:|---:|")
+        print("| migration of \(count) objects | seconds | of the processor | memory, MiB | file grows by, MiB |")
+        print("|---|---:|---:|---:|---:|")
         for step in Step.all {
             let figures = try (0..<rounds).map { _ in try measure(step, original, folder + "/copy.realm") }
             func median(_ part: (Figures) -> Double) -> Double { figures.map(part).sorted()[figures.count / 2] }
             print(
                 "| \(step.name) | " + String(format: "%.2f", median(\.seconds)) + " | "
-                    + String(format: "%.0f", median(\.memory)) + " | " + String(format: "%.0f", median(\.growth)) + " |"
+                    + String(format: "%.2f", median(\.processor)) + " | " + String(format: "%.0f", median(\.memory))
+                    + " | " + String(format: "%.0f", median(\.growth)) + " |"
             )
         }
     }
@@ -80,6 +91,7 @@ enum Migrate {
 
     private struct Figures {
         var seconds: Double
+        var processor: Double
         var memory: Double
         var growth: Double
     }
@@ -97,10 +109,15 @@ enum Migrate {
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
         let numbers = text.split(separator: " ").compactMap { Double($0.trimmingCharacters(in: .newlines)) }
-        guard process.terminationStatus == 0, numbers.count == 3 else {
+        guard process.terminationStatus == 0, numbers.count == 4 else {
             throw Failure(description: "The migration '\(step.name)' failed: \(text)")
         }
-        return Figures(seconds: numbers[0], memory: numbers[1], growth: max(0, try size(of: copy) - before) / 1_048_576)
+        return Figures(
+            seconds: numbers[0],
+            processor: numbers[1],
+            memory: numbers[2],
+            growth: max(0, try size(of: copy) - before) / 1_048_576
+        )
     }
 
     private static func size(of path: String) throws -> Double {

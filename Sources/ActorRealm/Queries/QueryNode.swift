@@ -56,7 +56,7 @@ enum QueryNode {
     /// An embedded object without a row, whose properties are compared.
     case embedded(EmbeddedObject)
     /// A managed object, or what may hold some: it is read when the realm that is queried is known.
-    case objects(Any)
+    indirect case objects(Any)
     case path(QueryPath)
     indirect case subqueryCount(QueryNode)
     indirect case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)

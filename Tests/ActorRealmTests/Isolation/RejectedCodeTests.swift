@@ -92,9 +92,12 @@ struct RejectedCodeTests {
         #expect(!output.contains("error:") && !output.contains("warning:"), "\(output)")
     }
 
-    @Test("Models, writes and queries as written for RealmSwift compile")
-    func spellings() throws {
-        let output = try Self.swiftc([Self.folder.appendingPathComponent("Spellings.swift")])
+    @Test(
+        "Models, writes and queries as written for RealmSwift compile",
+        arguments: ["Spellings.swift", "ModelSpellings.swift"]
+    )
+    func spellings(name: String) throws {
+        let output = try Self.swiftc([Self.folder.appendingPathComponent(name)])
         #expect(!output.contains("error:"), "\(output.prefix(4_000))")
     }
 }

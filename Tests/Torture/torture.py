@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-TIMEOUT = float(os.environ.get("TORTURE_TIMEOUT", "30"))
+TIMEOUT = float(os.environ.get("TORTURE_TIMEOUT", "300"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The modes and kinds of failing-calls.c.

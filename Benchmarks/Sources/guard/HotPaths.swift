@@ -18,7 +18,7 @@ struct HotPaths {
     private func open(_ name: String, isDurable: Bool) throws -> Realm {
         var configuration = Realm.Configuration(
             fileURL: URL(fileURLWithPath: "\(folder)/\(name).realm"),
-            objectTypes: [Person.self]
+            objectTypes: [Person.self, Dog.self, Owner.self]
         )
         configuration.durability = isDurable ? .flushed : .unflushed
         return try Realm(configuration: configuration)
@@ -50,6 +50,13 @@ struct HotPaths {
         try repeated("query.index", operations: emails.count) {
             for email in emails { keep(people.where { $0.email == email }.first) }
         }
+        try repeated("query.string", operations: emails.count) {
+            for email in emails { keep(people.filter("email == %@", email).first) }
+        }
+        try repeated("query.key", operations: ids.count) {
+            for id in ids { keep(people.where { $0.id == id }.first) }
+        }
+        try links(realm)
         try repeated("query.count", operations: Self.objectCount) { keep(people.where { $0.age == 33 }.count) }
         try repeated("freeze", operations: 1_000) {
             for _ in 0..<1_000 { keep(realm.freeze()) }
@@ -58,6 +65,33 @@ struct HotPaths {
             try realm.write {
                 for id in ids { realm.object(ofType: Person.self, forPrimaryKey: id)?.age = 33 }
             }
+        }
+    }
+
+    /// Three dogs for each owner, in turns.
+    private func links(_ realm: Realm) throws {
+        let owners = (0..<5_000).map { _ in Owner() }
+        let dogCount = 3 * owners.count
+        try realm.write {
+            realm.add(owners)
+            for number in 0..<dogCount {
+                let dog = Dog()
+                dog.age = number % 20
+                dog.owner = owners[number % owners.count]
+                realm.add(dog)
+            }
+        }
+        try repeated("link.forward", operations: dogCount) {
+            var sum = 0
+            for dog in realm.objects(Dog.self) { sum &+= dog.owner?.age ?? 0 }
+            keep(sum)
+        }
+        try repeated("link.back", operations: dogCount) {
+            var sum = 0
+            for owner in realm.objects(Owner.self) {
+                for dog in owner.dogs { sum &+= dog.age }
+            }
+            keep(sum)
         }
     }
 

@@ -21,3 +21,16 @@ final class Person: Object {
         createdAt = Date(timeIntervalSinceReferenceDate: data.createdAt)
     }
 }
+
+/// A dog with an owner.
+final class Dog: Object {
+    @Persisted var age: Int
+    @Persisted var owner: Owner?
+}
+
+/// Someone who knows their dogs.
+final class Owner: Object {
+    @Persisted var name: String
+    @Persisted var age: Int
+    @Persisted(originProperty: "owner") var dogs: LinkingObjects<Dog>
+}

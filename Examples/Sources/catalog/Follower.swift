@@ -41,12 +41,12 @@ actor Follower {
 
     /// Waits until the follower stands where the collection began.
     func begin() async throws {
-        try await wait(for: .seconds(60)) { $0.isFollowing }
+        try await wait(for: .seconds(600)) { $0.isFollowing }
     }
 
     /// Waits until everything that an importer wrote has arrived; says what is missing when it does not.
     func catchUp(with summary: ImportSummary) async throws {
-        try await wait(for: .seconds(60)) { $0.arrived == summary.changes }
+        try await wait(for: .seconds(600)) { $0.arrived == summary.changes }
         guard arrived == summary.changes else {
             throw Mismatch(description: "The importer wrote \(summary.changes), but the follower saw \(arrived).")
         }

@@ -55,7 +55,7 @@ final class Inbox {
 
     /// Waits until the rows are the collection.
     func settle(count: Int) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(240)
         while rows.count != count, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(2))
         }

@@ -16,7 +16,8 @@ public protocol LinkingObjectsProtocol {
 /// }
 /// ```
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection, LinkingObjectsProtocol {
-    let backing: _CollectionBacking?
+    @usableFromInline let backing: _CollectionBacking?
+    /// The name of the property that links here; not kept beside a backing, which knows it.
     let originProperty: String
 
     /// The objects that link through the property of that name; empty until the object is managed.
@@ -28,9 +29,9 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// The objects of a class that link through the property of that name.
     public init(fromType type: Element.Type, property: String) { self.init(originProperty: property) }
 
-    init(_ backing: _CollectionBacking, originProperty: String) {
+    init(_ backing: _CollectionBacking) {
         self.backing = backing
-        self.originProperty = originProperty
+        originProperty = ""
     }
 
     /// What stands behind a managed collection; nil for an unmanaged one.
@@ -51,7 +52,11 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
 
     /// Iterates over the objects as they are now, in spite of writes made in the loop.
-    public func makeIterator() -> RealmIterator<Element> { backing.map { RealmIterator($0) } ?? RealmIterator([]) }
+    @inlinable
+    public func makeIterator() -> RealmIterator<Element> {
+        guard let backing else { return RealmIterator([]) }
+        return RealmIterator(_CollectionCursor.over(backing))
+    }
 
     /// The realm that the objects belong to; nil while the object is unmanaged.
     public var realm: Realm? { backing?.core.realm() }
@@ -70,11 +75,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> LinkingObjects? {
-        guard case .collection(let descriptor) = reference.content,
-            case .backlinks(_, _, let property) = descriptor.source
-        else { return nil }
-        return attempt { try _CollectionBacking(descriptor, in: realm.core) }
-            .map { LinkingObjects($0, originProperty: property) }
+        guard case .collection(let descriptor) = reference.content, case .backlinks = descriptor.source else {
+            return nil
+        }
+        return attempt { try _CollectionBacking(descriptor, in: realm.core) }.map { LinkingObjects($0) }
     }
 
     /// Whether both are the links to the same object.
@@ -111,13 +115,24 @@ extension LinkingObjects: _Persistable {
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> LinkingObjects {
         let accessor = object.checkedAccessor()
-        let property = accessor.info.properties[Int(key) - 1]
-        let origin = accessor.target(of: property.ordinal)
-        let name = property.originProperty ?? ""
-        let backing = attempt {
-            try _CollectionBacking(backlinksTo: accessor, key: object.rowKey, origin: origin, property: name)
-        }
-        return LinkingObjects(backing, originProperty: name)
+        let declared = Int(key) - 1
+        let origin = accessor.target(of: declared)
+        let backing = _CollectionBacking(
+            backlinksTo: accessor,
+            key: object.rowKey,
+            origin: origin,
+            property: accessor.originOrdinal(of: declared, in: origin)
+        )
+        return LinkingObjects(backing)
+    }
+
+    /// Drops what a wrapper holds and gives it a key.
+    public static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32) {
+        // As the general one does, without looking up how the generic types lie in memory.
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self)
+        pointer.pointee.word = key
+        pointer.pointee.address = 0
+        pointer.pointee.value = nil
     }
 
     /// Writes a value into a row.

@@ -12,7 +12,7 @@ class ListPlace {
     final let property: Int
     /// What it is called in messages.
     final let name: String
-    final private(set) lazy var backing = attempt { try makeBacking() }
+    final private(set) lazy var backing = makeBacking()
 
     init(accessor: TableAccessor, key: Int64, declared: Int, named name: String = "List") {
         core = accessor.core
@@ -52,8 +52,8 @@ class ListPlace {
     }
 
     /// The contents, for queries and iteration.
-    func makeBacking() throws -> _CollectionBacking {
-        try _CollectionBacking(list: accessor, key: key, declared: declared)
+    func makeBacking() -> _CollectionBacking {
+        _CollectionBacking(list: accessor, key: key, declared: declared)
     }
 
     /// The steps into a value of any kind; none for a collection property.

@@ -69,6 +69,69 @@ extension Map {
     }
 }
 
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    /// The objects in the order of a property.
+    public func sorted<Property: _Persistable>(
+        by keyPath: KeyPath<Value.Wrapped, Property>,
+        ascending: Bool = true
+    ) -> Results<Value> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+    /// The first object of each group of objects that are equal in some properties.
+    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Value>
+    where KeyPaths.Element == String {
+        let backing = managed("distinct")
+        return Results(attempt { try backing.distinct(Array(keyPaths)) })
+    }
+    /// The first object of each group of objects that are equal in some properties.
+    public func distinct(by keyPaths: [PartialKeyPath<Value.Wrapped>]) -> Results<Value> {
+        distinct(by: keyPaths.map { PathRecorder.name(of: $0) })
+    }
+
+    /// The smallest value of a property of the objects; nil when there is none.
+    public func min<Result: MinMaxType & _Persistable>(of keyPath: KeyPath<Value.Wrapped, Result>) -> Result? {
+        min(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The smallest value of an optional property of the objects; nil when there is none.
+    public func min<Result: MinMaxType & _PersistableInsideOptional>(
+        of keyPath: KeyPath<Value.Wrapped, Result?>
+    ) -> Result? {
+        min(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The largest value of a property of the objects; nil when there is none.
+    public func max<Result: MinMaxType & _Persistable>(of keyPath: KeyPath<Value.Wrapped, Result>) -> Result? {
+        max(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The largest value of an optional property of the objects; nil when there is none.
+    public func max<Result: MinMaxType & _PersistableInsideOptional>(
+        of keyPath: KeyPath<Value.Wrapped, Result?>
+    ) -> Result? {
+        max(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The sum of a property of the objects; 0 when there are no values.
+    public func sum<Result: AddableType & _Persistable>(of keyPath: KeyPath<Value.Wrapped, Result>) -> Result {
+        sum(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The sum of an optional property of the objects, leaving nil out; 0 when there are no values.
+    public func sum<Result: AddableType & _PersistableInsideOptional>(
+        of keyPath: KeyPath<Value.Wrapped, Result?>
+    ) -> Result {
+        sum(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The mean of a property of the objects; nil when there are no values.
+    public func average<Property: AddableType & _Persistable, Result: AddableType>(
+        of keyPath: KeyPath<Value.Wrapped, Property>
+    ) -> Result? {
+        average(ofProperty: PathRecorder.name(of: keyPath))
+    }
+    /// The mean of an optional property of the objects, leaving nil out; nil when there are no values.
+    public func average<Property: AddableType & _PersistableInsideOptional, Result: AddableType>(
+        of keyPath: KeyPath<Value.Wrapped, Property?>
+    ) -> Result? {
+        average(ofProperty: PathRecorder.name(of: keyPath))
+    }
+}
+
 extension Map where Value: MinMaxType {
     /// The smallest value; nil when there is none.
     public func min() -> Value? { Value._fromAggregate(aggregate(.minimum, nil)) }

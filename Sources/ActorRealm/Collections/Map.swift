@@ -100,6 +100,21 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// The value of a name as a dynamically typed one.
     public func object(forKey key: Key) -> Any? { self[key].flatMap { Value._boxedElement($0) } }
 
+    /// The value of a name as a dynamically typed one; nil when there is none.
+    public func value(forKey key: String) -> Any? { object(forKey: Key._key(named: key)) }
+
+    /// Sets the value of a name to a dynamically typed one; nil removes it.
+    ///
+    /// - Precondition: The value is of the map's type.
+    public func setValue(_ value: Any?, forKey key: String) {
+        let name = Key._key(named: key)
+        guard let value = ValueReader.unwrap(value) else { return removeObject(for: name) }
+        guard let value = Value._unboxedElement(value) else {
+            misuse("Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>.")
+        }
+        updateValue(value, forKey: name)
+    }
+
     /// Sets the value of a name.
     public func updateValue(_ value: Value, forKey key: Key) {
         let name = Self.checked(key)

@@ -13,8 +13,8 @@ final class NestedPlace: ListPlace {
 
     override var path: [NestedStep] { steps }
 
-    override func makeBacking() throws -> _CollectionBacking {
-        try _CollectionBacking(nested: accessor, key: key, declared: declared, path: steps)
+    override func makeBacking() -> _CollectionBacking {
+        _CollectionBacking(nested: accessor, key: key, declared: declared, path: steps)
     }
 
     private var isMap: Bool { name == "Map" }

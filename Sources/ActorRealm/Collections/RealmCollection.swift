@@ -14,6 +14,7 @@ where Element: RealmCollectionValue, Index == Int, Indices == Range<Int> {
 
 extension RealmCollection {
     /// The managed contents, for operations that an unmanaged collection cannot offer.
+    @usableFromInline
     func managed(_ operation: String) -> _CollectionBacking {
         guard let backing = _backing else {
             misuse(
@@ -63,7 +64,7 @@ extension RealmCollection {
     /// The position of the first object for which a condition holds.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey()
+        guard let key = backing.filtered(isIncluded(Query<Element>.root)).firstKey()
         else { return nil }
         return backing.index(of: key)
     }
@@ -81,9 +82,9 @@ extension RealmCollection {
     /// ```swift
     /// let adults = people.where { $0.age >= 18 && $0.name.starts(with: "A") }
     /// ```
+    @inlinable
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
-        let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query.predicate(isIncluded, in: backing.core)) })
+        Results((_backing ?? managed("where")).filtered(isIncluded(Query<Element>.root)))
     }
 
     /// The objects for which a predicate in the string language holds.
@@ -98,18 +99,23 @@ extension RealmCollection {
     /// - Precondition: The predicate parses and fits the class. For text from outside use
     ///   ``filter(_:)-(RealmPredicate)``, which throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
-        let backing = managed("filter")
-        return Results(
-            attempt { try backing.applying(PredicateFormat.query(predicateFormat, arguments, in: backing.core)) }
-        )
+        Results(managed("filter").filtered(predicateFormat, arguments))
     }
 
     /// The objects for which a parsed predicate holds.
     ///
-    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class.
+    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class, or is about objects
+    ///   of another file.
     public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
+        let backing = managed("filter")
+        if let path = predicate.path, path != backing.core.coordinator.path {
+            throw Realm.Error(
+                .invalidInput,
+                "Object must be from the Realm being queried: it belongs to the file '\(path)'."
+            )
+        }
         do {
-            return Results(try managed("filter").applying(predicate.query))
+            return Results(try backing.applying(predicate.query))
         } catch let error as QueryError {
             throw Realm.Error(.invalidInput, error.message)
         }
@@ -311,5 +317,21 @@ extension RealmCollection where Element: AddableType {
     /// The sum; 0 when there are no values.
     public func sum() -> Element { Element._fromAggregate(aggregate(.sum, nil)) ?? Element._zero() }
     /// The mean; nil when there are no values.
+    public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {
+    /// The smallest value; nil when there is none.
+    public func min() -> Element.Wrapped? { Element.Wrapped._fromAggregate(aggregate(.minimum, nil)) }
+    /// The largest value; nil when there is none.
+    public func max() -> Element.Wrapped? { Element.Wrapped._fromAggregate(aggregate(.maximum, nil)) }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
+    /// The sum, leaving nil out; 0 when there are no values.
+    public func sum() -> Element.Wrapped {
+        Element.Wrapped._fromAggregate(aggregate(.sum, nil)) ?? Element.Wrapped._zero()
+    }
+    /// The mean, leaving nil out; nil when there are no values.
     public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
 }

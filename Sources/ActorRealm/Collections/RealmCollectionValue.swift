@@ -7,6 +7,8 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self
     /// The element at a position of a managed collection.
     static func _element(at index: Int, in backing: _CollectionBacking) -> Self
+    /// The object of a managed collection with a row key.
+    static func _element(forKey key: Int64, in backing: _CollectionBacking) -> Self
     /// Makes an element from its stored form, where a list or dictionary in it lies at the given step.
     static func _element(_ stored: _Stored, in backing: _CollectionBacking, step: _NestedStep) -> Self
     /// The stored form of an element; an unmanaged object is added. Nil after a failure of the writer's operation.
@@ -26,6 +28,10 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    /// The object of a managed collection with a row key.
+    public static func _element(forKey key: Int64, in backing: _CollectionBacking) -> Self {
+        _element(_Stored(.link(key)), in: backing)
+    }
     /// The stored form of an element that is there already; nil for an object of another realm or of none.
     public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
         guard let (object, key) = _elementKey(value), object.core === backing.core,
@@ -158,6 +164,11 @@ extension _RealmCollectionValueInsideOptional where Self: ObjectBase {
 }
 
 extension RealmCollectionValue where Self: ObjectBase {
+    /// The object of a managed collection with a row key.
+    public static func _element(forKey key: Int64, in backing: _CollectionBacking) -> Self {
+        unsafeDowncast(backing.object(forKey: key), to: Self.self)
+    }
+
     /// The object at a position of a managed collection.
     public static func _element(at index: Int, in backing: _CollectionBacking) -> Self {
         unsafeDowncast(backing.object(at: index), to: Self.self)

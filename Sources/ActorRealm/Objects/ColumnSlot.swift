@@ -71,15 +71,19 @@ struct TableState {
     @usableFromInline var access: UnsafeMutablePointer<RealmAccessState>
     /// One slot per property; slot 0 is unused because keys start at 1.
     @usableFromInline var slots: UnsafeMutablePointer<ColumnSlot>
+    /// The accessor itself, for what is not inlined; nil for objects that are in no table.
+    @usableFromInline var accessor: Unmanaged<TableAccessor>?
 
     @inlinable
     init(
         generation: UnsafeMutablePointer<UInt64>,
         access: UnsafeMutablePointer<RealmAccessState>,
-        slots: UnsafeMutablePointer<ColumnSlot>
+        slots: UnsafeMutablePointer<ColumnSlot>,
+        accessor: Unmanaged<TableAccessor>? = nil
     ) {
         self.generation = generation
         self.access = access
         self.slots = slots
+        self.accessor = accessor
     }
 }

@@ -92,6 +92,15 @@ public struct Decimal128: Sendable {
     public func decimalNumberByMultiplying(by other: Decimal128) -> Decimal128 { self * other }
     /// The quotient.
     public func decimalNumberByDividing(by other: Decimal128) -> Decimal128 { self / other }
+
+    /// Whether the number is greater than another one.
+    public func isGreaterThan(_ other: Decimal128) -> Bool { self > other }
+    /// Whether the number is another one or greater.
+    public func isGreaterThanOrEqual(to other: Decimal128) -> Bool { self >= other }
+    /// Whether the number is less than another one.
+    public func isLessThan(_ other: Decimal128) -> Bool { self < other }
+    /// Whether the number is another one or less.
+    public func isLessThanOrEqual(to other: Decimal128) -> Bool { self <= other }
 }
 
 extension Decimal128: SignedNumeric, Comparable, Hashable {

@@ -16,6 +16,7 @@ final class ModelClass: Sendable {
     let isClonable: Bool
     /// The ordinals of properties whose wrappers keep collection objects.
     let collections: [Int]
+    private let collectionProperties: [ModelProperty]
     let instanceSize: Int
     let alignmentMask: Int
     /// Whether instances are `DynamicObject`s.
@@ -56,6 +57,7 @@ final class ModelClass: Sendable {
         isClonable = true
         // A dynamic object keeps no collections.
         collections = []
+        collectionProperties = []
         ordinals = Dictionary(
             properties.map { ($0.name, $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
@@ -122,7 +124,8 @@ final class ModelClass: Sendable {
         self.properties = properties
         primaryKey = properties.firstIndex { $0.isPrimaryKey }
         isClonable = others == 0
-        collections = properties.filter { $0.isCollection }.map(\.ordinal)
+        collectionProperties = properties.filter { $0.isCollection }
+        collections = collectionProperties.map(\.ordinal)
         ordinals = Dictionary(
             properties.map { ($0.name, $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
@@ -134,6 +137,11 @@ final class ModelClass: Sendable {
         let name = _typeName(type, qualified: false)
         guard let dot = name.lastIndex(of: ".") else { return name }
         return String(name[name.index(after: dot)...])
+    }
+
+    /// Drops the collections that the wrappers of an accessor keep, before it is pointed at another row.
+    func dropCollections(of object: ObjectBase) {
+        for property in collectionProperties { property.reset(in: object, key: property.key) }
     }
 
     /// The property of a name.

@@ -1,3 +1,4 @@
+import CRealmShims
 import RealmModel
 import RealmStorage
 
@@ -27,53 +28,44 @@ nonisolated extension ObjectBase {
     final func refreshLocation(_ accessor: TableAccessor) {
         let generation = accessor.state.pointee.generation.pointee
         if rowGeneration == generation { return }
-        guard let location = attempt({ try accessor.table.locate(rowKey) }) else {
+        guard let location = attempt({ try accessor.locate(rowKey) }) else {
             misuse("Object has been deleted or invalidated.")
         }
         point(to: location, generation: generation)
+    }
+
+    /// The table, not counted, after the check of the isolation that every read makes.
+    @inline(__always)
+    private final var readableAccessor: Unmanaged<TableAccessor> {
+        #if !DEBUG
+        let access = tableState.pointee.access.pointee
+        if _fastPath((crealm_thread_word() ^ access.ownerThread) & access.threadMask == 0),
+            let accessor = tableState.pointee.accessor
+        {
+            return accessor
+        }
+        #endif
+        return Unmanaged.passUnretained(checkedAccessor())
     }
 
     /// The part of `column(_:)` that runs after a change of version, leaf or thread.
     @usableFromInline
     @inline(never)
     final func locateColumn(_ key: UInt32) -> ColumnSlot {
-        let view = locateView(key)
-        return ColumnSlot(view, leaf: rowLeaf, generation: rowGeneration)
+        readableAccessor._withUnsafeGuaranteedRef { $0.slot(key, of: self) }
     }
 
     /// Reads an integer after a change of version, leaf or thread.
     @usableFromInline
     @inline(never)
-    final func readIntegerSlowly(_ key: UInt32) -> Int64 { locateColumn(key).integer(rowIndex) }
-
-    /// The column view of a property at the object's row.
-    @inline(never)
-    final func locateView(_ key: UInt32) -> ColumnView {
-        let accessor = checkedAccessor()
-        refreshLocation(accessor)
-        let model = accessor.model
-        let leaf = LeafView(base: rowLeaf.unsafelyUnwrapped, view: model.view)
-        let ordinal = accessor.ordinals[Int(key) - 1]
-        let view = attempt { try accessor.table.column(ordinal, in: leaf) }
-        if !accessor.isFrozen, !model.isInTransaction {
-            accessor.state.pointee.slots[Int(key)] = ColumnSlot(view, leaf: rowLeaf, generation: rowGeneration)
-            accessor.views[Int(key)] = view
-        }
-        return view
+    final func readIntegerSlowly(_ key: UInt32) -> Int64 {
+        readableAccessor._withUnsafeGuaranteedRef { $0.slot(key, of: self) }.integer(rowIndex)
     }
 
     /// The column view of a property whose values are not read inline.
     @inline(__always)
     final func view(_ key: UInt32) -> ColumnView {
-        let slot = column(key)
-        let accessor = tableAccessor.unsafelyUnwrapped
-        if accessor.state.pointee.slots[Int(key)].leaf == rowLeaf,
-            accessor.state.pointee.slots[Int(key)].generation == rowGeneration
-        {
-            return accessor.views[Int(key)]
-        }
-        _ = slot
-        return locateView(key)
+        readableAccessor._withUnsafeGuaranteedRef { $0.view(key, of: self) }
     }
 
     @usableFromInline

@@ -56,4 +56,26 @@ nonisolated extension ObjectBase {
     ///
     /// - Precondition: The class has such a property, and the value fits.
     public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
+
+    /// The value at the end of a path of links; nil when one of them leads nowhere.
+    ///
+    /// - Precondition: The classes have such properties.
+    public final func value(forKeyPath keyPath: String) -> Any? {
+        var value: Any? = self
+        for name in keyPath.split(separator: ".", omittingEmptySubsequences: false) {
+            guard let object = ValueReader.unwrap(value) as? ObjectBase else { return nil }
+            value = object[String(name)]
+        }
+        return value
+    }
+
+    /// Sets the property at the end of a path of links; nothing happens when one of them leads nowhere.
+    ///
+    /// - Precondition: The classes have such properties, and the value fits.
+    public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard names.count > 1 else { return setValue(value, forKey: keyPath) }
+        let target = self.value(forKeyPath: names.dropLast().joined(separator: "."))
+        (ValueReader.unwrap(target) as? ObjectBase)?[names[names.count - 1]] = value
+    }
 }

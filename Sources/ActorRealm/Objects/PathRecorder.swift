@@ -21,28 +21,16 @@ final class PathRecorder {
         names(of: keyPath, in: Root.self).joined(separator: ".")
     }
 
-    private struct Key: Hashable {
-        let keyPath: ObjectIdentifier
-        let type: ObjectIdentifier
+    /// The path that a key path describes, kept as long as the process lives; nil when too many are known.
+    @inline(__always)
+    static func known<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>, in type: Root.Type) -> Unmanaged<KnownPath>? {
+        KnownPath.of(keyPath, in: type) { names(of: keyPath, in: type) }
     }
-
-    private struct Known: @unchecked Sendable {
-        // Key paths never change; one that is held has its identifier alone.
-        var steps: [Key: (keyPath: AnyKeyPath, steps: [PropertyPath.Step])] = [:]
-    }
-
-    private static let known = Mutex(Known())
-    /// So many key paths are remembered: those that stand in the text of a program are one object each.
-    private static let knownLimit = 1_024
 
     /// The steps of the path that a key path describes.
     static func steps<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [PropertyPath.Step] {
-        let key = Key(keyPath: ObjectIdentifier(keyPath), type: ObjectIdentifier(type))
-        if let steps = known.withLock({ $0.steps[key]?.steps }) { return steps }
-        let steps = names(of: keyPath, in: type).map { PropertyPath.Step.property($0) }
-        nonisolated(unsafe) let held: AnyKeyPath = keyPath
-        known.withLock { if $0.steps.count < knownLimit { $0.steps[key] = (held, steps) } }
-        return steps
+        known(keyPath, in: type)?._withUnsafeGuaranteedRef { $0.steps }
+            ?? names(of: keyPath, in: type).map { .property($0) }
     }
 
     /// The names that a key path goes through.

@@ -61,6 +61,7 @@ nonisolated extension ObjectBase {
         let row = rowIndex
         if slot.isNull(row) { return nil }
         let target = slot.integer(row)
-        return tableAccessor.unsafelyUnwrapped.target(of: Int(key) - 1).makeObject(key: target)
+        guard let accessor = tableState.pointee.accessor else { return nil }
+        return accessor._withUnsafeGuaranteedRef { $0.makeTarget(of: Int(key) - 1, key: target) }
     }
 }

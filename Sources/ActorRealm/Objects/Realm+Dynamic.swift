@@ -8,7 +8,7 @@ extension Realm {
     /// - Precondition: The realm's schema or its file has such a class.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
         let accessor = core.requiredDynamicAccessor(className: typeName)
-        return Results(attempt { try _CollectionBacking(table: accessor) })
+        return Results(_CollectionBacking(table: accessor))
     }
 
     /// The object of a class, given by its name, with a primary key; nil when there is none.

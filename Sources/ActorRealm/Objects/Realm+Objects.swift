@@ -13,7 +13,7 @@ extension Realm {
                 "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners."
             )
         }
-        return Results(attempt { try _CollectionBacking(table: accessor) })
+        return Results(_CollectionBacking(table: accessor))
     }
 
     /// The object of a class with a primary key; nil when there is none.
@@ -27,7 +27,7 @@ extension Realm {
         // Types are compared and not cast: the usual keys cost no conversion.
         if KeyType.self == Int.self, kind == .int {
             let key = Int64(unsafeBitCast(key, to: Int.self))
-            found = attempt { try accessor.table.findInt(key) }
+            found = attempt { try accessor.find(intPrimaryKey: key) }
         } else if KeyType.self == String.self, kind == .string {
             var key = withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: String.self) }
             found = attempt { try key.withUTF8 { try accessor.table.findString(UnsafeRawBufferPointer($0)) } }

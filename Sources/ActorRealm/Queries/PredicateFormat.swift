@@ -13,6 +13,8 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
     let query: ParsedQuery
     /// The text that was parsed.
     public let format: String
+    /// The file of the objects among the arguments; nil when there are none.
+    let path: String?
 
     /// Parses a predicate; `%@` stands for the next argument, `%K` for a property name.
     ///
@@ -20,6 +22,7 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
     public init(parsing format: String, _ arguments: Any...) throws {
         self.format = format
         do {
+            path = try PredicateFormat.path(of: arguments)
             query = try ParsedQuery.parse(format, arguments: PredicateFormat.values(arguments))
         } catch let error as PredicateParseError {
             throw Realm.Error(.invalidInput, error.description)
@@ -55,6 +58,23 @@ enum PredicateFormat {
     static func values(_ arguments: [Any], in core: RealmCore? = nil) throws -> [PredicateValue] {
         // An array as the only argument of several place holders is not spread: it is one list.
         try arguments.map { try value($0, in: core) }
+    }
+
+    /// The file of the managed objects among some arguments and the lists in them; nil when there are none.
+    static func path(of arguments: [Any]) throws -> String? {
+        var path: String?
+        for argument in arguments {
+            var found: String?
+            if let object = ValueReader.unwrap(argument) as? ObjectBase {
+                found = object.core?.coordinator.path
+            } else if let elements = ValueReader.elements(of: argument) {
+                found = try self.path(of: elements.map { $0 as Any })
+            }
+            guard let found else { continue }
+            if let path, path != found { throw QueryError("The objects of a predicate must be from one Realm.") }
+            path = found
+        }
+        return path
     }
 
     /// The embedded object that a value is, or is stored as, unless it has a row; nil for all other values.

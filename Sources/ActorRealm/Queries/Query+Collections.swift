@@ -25,7 +25,7 @@ extension Query where T: RealmCollection {
 
     /// Whether the collection holds one of some elements.
     public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == T.Element {
-        compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+        isOne(of: values)
     }
 
     /// Whether the collection holds each of some elements; it does when there are none of these.

@@ -26,6 +26,13 @@ extension Query where T: _CustomPersistable, T.PersistedType: _QueryNumeric {
     public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
 }
 
+extension Query where T: _CustomPersistable & Comparable, T.PersistedType: _QueryNumeric {
+    /// In a range without its upper bound, as they are stored.
+    public func contains(_ range: Range<T>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
+    /// In a range with both bounds, as they are stored.
+    public func contains(_ range: ClosedRange<T>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
+}
+
 extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable, T.Wrapped.PersistedType: _QueryNumeric {
     /// Greater than a value, as they are stored.
     public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, constant(right)) }
@@ -37,6 +44,14 @@ extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable, T.Wrap
     public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
 }
 
+extension Query
+where T: OptionalProtocol, T.Wrapped: _CustomPersistable & Comparable, T.Wrapped.PersistedType: _QueryNumeric {
+    /// In a range without its upper bound, as they are stored.
+    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
+    /// In a range with both bounds, as they are stored.
+    public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
+}
+
 extension Query where T: PersistableEnum, T.RawValue: _QueryNumeric {
     /// Greater than a case, by their raw values.
     public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, constant(right)) }
@@ -46,6 +61,10 @@ extension Query where T: PersistableEnum, T.RawValue: _QueryNumeric {
     public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, constant(right)) }
     /// At most a case, by their raw values.
     public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
+    /// In a range without its upper bound, by their raw values.
+    public func contains(_ range: Range<T>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
+    /// In a range with both bounds, by their raw values.
+    public func contains(_ range: ClosedRange<T>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryNumeric {
@@ -57,6 +76,10 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum, T.Wrapped
     public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, constant(right)) }
     /// At most a case, by their raw values.
     public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, constant(right)) }
+    /// In a range without its upper bound, by their raw values.
+    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
+    /// In a range with both bounds, by their raw values.
+    public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
 }
 
 extension Query where T: RealmCollection, T.Element: PersistableEnum {
@@ -64,11 +87,77 @@ extension Query where T: RealmCollection, T.Element: PersistableEnum {
     public var rawValue: Query<List<T.Element.RawValue>> { Query<List<T.Element.RawValue>>(node) }
 }
 
+extension Query
+where
+    T: RealmCollection,
+    T.Element: OptionalProtocol,
+    T.Element.Wrapped: PersistableEnum,
+    T.Element.Wrapped.RawValue: _RealmCollectionValueInsideOptional
+{
+    /// The raw values of the elements.
+    public var rawValue: Query<List<T.Element.Wrapped.RawValue?>> {
+        Query<List<T.Element.Wrapped.RawValue?>>(node)
+    }
+}
+
+extension Query
+where
+    T: RealmCollection,
+    T.Element: OptionalProtocol,
+    T.Element.Wrapped: _CustomPersistable,
+    T.Element.Wrapped.PersistedType: _RealmCollectionValueInsideOptional
+{
+    /// What is stored for the elements.
+    public var persistableValue: Query<List<T.Element.Wrapped.PersistedType?>> {
+        Query<List<T.Element.Wrapped.PersistedType?>>(node)
+    }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: PersistableEnum {
+    /// The raw values of the values.
+    public var rawValue: Query<Map<T.Key, T.Value.RawValue>> { Query<Map<T.Key, T.Value.RawValue>>(node) }
+}
+
+extension Query
+where
+    T: RealmKeyedCollection,
+    T.Value: OptionalProtocol,
+    T.Value.Wrapped: PersistableEnum,
+    T.Value.Wrapped.RawValue: _RealmCollectionValueInsideOptional
+{
+    /// The raw values of the values.
+    public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> {
+        Query<Map<T.Key, T.Value.Wrapped.RawValue?>>(node)
+    }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: _CustomPersistable {
+    /// What is stored for the values.
+    public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> {
+        Query<Map<T.Key, T.Value.PersistedType>>(node)
+    }
+}
+
+extension Query
+where
+    T: RealmKeyedCollection,
+    T.Value: OptionalProtocol,
+    T.Value.Wrapped: _CustomPersistable,
+    T.Value.Wrapped.PersistedType: _RealmCollectionValueInsideOptional
+{
+    /// What is stored for the values.
+    public var persistableValue: Query<Map<T.Key, T.Value.Wrapped.PersistedType?>> {
+        Query<Map<T.Key, T.Value.Wrapped.PersistedType?>>(node)
+    }
+}
+
 extension QueryNode {
     /// The condition that the object of a link has the same properties as another one.
     func memberwiseEqual(_ object: EmbeddedObject) -> QueryNode {
         let info = ModelClass.of(type(of: object))
-        var condition = QueryNode.not(.comparison(self, .equal, .value(.null), .none))
+        // An element of a collection is always there; a link may lead nowhere.
+        var condition: QueryNode? =
+            path.collections.isEmpty ? .not(.comparison(self, .equal, .value(.null), .none)) : nil
         for property in info.properties {
             if property.isCollection || property.shape.target != nil {
                 misuse(
@@ -78,8 +167,9 @@ extension QueryNode {
             }
             let member = QueryNode.path(path.appending([.property(property.columnName)], isCollection: false))
             let value = attempt { try PredicateFormat.value(property.value(in: object)) }
-            condition = .and(condition, .comparison(member, .equal, .value(value), .none))
+            let equal = QueryNode.comparison(member, .equal, .value(value), .none)
+            condition = condition.map { .and($0, equal) } ?? equal
         }
-        return condition
+        return condition ?? .value(.bool(true))
     }
 }

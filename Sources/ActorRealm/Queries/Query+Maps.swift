@@ -21,7 +21,7 @@ extension Query where T: RealmKeyedCollection {
     public func contains(_ value: T.Value) -> Query<Bool> { compared(.equal, Query<T.Value>.constant(value)) }
     /// Whether the map holds one of some values.
     public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == T.Value {
-        compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+        isOne(of: values)
     }
     /// Whether one value is equal to a value.
     public static func == (left: Query, right: T.Value) -> Query<Bool> {

@@ -10,11 +10,15 @@ import RealmQuery
 public struct Query<T> {
     let node: QueryNode
 
+    @inline(__always)
     init(_ node: QueryNode) { self.node = node }
+
+    /// The objects that a query is about.
+    @usableFromInline static var root: Query<T> { Query(.root) }
 
     /// The predicate of a condition on objects.
     static func predicate(_ isIncluded: (Query<T>) -> Query<Bool>, in core: RealmCore) -> Predicate {
-        isIncluded(Query<T>(.path(QueryPath()))).node.predicate(in: core)
+        isIncluded(root).node.predicate(in: core)
     }
 
     static func constant<Value>(_ value: Value) -> QueryNode {
@@ -24,7 +28,9 @@ public struct Query<T> {
         }
         if Value.self == Int.self { return .value(.int(Int64(unsafeBitCast(value, to: Int.self)))) }
         if let embedded = PredicateFormat.embedded(value) { return .embedded(embedded) }
-        if let object = ValueReader.unwrap(value) as? ObjectBase { return .object(object) }
+        if let objects = ValueReader.unwrap(value), objects is ObjectBase || objects is AnyRealmValue {
+            return .objects(objects)
+        }
         return .value(attempt { try PredicateFormat.value(value) })
     }
 
@@ -37,7 +43,13 @@ public struct Query<T> {
     }
 
     /// Equal to a value.
-    public static func == (left: Query, right: T) -> Query<Bool> { left.compared(.equal, constant(right)) }
+    public static func == (left: Query, right: T) -> Query<Bool> {
+        let constant = constant(right)
+        if case .member(let member) = left.node, case .value(let value) = constant {
+            return Query<Bool>(.memberEquals(member, value))
+        }
+        return left.compared(.equal, constant)
+    }
     /// Equal to another property.
     public static func == (left: Query, right: Query) -> Query<Bool> { left.compared(.equal, right.node) }
     /// Different from a value.
@@ -46,13 +58,28 @@ public struct Query<T> {
     public static func != (left: Query, right: Query) -> Query<Bool> { left.compared(.notEqual, right.node) }
 
     /// Equal to one of some values.
-    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T {
-        compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T { isOne(of: values) }
+
+    /// Equal to one of some values; embedded objects without a row are compared property by property.
+    func isOne<Values: Sequence>(of values: Values) -> Query<Bool> {
+        let values = values.map { $0 as Any }
+        // All are of one type.
+        let sample = values.lazy.compactMap { ValueReader.unwrap($0) }.first
+        guard let sample, sample is EmbeddedObject || PredicateFormat.embedded(sample) != nil else {
+            if sample is ObjectBase || sample is AnyRealmValue { return compared(.in, .objects(values)) }
+            return compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
+        }
+        return values.reduce(Query<Bool>(.value(.bool(false)))) { condition, value in
+            let next = compared(.equal, PredicateFormat.embedded(value).map { .embedded($0) } ?? Self.constant(value))
+            if case .value = condition.node { return next }
+            return condition || next
+        }
     }
 
     /// A property of the objects.
     public subscript<Value>(dynamicMember member: KeyPath<T, Value>) -> Query<Value> where T: ObjectBase {
-        Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: false)))
+        if case .root = node, let known = PathRecorder.known(member, in: T.self) { return Query<Value>(.member(known)) }
+        return Query<Value>(.path(node.path.appending(PathRecorder.steps(of: member, in: T.self), isCollection: false)))
     }
 
     /// A collection of the objects.
@@ -124,7 +151,7 @@ extension Query where T: _QueryNumeric {
 }
 
 extension Query {
-    fileprivate func within(_ range: Range<some Any>, _ lower: Any, _ upper: Any) -> Query<Bool> {
+    func within(_ lower: Any, _ upper: Any) -> Query<Bool> {
         Query<Bool>(
             .and(
                 .comparison(node, .greaterOrEqual, Self.constant(lower), []),
@@ -133,7 +160,7 @@ extension Query {
         )
     }
 
-    fileprivate func between(_ lower: Any, _ upper: Any) -> Query<Bool> {
+    func between(_ lower: Any, _ upper: Any) -> Query<Bool> {
         compared(
             .between,
             .value(
@@ -145,14 +172,14 @@ extension Query {
 
 extension Query where T: Comparable & _QueryNumeric {
     /// In a range without its upper bound.
-    public func contains(_ range: Range<T>) -> Query<Bool> { within(range, range.lowerBound, range.upperBound) }
+    public func contains(_ range: Range<T>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
     /// In a range with both bounds.
     public func contains(_ range: ClosedRange<T>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: Comparable & _QueryNumeric {
     /// In a range without its upper bound.
-    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range, range.lowerBound, range.upperBound) }
+    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range.lowerBound, range.upperBound) }
     /// In a range with both bounds.
     public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> { between(range.lowerBound, range.upperBound) }
 }

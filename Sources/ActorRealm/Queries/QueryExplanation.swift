@@ -40,6 +40,7 @@ extension RealmCollection {
 extension _CollectionBacking {
     func explain() throws -> QueryExplanation {
         core.checkAccess()
+        let descriptor = descriptor
         let clock = ContinuousClock()
         let start = clock.now
         let found = elements == nil ? try freshValues().count : try freshKeys().count

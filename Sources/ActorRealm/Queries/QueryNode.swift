@@ -46,11 +46,17 @@ struct QueryPath {
 ///
 /// Paths and values, the parts of every query, are not boxed.
 enum QueryNode {
+    /// The object that the query is about.
+    case root
+    /// A property of it, by a path that lives as long as the process.
+    case member(Unmanaged<KnownPath>)
+    /// The condition that such a property has a value: the commonest of all.
+    case memberEquals(Unmanaged<KnownPath>, PredicateValue)
     case value(PredicateValue)
     /// An embedded object without a row, whose properties are compared.
     case embedded(EmbeddedObject)
-    /// A managed object.
-    case object(ObjectBase)
+    /// A managed object, or what may hold some: it is read when the realm that is queried is known.
+    case objects(Any)
     case path(QueryPath)
     indirect case subqueryCount(QueryNode)
     indirect case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
@@ -60,10 +66,22 @@ enum QueryNode {
 
     /// The path of a node that stands for a property.
     var path: QueryPath {
-        guard case .path(let path) = self else {
-            misuse("Cannot apply a keypath to an expression: apply it to a property.")
+        switch self {
+        case .path(let path): return path
+        case .root: return QueryPath()
+        case .member(let member): return QueryPath(steps: member.takeUnretainedValue().steps)
+        default: misuse("Cannot apply a keypath to an expression: apply it to a property.")
         }
-        return path
+    }
+
+    /// The node without what is there for speed only.
+    private var plain: QueryNode {
+        switch self {
+        case .root, .member: .path(path)
+        case .memberEquals(let member, let value):
+            .comparison(QueryNode.member(member).plain, .equal, .value(value), .none)
+        default: self
+        }
     }
 
     /// The predicate about objects of a realm, with the first steps of every path taken as the start.
@@ -75,23 +93,34 @@ enum QueryNode {
             return .disjunction(left.predicate(stripping: count, in: core), right.predicate(stripping: count, in: core))
         case .not(let node):
             return node.predicate(stripping: count, in: core).negated
-        case .path:
+        case .memberEquals: return plain.predicate(stripping: count, in: core)
+        case .path, .root, .member:
             // A bare boolean property is a condition.
             return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count, in: core)
         case .value(let value):
             return .constant(value == .bool(true))
-        case .embedded, .object:
+        case .embedded, .objects:
             misuse("A value is no condition: compare a property with it.")
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
         case .comparison(let left, let operation, .embedded(let object), _):
-            let equal = left.memberwiseEqual(object).predicate(stripping: count, in: core)
-            switch operation {
-            case .equal: return equal
-            case .notEqual: return equal.negated
-            default: misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
+            let equal = left.memberwiseEqual(object)
+            guard operation == .equal || operation == .notEqual else {
+                misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
             }
+            let wanted = operation == .equal ? equal : .not(equal)
+            guard left.path.isMany(stripping: count) else { return wanted.predicate(stripping: count, in: core) }
+            // All properties of one and the same element are meant: the elements that fit are counted.
+            let zero = QueryNode.value(.int(0))
+            let condition: QueryNode =
+                switch left.path.quantifier {
+                case .all: .comparison(.subqueryCount(.not(wanted)), .equal, zero, [])
+                case PredicateQuantifier.none?: .comparison(.subqueryCount(wanted), .equal, zero, [])
+                default: .comparison(.subqueryCount(wanted), .greater, zero, [])
+                }
+            return condition.predicate(stripping: count, in: core)
         case .comparison(let left, let operation, let right, let options):
+            let (left, right) = (left.plain, right.plain)
             var isMany = false
             var quantifier: PredicateQuantifier?
             if case .path(let path) = left {
@@ -116,9 +145,10 @@ enum QueryNode {
     private func operand(stripping count: Int, in core: RealmCore) -> PredicateOperand {
         switch self {
         case .value(let value): return .value(value)
-        case .object(let object): return .value(attempt { try PredicateFormat.value(object, in: core) })
+        case .objects(let objects): return .value(attempt { try PredicateFormat.value(objects, in: core) })
         case .embedded: misuse("An embedded object can only be compared with a property.")
         case .path(let path): return path.operand(stripping: count)
+        case .root, .member: return plain.operand(stripping: count, in: core)
         case .subqueryCount(let condition):
             let collection = condition.subqueryCollection
             let length = collection.collections[0]
@@ -128,7 +158,7 @@ enum QueryNode {
                     predicate: condition.predicate(stripping: length, in: core)
                 )
             )
-        case .comparison, .and, .or, .not:
+        case .comparison, .memberEquals, .and, .or, .not:
             misuse("A condition cannot be compared: combine conditions with &&, || and !.")
         }
     }
@@ -137,12 +167,13 @@ enum QueryNode {
     private var subqueryCollection: QueryPath {
         var found: QueryPath?
         var pending = [self]
-        while let node = pending.popLast() {
+        while let node = pending.popLast()?.plain {
             switch node {
+            case .root, .member, .memberEquals: break
             case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
                 pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .object, .embedded, .subqueryCount: break
+            case .value, .objects, .embedded, .subqueryCount: break
             case .path(let path):
                 guard let length = path.collections.first else {
                     misuse("Subqueries must contain a keypath starting with a collection.")

@@ -4,14 +4,9 @@ import RealmQuery
 /// Where managed collections come from.
 extension _CollectionBacking {
     /// All objects of a class.
-    convenience init(table accessor: TableAccessor) throws {
-        try self.init(
+    convenience init(table accessor: TableAccessor) {
+        self.init(
             core: accessor.core,
-            descriptor: CollectionDescriptor(
-                source: .table,
-                className: accessor.info.name,
-                isDynamic: accessor.info.isDynamic
-            ),
             elements: accessor,
             shape: _PropertyShape(.object, target: accessor.type),
             source: .table
@@ -19,70 +14,33 @@ extension _CollectionBacking {
     }
 
     /// The elements of a list property.
-    convenience init(list accessor: TableAccessor, key: Int64, declared: Int) throws {
+    convenience init(list accessor: TableAccessor, key: Int64, declared: Int) {
         let property = accessor.info.properties[declared]
-        let target = property.shape.target.map { _ in accessor.target(of: declared) }
-        try self.init(
+        self.init(
             core: accessor.core,
-            descriptor: CollectionDescriptor(
-                source: .list(ownerClass: accessor.info.name, ownerKey: key, property: property.columnName),
-                className: target?.info.name,
-                isDynamic: accessor.info.isDynamic
-            ),
-            elements: target,
+            elements: property.shape.target.map { _ in accessor.target(of: declared) },
             shape: property.shape,
             source: .list(accessor, key: key, property: accessor.ordinals[declared])
         )
     }
 
     /// The elements of a list or dictionary in a value of any kind.
-    convenience init(nested accessor: TableAccessor, key: Int64, declared: Int, path: [NestedStep]) throws {
-        try self.init(
+    convenience init(nested accessor: TableAccessor, key: Int64, declared: Int, path: [NestedStep]) {
+        self.init(
             core: accessor.core,
-            descriptor: CollectionDescriptor(
-                source: .nested(
-                    ownerClass: accessor.info.name,
-                    ownerKey: key,
-                    property: accessor.info.properties[declared].columnName,
-                    path: path
-                ),
-                className: nil,
-                isDynamic: accessor.info.isDynamic
-            ),
             elements: nil,
             shape: _PropertyShape(.any, isOptional: true),
             source: .nested(accessor, key: key, property: accessor.ordinals[declared], path: path)
         )
     }
 
-    /// The objects of a class that link to a row.
-    convenience init(backlinksTo accessor: TableAccessor, key: Int64, origin: TableAccessor, property: String) throws {
-        guard let declared = origin.info.property(property), declared.targetName == accessor.info.name
-        else {
-            throw QueryError(
-                "Property '\(origin.info.name).\(property)' declared as origin of linking objects property of "
-                    + "'\(accessor.info.name)' does not link to it."
-            )
-        }
-        try self.init(
+    /// The objects of a class that link to a row through one of its properties, given by its stored ordinal.
+    convenience init(backlinksTo accessor: TableAccessor, key: Int64, origin: TableAccessor, property: Int) {
+        self.init(
             core: accessor.core,
-            descriptor: CollectionDescriptor(
-                source: .backlinks(
-                    targetClass: accessor.info.name,
-                    targetKey: key,
-                    property: declared.columnName
-                ),
-                className: origin.info.name,
-                isDynamic: accessor.info.isDynamic
-            ),
             elements: origin,
             shape: _PropertyShape(.object, target: origin.type),
-            source: .backlinks(
-                accessor,
-                key: key,
-                originTable: origin.table.id,
-                originProperty: origin.ordinals[declared.ordinal]
-            )
+            source: .backlinks(accessor, key: key, property: property)
         )
     }
 
@@ -91,34 +49,40 @@ extension _CollectionBacking {
         func find(_ name: String) -> TableAccessor? {
             core.accessor(className: name, isDynamic: descriptor.isDynamic)
         }
-        var base: _CollectionBacking
+        let base: _CollectionBacking
         switch descriptor.source {
         case .table:
             guard let name = descriptor.className, let accessor = find(name) else { return nil }
-            base = try _CollectionBacking(table: accessor)
+            base = _CollectionBacking(table: accessor)
         case .list(let ownerClass, let key, let property):
             guard let accessor = find(ownerClass), try accessor.table.contains(key: key),
                 let declared = accessor.info.property(columnNamed: property)
             else { return nil }
-            base = try _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
+            base = _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
         case .nested(let ownerClass, let key, let property, let path):
             guard let accessor = find(ownerClass), try accessor.table.contains(key: key),
                 let declared = accessor.info.property(columnNamed: property)
             else { return nil }
-            base = try _CollectionBacking(nested: accessor, key: key, declared: declared.ordinal, path: path)
+            base = _CollectionBacking(nested: accessor, key: key, declared: declared.ordinal, path: path)
         case .backlinks(let targetClass, let key, let property):
             guard let accessor = find(targetClass), let name = descriptor.className,
                 let origin = find(name), try accessor.table.contains(key: key),
                 let declared = origin.info.property(columnNamed: property)
             else { return nil }
-            base = try _CollectionBacking(backlinksTo: accessor, key: key, origin: origin, property: declared.name)
+            base = _CollectionBacking(
+                backlinksTo: accessor,
+                key: key,
+                origin: origin,
+                property: origin.ordinals[declared.ordinal]
+            )
         }
         try self.init(
             core: core,
-            descriptor: descriptor,
             elements: base.elements,
             shape: base.shape,
-            source: base.source
+            source: base.source,
+            predicate: descriptor.predicate,
+            steps: descriptor.steps
         )
     }
 }

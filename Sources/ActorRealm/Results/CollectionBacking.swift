@@ -8,16 +8,17 @@ import Synchronization
 /// What was read is kept until the realm moves to another version or something is written.
 public final class _CollectionBacking {
     let core: RealmCore
-    let descriptor: CollectionDescriptor
     /// The class of the elements; nil for values.
     unowned(unsafe) let elements: TableAccessor?
     /// The shape of the elements.
     let shape: _PropertyShape
     let source: Source
-    /// The filter when an index alone answers the usual question; then it is compiled when another one is asked.
+    /// The filter when an index alone answers the usual questions.
     private let equality: IndexedEquality?
-    private var compiledQuery: CompiledQuery?
-    private let steps: [Step]
+    /// Everything else that is asked of the source; nil where that is nothing.
+    private let refinement: Refinement?
+    /// The filter, compiled; with an equality, when a question was asked that the index does not answer.
+    @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
     @exclusivity(unchecked) private var cache = Cache()
     /// Guards the cache of a frozen collection, which several threads may read.
     private let lock = Mutex(())
@@ -26,18 +27,32 @@ public final class _CollectionBacking {
     enum Source {
         case table
         case list(TableAccessor, key: Int64, property: Int)
-        case backlinks(TableAccessor, key: Int64, originTable: UInt32, originProperty: Int)
+        /// The elements whose property links to a row.
+        case backlinks(TableAccessor, key: Int64, property: Int)
         /// A list or dictionary in a value of any kind.
         case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep])
     }
 
-    private enum Step {
+    fileprivate enum Step {
         case sort(CompiledSort)
         case distinct(CompiledDistinct)
         case sortValues(ascending: Bool)
         case distinctValues
         case limit(Int, offset: Int)
         case filter(CompiledQuery)
+    }
+
+    /// A filter and steps behind it.
+    private final class Refinement {
+        let predicate: Predicate?
+        let described: [CollectionDescriptor.Step]
+        let steps: [Step]
+
+        init(_ predicate: Predicate?, _ described: [CollectionDescriptor.Step], _ elements: TableAccessor?) throws {
+            self.predicate = predicate
+            self.described = described
+            steps = try described.map { try Step($0, elements) }
+        }
     }
 
     private struct Cache {
@@ -50,19 +65,37 @@ public final class _CollectionBacking {
         var count: Int?
     }
 
+    /// The elements of a source, or those of a class that an index leads to.
     init(
         core: RealmCore,
-        descriptor: CollectionDescriptor,
         elements: TableAccessor?,
         shape: _PropertyShape,
-        source: Source
-    ) throws {
+        source: Source,
+        equality: IndexedEquality? = nil
+    ) {
         self.core = core
-        self.descriptor = descriptor
         self.elements = elements
         self.shape = shape
         self.source = source
-        if let predicate = descriptor.predicate {
+        self.equality = equality
+        refinement = nil
+    }
+
+    /// The elements of a source with a filter and steps behind it.
+    init(
+        core: RealmCore,
+        elements: TableAccessor?,
+        shape: _PropertyShape,
+        source: Source,
+        predicate: Predicate?,
+        steps: [CollectionDescriptor.Step]
+    ) throws {
+        self.core = core
+        self.elements = elements
+        self.shape = shape
+        self.source = source
+        refinement = predicate == nil && steps.isEmpty ? nil : try Refinement(predicate, steps, elements)
+        if let predicate {
             guard let elements else {
                 throw QueryError("Only collections of objects can be filtered by a predicate.")
             }
@@ -70,31 +103,58 @@ public final class _CollectionBacking {
             compiledQuery = equality == nil ? try CompiledQuery(predicate, table: elements.table) : nil
         } else {
             equality = nil
-            compiledQuery = nil
-        }
-        steps = try descriptor.steps.map { step in
-            switch step {
-            case .sort(let descriptors):
-                guard let elements else { return .sortValues(ascending: descriptors.first?.ascending ?? true) }
-                return .sort(
-                    try CompiledSort(
-                        SortOrder(descriptors.map { (path: $0.keyPath, ascending: $0.ascending) }),
-                        table: elements.table
-                    )
-                )
-            case .distinct(let paths):
-                guard let elements else { return .distinctValues }
-                return .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
-            case .limit(let count, let offset):
-                return .limit(count, offset: offset)
-            case .filter(let predicate):
-                guard let elements else {
-                    throw QueryError("Only collections of objects can be filtered by a predicate.")
-                }
-                return .filter(try CompiledQuery(predicate, table: elements.table))
-            }
         }
     }
+
+    /// What the collection holds and in which order, without its realm.
+    var descriptor: CollectionDescriptor {
+        let origin: CollectionDescriptor.Source
+        var isDynamic = elements?.info.isDynamic ?? false
+        func column(_ property: Int, of accessor: TableAccessor) -> String {
+            accessor.table.schema.properties[property].name
+        }
+        switch source {
+        case .table: origin = .table
+        case .list(let accessor, let key, let property):
+            isDynamic = accessor.info.isDynamic
+            origin = .list(
+                ownerClass: accessor.info.name,
+                ownerKey: key,
+                property: column(property, of: accessor)
+            )
+        case .nested(let accessor, let key, let property, let path):
+            isDynamic = accessor.info.isDynamic
+            origin = .nested(
+                ownerClass: accessor.info.name,
+                ownerKey: key,
+                property: column(property, of: accessor),
+                path: path
+            )
+        case .backlinks(let accessor, let key, let property):
+            isDynamic = accessor.info.isDynamic
+            origin = .backlinks(
+                targetClass: accessor.info.name,
+                targetKey: key,
+                property: elements.map { column(property, of: $0) } ?? ""
+            )
+        }
+        return CollectionDescriptor(
+            source: origin,
+            className: elements?.info.name,
+            isDynamic: isDynamic,
+            predicate: predicate,
+            steps: refinement?.described ?? []
+        )
+    }
+
+    /// The filter; nil for none.
+    private var predicate: Predicate? {
+        if let refinement { return refinement.predicate }
+        guard let equality, let elements else { return nil }
+        return equality.predicate(in: elements.table)
+    }
+
+    private var steps: [Step] { refinement?.steps ?? [] }
 
     /// The same source with another filter or order.
     private func refined(_ change: (inout CollectionDescriptor) -> Void) throws -> _CollectionBacking {
@@ -103,12 +163,52 @@ public final class _CollectionBacking {
         change(&descriptor)
         return try _CollectionBacking(
             core: core,
-            descriptor: descriptor,
             elements: elements,
             shape: shape,
-            source: source
+            source: source,
+            predicate: descriptor.predicate,
+            steps: descriptor.steps
         )
     }
+
+    /// The objects for which a condition of a typed query holds.
+    @usableFromInline
+    func filtered(_ condition: Query<Bool>) -> _CollectionBacking {
+        if case .memberEquals(let member, let value) = condition.node,
+            let equality = wholeTable?.equality(member._withUnsafeGuaranteedRef { $0 }, value)
+        {
+            return narrowed(to: equality)
+        }
+        return attempt { try filtered(condition.node.predicate(in: core)) }
+    }
+
+    /// The objects of the class that an index leads to.
+    private func narrowed(to equality: IndexedEquality) -> _CollectionBacking {
+        core.checkAccess()
+        return _CollectionBacking(core: core, elements: elements, shape: shape, source: source, equality: equality)
+    }
+
+    /// The objects for which a predicate in the string language holds, with the steps that stand behind it.
+    func filtered(_ format: String, _ arguments: [Any]) -> _CollectionBacking {
+        if arguments.count == 1, let accessor = wholeTable, let ordinal = accessor.knownEquality(format),
+            let value = try? PredicateFormat.value(arguments[0], in: core),
+            let equality = IndexedEquality(ordinal, value, table: accessor.table)
+        {
+            return narrowed(to: equality)
+        }
+        let query = PredicateFormat.query(format, arguments, in: core)
+        let found = attempt { try applying(query) }
+        // One argument, which is the value.
+        if arguments.count == 1, query.clauses.isEmpty, let property = found.equality?.property,
+            format.utf8.count(where: { $0 == UInt8(ascii: "%") }) == 1, format.contains("%@")
+        {
+            wholeTable?.rememberEquality(format, property)
+        }
+        return found
+    }
+
+    /// The class when the elements are all its objects, in key order.
+    private var wholeTable: TableAccessor? { isWholeTable ? elements : nil }
 
     func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
         let predicate = columnNames.map { $0.predicate(predicate, from: elements?.info) } ?? predicate
@@ -164,12 +264,25 @@ public final class _CollectionBacking {
         return try refined { $0.steps.append(.limit(count, offset: offset)) }
     }
 
+    /// Whether the elements are all that link to a row.
+    var isLinks: Bool {
+        guard refinement == nil, case .backlinks = source else { return false }
+        return true
+    }
+
+    /// Calls a function with the keys of all that link to a row, which are not kept.
+    @inline(__always)
+    func forEachLink(_ body: (Int64) -> Void) {
+        guard case .backlinks(let accessor, let key, let property) = source, let elements else { return }
+        attempt { try accessor.forEachBacklink(of: key, from: elements, property: property, body) }
+    }
+
     // MARK: Contents
 
     /// The filter, compiled.
     private var query: CompiledQuery? {
         if let compiledQuery { return compiledQuery }
-        guard equality != nil, let predicate = descriptor.predicate, let elements else { return nil }
+        guard equality != nil, let predicate, let elements else { return nil }
         let query = attempt { try CompiledQuery(predicate, table: elements.table) }
         // Several threads may ask a frozen collection at once: there it is compiled each time.
         if !core.isFrozen { compiledQuery = query }
@@ -179,14 +292,14 @@ public final class _CollectionBacking {
     /// Whether the elements are exactly the rows of the table, in key order.
     var isWholeTable: Bool {
         guard case .table = source else { return false }
-        return descriptor.predicate == nil && steps.isEmpty
+        return equality == nil && refinement == nil
     }
 
     /// Whether the list's owner is gone.
     var isOwnerDeleted: Bool {
         switch source {
         case .table: false
-        case .list(let accessor, let key, _), .backlinks(let accessor, let key, _, _):
+        case .list(let accessor, let key, _), .backlinks(let accessor, let key, _):
             !attempt { try accessor.table.contains(key: key) }
         case .nested(let accessor, let key, let property, let path):
             attempt { try accessor.table.nested(property, key: key, path) } == nil
@@ -247,8 +360,10 @@ public final class _CollectionBacking {
     private func computeKeys() throws -> [Int64] {
         guard let elements else { return [] }
         var keys: [Int64]
+        let steps = steps
         switch source {
         case .table:
+            if let equality, steps.isEmpty { return try equality.keys(in: elements.table) }
             if case .sort(let sort)? = steps.first {
                 let bound = steps.count > 1 ? bound(steps[1]) : .max
                 if query != nil || bound < .max || sort.mayUseIndex {
@@ -269,8 +384,9 @@ public final class _CollectionBacking {
             keys = try accessor.table.linkedKeys(property, at: location, key: key)
             if let query { keys = try query.filter(keys) }
         case .nested: return []
-        case .backlinks(let accessor, let key, let originTable, let originProperty):
-            keys = try accessor.table.backlinkKeys(of: key, from: originTable, property: originProperty)
+        case .backlinks(let accessor, let key, let property):
+            keys = []
+            try accessor.forEachBacklink(of: key, from: elements, property: property) { keys.append($0) }
             if let query { keys = try query.filter(keys) }
         }
         return try apply(steps[...], to: keys)
@@ -369,21 +485,27 @@ public final class _CollectionBacking {
         }
     }
 
+    /// Whether a step leaves elements out.
+    private var isNarrowed: Bool {
+        refinement?.described.contains { if case .sort = $0 { false } else { true } } ?? false
+    }
+
     private func computeCount(_ cache: inout Cache) throws -> Int {
-        if !descriptor.isNarrowed {
+        if !isNarrowed {
             switch source {
             case .table:
+                if let equality, let elements { return try equality.count(in: elements.table) }
                 if let query { return try query.count() }
             case .list(let accessor, let key, let property):
                 // A dictionary of objects also counts entries without one.
-                if descriptor.predicate == nil, elements == nil || accessor.table.collection(of: property) != .map {
+                if predicate == nil, elements == nil || accessor.table.collection(of: property) != .map {
                     guard let location = try accessor.table.locate(key) else { return 0 }
                     return try accessor.table.list(property, at: location, key: key).count
                 }
             case .nested: break
-            case .backlinks(let accessor, let key, let originTable, let originProperty):
-                if descriptor.predicate == nil {
-                    return try accessor.table.backlinkCount(of: key, from: originTable, property: originProperty)
+            case .backlinks(let accessor, let key, let property):
+                if predicate == nil, let elements {
+                    return try accessor.table.backlinkCount(of: key, from: elements.table.id, property: property)
                 }
             }
         }
@@ -398,13 +520,16 @@ public final class _CollectionBacking {
     }
 
     /// The first key, without reading the others where that can be avoided.
+    @usableFromInline
     func firstKey() -> Int64? {
         checkReading()
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
+        if let equality, refinement == nil, let elements { return attempt { try elements.firstKey(equality) } }
         if let known = withCache({ $0.keys }) { return known.first }
         if let order = withCache({ $0.order }) { return order.count > 0 ? order[0] : nil }
+        let steps = steps
         if case .table = source, steps.isEmpty, let elements {
-            if let equality { return attempt { try equality.firstKey(in: elements.table) } }
+            if let equality { return attempt { try elements.firstKey(equality) } }
             if let query { return attempt { try query.first() } }
         }
         if case .table = source, steps.count == 1, case .sort(let sort) = steps[0], let elements {
@@ -412,6 +537,9 @@ public final class _CollectionBacking {
         }
         return keys().first
     }
+
+    /// Whether the elements are objects.
+    @usableFromInline var hasObjects: Bool { elements != nil }
 
     /// The key at a position that must exist.
     func key(at index: Int) -> Int64 {
@@ -443,7 +571,7 @@ public final class _CollectionBacking {
     /// The stored form of the element at a position that must exist.
     func stored(at index: Int) -> _Stored {
         if elements != nil { return _Stored(.link(key(at: index))) }
-        if steps.isEmpty, case .list(let accessor, let key, let property) = source,
+        if refinement == nil, case .list(let accessor, let key, let property) = source,
             accessor.table.collection(of: property) != .map
         {
             core.checkAccess()
@@ -481,12 +609,41 @@ public final class _CollectionBacking {
         }
         let aggregation = try Aggregation(operation, of: PropertyPath(columnName(property)), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }
-        if case .table = source, let query, !descriptor.isNarrowed,
-            withCache({ $0.keys == nil && $0.order == nil })
-        {
+        if case .table = source, let query, !isNarrowed, withCache({ $0.keys == nil && $0.order == nil }) {
             return _Stored(try aggregation.value(where: query))
         }
         return _Stored(try aggregation.value(of: keys()))
+    }
+}
+
+extension _CollectionBacking.Step {
+    /// Makes a step ready to run.
+    fileprivate init(_ step: CollectionDescriptor.Step, _ elements: TableAccessor?) throws {
+        switch step {
+        case .sort(let descriptors):
+            guard let elements else {
+                self = .sortValues(ascending: descriptors.first?.ascending ?? true)
+                return
+            }
+            self = .sort(
+                try CompiledSort(
+                    SortOrder(descriptors.map { (path: $0.keyPath, ascending: $0.ascending) }),
+                    table: elements.table
+                )
+            )
+        case .distinct(let paths):
+            guard let elements else {
+                self = .distinctValues
+                return
+            }
+            self = .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
+        case .limit(let count, let offset): self = .limit(count, offset: offset)
+        case .filter(let predicate):
+            guard let elements else {
+                throw QueryError("Only collections of objects can be filtered by a predicate.")
+            }
+            self = .filter(try CompiledQuery(predicate, table: elements.table))
+        }
     }
 }
 

@@ -8,25 +8,27 @@ import RealmStorage
 /// nobody kept is pointed at the next row instead of making another.
 public final class _CollectionCursor {
     @usableFromInline let backing: _CollectionBacking
-    private let core: RealmCore
-    private unowned(unsafe) let accessor: TableAccessor?
-    private let model: ModelView
+    /// The class of the objects, which lives as long as the backing: not counted, since that costs more than a step.
+    private let accessor: Unmanaged<TableAccessor>?
     /// The accessor handed out last, if it may be used again.
     @exclusivity(unchecked) private var current: Unmanaged<ObjectBase>?
     private let reuses: Bool
-    private let collections: [Int]
+    /// Whether accessors keep collections, which have to be dropped with their rows.
+    private let hasCollections: Bool
 
     private let generationWord: UnsafeMutablePointer<UInt64>
     private let access: UnsafeMutablePointer<RealmAccessState>
 
-    // Over keys or values.
-    private var keys: [Int64] = []
+    // Over keys or values: the first keys lie here, if they were not read before.
+    @exclusivity(unchecked) private var firstKeys = InlineArray<8, Int64>(repeating: 0)
+    @exclusivity(unchecked) private var keys: [Int64] = []
+    @exclusivity(unchecked) private var keyCount = 0
     private var values: [StoredValue] = []
     @exclusivity(unchecked) private var position = 0
 
     // Over the leaves, of a whole table or to find the rows of ascending keys.
     private let isScan: Bool
-    private var leaves: LeafCursor?
+    @exclusivity(unchecked) private var leaves: LeafCursor?
     @exclusivity(unchecked) private var leaf: LeafView?
     @exclusivity(unchecked) private var rowCount = 0
     @exclusivity(unchecked) private var row = -1
@@ -37,30 +39,69 @@ public final class _CollectionCursor {
     @exclusivity(unchecked) private var firstKey: Int64 = 0
     @exclusivity(unchecked) private var plainRowCount = 0
 
+    /// A cursor over a collection; nil over one that was emptied.
+    @usableFromInline
+    static func over(_ backing: _CollectionBacking) -> _CollectionCursor? {
+        backing.isEmptied ? nil : _CollectionCursor(backing)
+    }
+
     init(_ backing: _CollectionBacking) {
         self.backing = backing
-        core = backing.core
-        model = core.model
-        accessor = backing.elements
-        core.checkAccess()
+        let elements = backing.elements
+        accessor = elements.map { Unmanaged.passUnretained($0) }
+        backing.core.checkAccess()
         isScan = backing.isWholeTable
-        reuses = accessor?.info.isClonable ?? false
-        collections = accessor?.info.collections ?? []
-        generationWord = model.generation
-        access = core.access
-        generation = model.generation.pointee
-        if isScan, let accessor {
-            let count = accessor.table.count
-            endKey = count == 0 ? .min : attempt { try accessor.table.key(at: count - 1) } ?? .min
-            leaves = accessor.table.leaves()
-        } else if accessor != nil {
-            keys = backing.keys()
+        reuses = elements?.info.isClonable ?? false
+        hasCollections = !(elements?.keepsNoCollections ?? true)
+        generationWord = backing.core.model.generation
+        access = backing.core.access
+        generation = generationWord.pointee
+        if let elements {
+            if isScan {
+                let count = elements.table.count
+                endKey = count == 0 ? .min : attempt { try elements.table.key(at: count - 1) } ?? .min
+                leaves = elements.table.leaves()
+            } else if backing.isLinks {
+                // Nobody else asks for links that are only gone through.
+                backing.forEachLink { appendKey($0) }
+            } else {
+                keys = backing.keys()
+                keyCount = keys.count
+            }
         } else {
             values = backing.values()
         }
     }
 
-    deinit { current?.release() }
+    deinit {
+        guard let current else { return }
+        // The last reference may go away on any thread; what the realm keeps is touched only on the one that reads it.
+        let state = access.pointee
+        let isOwn = (crealm_thread_word() ^ state.ownerThread) & state.threadMask == 0
+        if isOwn, let accessor, crealm_is_sole_reference(current.toOpaque()) != 0 {
+            accessor._withUnsafeGuaranteedRef { $0.keepSpare(current) }
+        } else {
+            current.release()
+        }
+    }
+
+    // MARK: Keys
+
+    @inline(__always)
+    private func appendKey(_ key: Int64) {
+        if keyCount < firstKeys.count, keys.isEmpty {
+            firstKeys[keyCount] = key
+        } else {
+            if keys.isEmpty { for index in 0..<keyCount { keys.append(firstKeys[index]) } }
+            keys.append(key)
+        }
+        keyCount &+= 1
+    }
+
+    @inline(__always)
+    private func key(at position: Int) -> Int64 {
+        keys.isEmpty ? firstKeys[position] : keys[position]
+    }
 
     /// The next value of a collection of values.
     public func nextValue() -> _Stored? {
@@ -73,17 +114,13 @@ public final class _CollectionCursor {
     /// The position of the value handed out last.
     var valuePosition: Int { position - 1 }
 
+    // MARK: Objects
+
     /// The next object.
     public func nextObject() -> ObjectBase? {
-        #if DEBUG
-        core.checkAccess()
-        let isCurrent = true
-        #else
-        let state = access.pointee
-        let isCurrent = (crealm_thread_word() ^ state.ownerThread) & state.threadMask == 0
-        #endif
+        checkAccess()
         let next = row &+ 1
-        if _fastPath(next < plainRowCount && isCurrent), generationWord.pointee == generation, let current,
+        if _fastPath(next < plainRowCount), generationWord.pointee == generation, let current,
             crealm_is_sole_reference(current.toOpaque()) != 0
         {
             row = next
@@ -98,23 +135,35 @@ public final class _CollectionCursor {
         return nextObjectSlowly()
     }
 
+    /// Traps unless the caller runs in the realm's isolation.
+    @inline(__always)
+    private func checkAccess() {
+        #if DEBUG
+        backing.core.checkAccess()
+        #else
+        let state = access.pointee
+        if _slowPath((crealm_thread_word() ^ state.ownerThread) & state.threadMask != 0) {
+            backing.core.checkAccessSlowly()
+        }
+        #endif
+    }
+
     @inline(never)
     private func nextObjectSlowly() -> ObjectBase? {
-        core.checkAccess()
         if isScan { return nextInTable() }
-        guard position < keys.count else { return nil }
-        let key = keys[position]
-        position += 1
-        if model.generation.pointee != generation {
-            generation = model.generation.pointee
+        guard position < keyCount, let accessor else { return nil }
+        let key = key(at: position)
+        position &+= 1
+        if generationWord.pointee != generation {
+            generation = generationWord.pointee
             leaf = nil
         }
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
-        guard let accessor, let location = attempt({ try accessor.table.locate(key) }) else {
+        guard let location = attempt({ try accessor._withUnsafeGuaranteedRef { try $0.locate(key) } }) else {
             // The object was deleted during the iteration; it is delivered invalidated.
-            return accessor?.makeObject(key: key)
+            return accessor._withUnsafeGuaranteedRef { $0.makeObject(key: key) }
         }
         leaf = location.leaf
         return object(key: key, location)
@@ -122,7 +171,7 @@ public final class _CollectionCursor {
 
     @inline(__always)
     private func nextInTable() -> ObjectBase? {
-        if model.generation.pointee != generation { reposition() }
+        if generationWord.pointee != generation { reposition() }
         row &+= 1
         if row >= rowCount {
             guard advanceToNextLeaf() else { return nil }
@@ -155,8 +204,8 @@ public final class _CollectionCursor {
 
     /// Finds the place after the last row again when rows may have moved.
     private func reposition() {
-        generation = model.generation.pointee
-        leaves = accessor?.table.leaves(from: lastKey == .min ? .min : lastKey + 1)
+        generation = generationWord.pointee
+        leaves = backing.elements?.table.leaves(from: lastKey == .min ? .min : lastKey + 1)
         leaf = nil
         rowCount = 0
         row = -1
@@ -166,7 +215,7 @@ public final class _CollectionCursor {
     /// Finds out how many rows of a leaf have consecutive keys and can be delivered by moving the accessor on.
     private func allowPlainRows(of leaf: LeafView) {
         let isDense = leaf.lastKey &- leaf.firstKey == Int64(leaf.rowCount - 1)
-        guard reuses, collections.isEmpty, isDense else {
+        guard reuses, !hasCollections, isDense else {
             plainRowCount = 0
             return
         }
@@ -176,16 +225,23 @@ public final class _CollectionCursor {
 
     @inline(__always)
     private func object(key: Int64, _ location: RowLocation) -> ObjectBase {
-        if let current, reuses, crealm_is_sole_reference(current.toOpaque()) != 0 {
-            let object = current._withUnsafeGuaranteedRef { $0 }
-            object.rowKey = key
-            object.rowLeaf = location.leaf.base
-            object.rowIndex = location.row
-            object.rowGeneration = generation
-            if !collections.isEmpty { dropCollections(of: object) }
-            return object
+        if current == nil, reuses, let accessor { current = accessor._withUnsafeGuaranteedRef { $0.takeSpare() } }
+        if let current, crealm_is_sole_reference(current.toOpaque()) != 0 {
+            return current._withUnsafeGuaranteedRef { object in
+                object.rowKey = key
+                object.rowLeaf = location.leaf.base
+                object.rowIndex = location.row
+                object.rowGeneration = generation
+                if hasCollections { dropCollections(of: object) }
+                return object
+            }
         }
-        let object = accessor.unsafelyUnwrapped.makeObject(key: key, at: location)
+        return makeObject(key: key, location)
+    }
+
+    @inline(never)
+    private func makeObject(key: Int64, _ location: RowLocation) -> ObjectBase {
+        let object = accessor.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.makeObject(key: key, at: location) }
         if reuses {
             current?.release()
             current = Unmanaged.passRetained(object)
@@ -194,10 +250,6 @@ public final class _CollectionCursor {
     }
 
     private func dropCollections(of object: ObjectBase) {
-        guard let accessor else { return }
-        for ordinal in collections {
-            let property = accessor.info.properties[ordinal]
-            property.reset(in: object, key: property.key)
-        }
+        accessor?._withUnsafeGuaranteedRef { $0.info.dropCollections(of: object) }
     }
 }

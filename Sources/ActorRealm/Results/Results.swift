@@ -7,25 +7,28 @@ import RealmModel
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
     @usableFromInline let backing: _CollectionBacking
 
+    @inlinable
     init(_ backing: _CollectionBacking) { self.backing = backing }
 
     /// What stands behind the results.
-    public var _backing: _CollectionBacking? { backing }
+    @inlinable public var _backing: _CollectionBacking? { backing }
 
     /// The number of elements.
     public var count: Int { backing.count }
 
     /// The first element; nil when there is none.
-    public var first: Element? {
-        if backing.elements == nil { return count == 0 ? nil : self[0] }
-        return backing.firstKey().map { Element._element(_Stored(.link($0)), in: backing) }
+    @inlinable public var first: Element? {
+        if !backing.hasObjects { return count == 0 ? nil : self[0] }
+        guard let key = backing.firstKey() else { return nil }
+        return Element._element(forKey: key, in: backing)
     }
 
     /// The element at a position.
     public subscript(position: Int) -> Element { Element._element(at: position, in: backing) }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
-    public func makeIterator() -> RealmIterator<Element> { RealmIterator(backing) }
+    @inlinable
+    public func makeIterator() -> RealmIterator<Element> { RealmIterator(_CollectionCursor.over(backing)) }
 
     /// The realm that the results belong to.
     public var realm: Realm? { backing.core.realm() }
@@ -77,13 +80,16 @@ public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// The elements of an unmanaged list.
     @usableFromInline var elements: IndexingIterator<[Element]>
 
-    init(_ backing: _CollectionBacking) {
-        let cursor = backing.isEmptied ? nil : _CollectionCursor(backing)
+    init(_ backing: _CollectionBacking) { self.init(_CollectionCursor.over(backing)) }
+
+    @inlinable
+    init(_ cursor: _CollectionCursor?) {
         self.cursor = cursor
-        reference = cursor.map { Unmanaged.passUnretained($0) }
+        if let cursor { reference = Unmanaged.passUnretained(cursor) } else { reference = nil }
         elements = [].makeIterator()
     }
 
+    @inlinable
     init(_ elements: [Element]) {
         cursor = nil
         reference = nil

@@ -134,3 +134,31 @@ struct KeyRunRange {
         if let low, let high, low <= high { ints = low...high }
     }
 }
+
+/// The int primary keys of some rows, as far as one look-up tells: `value`, `value + 1`, … are those of `row`, `row + 1`, ….
+@frozen
+@usableFromInline
+package struct PrimaryKeyRun: Sendable, BitwiseCopyable {
+    @usableFromInline var value: Int64 = 0
+    @usableFromInline var row: Int64 = 0
+    @usableFromInline var count: Int64 = 0
+
+    /// No rows.
+    @inlinable
+    package init() {}
+
+    init(_ run: KeyRun?) {
+        guard let run, let value = run.value else { return }
+        self.value = value
+        row = run.row
+        count = run.count
+    }
+
+    /// The row of a primary key; nil when it is not in the run.
+    @inlinable
+    @inline(__always)
+    package func row(of key: Int64) -> Int64? {
+        let offset = UInt64(bitPattern: key &- value)
+        return offset < UInt64(bitPattern: count) ? row &+ Int64(bitPattern: offset) : nil
+    }
+}

@@ -23,6 +23,17 @@ extension TableView {
         return try find(.int(primaryKey))
     }
 
+    /// The rows around an int primary key whose keys go up with it; none when no row has the key.
+    package func run(ofIntPrimaryKey primaryKey: Int64) throws(StorageError) -> PrimaryKeyRun {
+        precondition(
+            primaryKeyProperty >= 0 && slots[primaryKeyProperty].hasKeyRuns,
+            "The primary key is not an int."
+        )
+        if writer != nil { try catchUp(primaryKeyProperty) }
+        let tree = trees[Int(slots[primaryKeyProperty].tree)]
+        return PrimaryKeyRun(tree.isEmpty ? nil : try KeyRuns.run(holding: primaryKey, in: tree, view: view))
+    }
+
     /// The row with a string primary key, given in UTF-8.
     package func findString(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
         precondition(
@@ -42,11 +53,14 @@ extension TableView {
     }
 
     /// The row with a primary key.
-    func find(_ value: BorrowedValue) throws(StorageError) -> Int64? {
-        let property = primaryKeyProperty
+    func find(_ value: BorrowedValue) throws(StorageError) -> Int64? { try find(value, primaryKeyProperty) }
+
+    /// The first row whose indexed property equals a value.
+    @inline(__always)
+    private func find(_ value: BorrowedValue, _ property: Int) throws(StorageError) -> Int64? {
         let slot = slots[property]
         if writer != nil {
-            if case .int(let value) = value, knowsMaximum, value > maximumPrimaryKey { return nil }
+            if case .int(let value) = value, slot.hasKeyRuns, knowsMaximum, value > maximumPrimaryKey { return nil }
             try catchUp(property)
         }
         let tree = trees[Int(slot.tree)]
@@ -68,6 +82,12 @@ extension TableView {
 
     /// Whether a property has an index (a primary key always has).
     package func hasIndex(_ property: Int) -> Bool { slots[property].tree >= 0 && !slots[property].makesLinks }
+
+    /// The first row, in key order, whose indexed property equals a value, which must be of its kind.
+    package func firstKey(property: Int, equalTo value: StoredValue) throws -> Int64? {
+        precondition(hasIndex(property), "The property has no index.")
+        return try value.withBorrowed { try find($0, property) }
+    }
 
     /// The rows whose indexed property equals a value, ascending by key.
     package func indexedKeys(property: Int, equalTo value: StoredValue, limit: Int = .max) throws -> [Int64] {
@@ -156,7 +176,7 @@ extension TableView {
 
     /// Whether the row of an entry that matches has the value: strings that do not stand whole in the key are compared.
     @inline(__always)
-    private func isMatch(
+    func isMatch(
         _ key: Int64,
         _ property: Int,
         _ value: BorrowedValue,

@@ -10,6 +10,12 @@ extension TableView {
     /// - Returns: the keys of the origin rows.
     /// - Throws: `StorageError` when a page is damaged.
     package func backlinkKeys(of key: Int64, from origin: UInt32, property: Int) throws(StorageError) -> [Int64] {
+        guard let table = try model.table(id: origin) else { return [] }
+        return try backlinkKeys(of: key, from: table, property: property)
+    }
+
+    /// The rows of an origin class that link to a row of this one, ascending; one that holds it twice comes twice.
+    package func backlinkKeys(of key: Int64, from origin: TableView, property: Int) throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
         try forEachBacklink(of: key, from: origin, property: property) { (originKey, multiplicity) in
             for _ in 0..<multiplicity { keys.append(originKey) }
@@ -68,6 +74,16 @@ extension TableView {
         _ body: (Int64, Int) -> Void
     ) throws(StorageError) {
         guard let table = try model.table(id: origin) else { return }
+        try forEachBacklink(of: key, from: table, property: property, body)
+    }
+
+    @inline(__always)
+    private func forEachBacklink(
+        of key: Int64,
+        from table: TableView,
+        property: Int,
+        _ body: (Int64, Int) -> Void
+    ) throws(StorageError) {
         let tree = try table.linkTree(property)
         if tree.isEmpty { return }
         try withKeyBuffer { (buffer) throws(StorageError) in

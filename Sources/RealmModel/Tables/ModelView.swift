@@ -11,12 +11,16 @@ import Synchronization
 package final class ModelView {
     @exclusivity(unchecked) private var pinned: Snapshot?
     /// The open transaction; reads see it.
-    @exclusivity(unchecked) package private(set) var transaction: ModelTransaction?
+    @exclusivity(unchecked) package private(set) var transaction: ModelTransaction? {
+        didSet { transactionFlag.pointee = transaction == nil ? 0 : 1 }
+    }
     /// The schema as the file stores it at this version.
     @exclusivity(unchecked) package private(set) var schema: DatabaseSchema
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
+    /// A word that is 1 while a transaction is open, else 0.
+    package let transactionFlag: UnsafeMutablePointer<UInt64>
     /// Where pages are read.
     @exclusivity(unchecked) package private(set) var view: PageView
     @exclusivity(unchecked) private var catalog: ByteTree
@@ -49,7 +53,7 @@ package final class ModelView {
         view = snapshot.view
         catalog = snapshot.catalog
         self.schema = try DatabaseSchema(in: snapshot.catalog, view: snapshot.view, known: schema) ?? .empty
-        generation = Self.makeGeneration()
+        (generation, transactionFlag) = Self.makeWords()
     }
 
     private init(snapshot: Snapshot, sharing schema: DatabaseSchema) {
@@ -57,7 +61,7 @@ package final class ModelView {
         view = snapshot.view
         catalog = snapshot.catalog
         self.schema = schema
-        generation = Self.makeGeneration()
+        (generation, transactionFlag) = Self.makeWords()
     }
 
     /// Stands a view in a transaction, without a snapshot to go back to.
@@ -65,16 +69,18 @@ package final class ModelView {
         view = transaction.view
         catalog = transaction.catalog
         schema = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
-        generation = Self.makeGeneration()
+        (generation, transactionFlag) = Self.makeWords()
         let session = ModelSession.current(of: transaction) ?? ModelSession(catalog: catalog.root, schema: schema)
         transaction.session = session
         self.transaction = ModelTransaction(storage: transaction, session: session)
+        transactionFlag.pointee = 1
     }
 
-    private static func makeGeneration() -> UnsafeMutablePointer<UInt64> {
-        let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-        word.initialize(to: 1)
-        return word
+    private static func makeWords() -> (UnsafeMutablePointer<UInt64>, UnsafeMutablePointer<UInt64>) {
+        let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 2)
+        words.initialize(to: 1)
+        (words + 1).initialize(to: 0)
+        return (words, words + 1)
     }
 
     deinit {

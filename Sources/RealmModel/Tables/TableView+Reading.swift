@@ -48,9 +48,10 @@ extension TableView {
         return column
     }
 
+    /// The error for a column that is not of its property's type.
     @usableFromInline
     @inline(never)
-    func damagedColumn(_ property: Int) -> StorageError {
+    package func damagedColumn(_ property: Int) -> StorageError {
         corrupt("the column of property '\(schema.properties[property].name)' has the wrong type.")
     }
 

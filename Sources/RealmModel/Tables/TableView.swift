@@ -71,6 +71,8 @@ package final class TableView {
     var knowsMaximum = false
     /// What the open transaction has checked of the unique indexes; nil where there are none.
     var uniqueness: Uniqueness?
+    /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
+    package private(set) var configurationCount = 0
 
     init(
         model: ModelView,
@@ -100,6 +102,7 @@ package final class TableView {
 
     /// Takes over a class as stored, at first and when another process changed the schema.
     func configure(_ schema: ClassSchema, in database: DatabaseSchema) {
+        configurationCount += 1
         slots.deallocate()
         trees.deallocate()
         pendingFrom.deallocate()

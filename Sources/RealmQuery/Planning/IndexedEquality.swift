@@ -1,21 +1,27 @@
 package import RealmModel
 
-/// The commonest of all queries, `indexed == constant`, recognised in a predicate without compiling it.
+/// The commonest of all queries, `indexed == constant`, recognised without compiling a predicate.
 ///
-/// It finds one row in the time that compiling would take. Everything else that is asked of such a query goes through
+/// It finds one row in the time that compiling would take. What the index alone does not answer goes through
 /// ``CompiledQuery``.
 package struct IndexedEquality: Sendable {
-    private let property: Int
-    private let value: StoredValue
+    /// The ordinal of the property, and what it must have.
+    package let property: Int
+    package let value: StoredValue
 
     /// Recognises a predicate; nil for all that need to be compiled, what does not fit the schema included.
     package init?(_ predicate: Predicate, table: TableView) {
         guard case .comparison(let comparison) = predicate,
             comparison.operation == .equal, comparison.options == .none, comparison.quantifier == nil,
             case .path(let path) = comparison.left, path.steps.count == 1, case .property(let name) = path.steps[0],
-            case .value(let constant) = comparison.right,
-            let ordinal = table.ordinal(of: name), table.hasIndex(ordinal)
+            case .value(let constant) = comparison.right, let ordinal = table.ordinal(of: name)
         else { return nil }
+        self.init(ordinal, constant, table: table)
+    }
+
+    /// A property and the value that it must have; nil when there is no index, or the value is not simply one of its kind.
+    package init?(_ ordinal: Int, _ constant: PredicateValue, table: TableView) {
+        guard table.hasIndex(ordinal) else { return nil }
         switch (table.kind(of: ordinal), constant) {
         case (.int, .int(let number)): value = .int(number)
         case (.string, .string(let text)): value = .string(text)
@@ -26,9 +32,37 @@ package struct IndexedEquality: Sendable {
         property = ordinal
     }
 
+    /// The predicate, with the name that the property has in the file.
+    package func predicate(in table: TableView) -> Predicate {
+        let constant: PredicateValue =
+            switch value {
+            case .int(let number): .int(number)
+            case .string(let text): .string(text)
+            case .objectId(let identifier): .objectId(identifier)
+            case .uuid(let identifier): .uuid(identifier)
+            default: .null
+            }
+        return .compare(
+            .path(PropertyPath(steps: [.property(table.schema.properties[property].name)])),
+            .equal,
+            .value(constant)
+        )
+    }
+
     /// The first row, in key order, with the value.
     package func firstKey(in table: TableView) throws -> Int64? {
-        if table.primaryKeyOrdinal == property { return try table.find(primaryKey: value) }
-        return try table.indexedKeys(property: property, equalTo: value, limit: 1).first
+        try table.firstKey(property: property, equalTo: value)
+    }
+
+    /// The rows with the value, ascending.
+    package func keys(in table: TableView) throws -> [Int64] {
+        if table.primaryKeyOrdinal == property { return try firstKey(in: table).map { [$0] } ?? [] }
+        return try table.indexedKeys(property: property, equalTo: value)
+    }
+
+    /// The number of rows with the value.
+    package func count(in table: TableView) throws -> Int {
+        if table.isUnique(property) { return try firstKey(in: table) == nil ? 0 : 1 }
+        return try keys(in: table).count
     }
 }

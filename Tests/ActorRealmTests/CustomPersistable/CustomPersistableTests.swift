@@ -89,6 +89,34 @@ class EvenStation: Object {
 @Suite struct CustomPersistableTests {
     private func realm() throws -> Realm { try memoryRealm([Station.self, PlaceRow.self]) }
 
+    @Test func `elements of a collection are compared as a whole`() throws {
+        let realm = try realm()
+        try realm.write {
+            for (tag, places) in [
+                ("both", [Place(1, 2), Place(3, 4)]), ("crossed", [Place(1, 4), Place(3, 2)]), ("none", []),
+                ("one", [Place(1, 2)]),
+            ] as [(String, [Place])] {
+                let station = Station()
+                station.tag = Tag(tag)
+                station.place = places.first ?? Place(9, 9)
+                station.places.append(objectsIn: places)
+                realm.add(station)
+            }
+        }
+        func tags(_ condition: (Query<Station>) -> Query<Bool>) -> [String] {
+            realm.objects(Station.self).where(condition).map(\.tag.text).sorted()
+        }
+        #expect(tags { $0.places.contains(Place(1, 2)) } == ["both", "one"])
+        #expect(tags { $0.places.containsAny(in: [Place(1, 4), Place(3, 4)]) } == ["both", "crossed"])
+        #expect(tags { $0.places.containsAny(in: []) }.isEmpty)
+        #expect(tags { $0.places.containsAll(in: [Place(1, 2), Place(3, 4)]) } == ["both"])
+        #expect(tags { $0.places != Place(1, 2) } == ["both", "crossed"])
+        #expect(tags { $0.places.none == Place(1, 2) } == ["crossed", "none"])
+        #expect(tags { $0.places.all == Place(1, 2) } == ["none", "one"])
+        #expect(tags { $0.place.in([Place(1, 2), Place(1, 4)]) } == ["both", "crossed", "one"])
+        #expect(tags { $0.other.in([nil, Place(1, 2)]) } == ["both", "crossed", "none", "one"])
+    }
+
     @Test func `values of every kind survive`() throws {
         let realm = try realm()
         let station = Station()

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite("Moving values between isolations", .timeLimit(.minutes(1)))
+@Suite("Moving values between isolations", .timeLimit(.minutes(30)))
 struct HandoverTests {
     let file = ObservedFile()
 

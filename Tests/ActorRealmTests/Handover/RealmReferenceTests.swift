@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A realm itself can be handed over, frozen and thawed", .timeLimit(.minutes(1)))
+@Suite("A realm itself can be handed over, frozen and thawed", .timeLimit(.minutes(30)))
 struct RealmReferenceTests {
     let file = TestFile()
 

@@ -19,7 +19,7 @@ extension ObjectChange where T: Chore {
     }
 }
 
-@Suite("Changes of objects", .timeLimit(.minutes(1)))
+@Suite("Changes of objects", .timeLimit(.minutes(30)))
 struct ObjectChangesTests {
     let file = ObservedFile()
 

@@ -55,13 +55,9 @@ final class Journal<Entry: Sendable>: Sendable {
 
     func add(_ entry: Entry) { state.withLock { $0.append(entry) } }
 
-    /// Waits until there are so many entries, or two seconds passed.
+    /// Waits until there are so many entries, for as long as the test may take.
     func wait(for count: Int) async -> [Entry] {
-        for _ in 0..<400 {
-            let entries = entries
-            if entries.count >= count { return entries }
-            try? await Task.sleep(for: .milliseconds(5))
-        }
+        _ = await eventually { entries.count >= count }
         return entries
     }
 
@@ -70,6 +66,18 @@ final class Journal<Entry: Sendable>: Sendable {
         try? await Task.sleep(for: .milliseconds(60))
         return entries
     }
+}
+
+/// Waits until something is so; false when the time limit of the test has passed before.
+func eventually(
+    isolation: isolated (any Actor)? = #isolation,
+    _ condition: () async throws -> Bool
+) async rethrows -> Bool {
+    while try await !condition() {
+        if Task.isCancelled { return false }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    return true
 }
 
 /// An actor that writes and observes.

@@ -129,4 +129,68 @@ import Testing
             try realm.objects(Keeper.self).filter(good).count == realm.objects(Keeper.self).where { $0.age > 30 }.count
         )
     }
+
+    @Test func `a predicate about objects is refused in another file`() throws {
+        let (one, other) = (try memoryRealm(), try memoryRealm())
+        let puppy = try one.write { one.create(Puppy.self, value: ["name": "Rex"]) }
+        try other.write { other.create(Keeper.self, value: ["id": 1, "favourite": ["name": "Bo"]]) }
+        for predicate in [
+            try RealmPredicate(parsing: "favourite == %@", puppy),
+            try RealmPredicate(parsing: "favourite IN %@", [puppy]),
+        ] {
+            #expect(try one.objects(Keeper.self).filter(predicate).isEmpty)
+            do {
+                _ = try other.objects(Keeper.self).filter(predicate)
+                Issue.record("an object of another file was found")
+            } catch let error as Realm.Error {
+                #expect(error.code == .invalidInput && error.message.contains("from the Realm being queried"))
+            }
+        }
+        let second = try other.write { other.create(Puppy.self) }
+        #expect(throws: Realm.Error.self) { _ = try RealmPredicate(parsing: "SELF IN %@", [puppy, second]) }
+    }
+
+    @Test func `an indexed value is found whatever form the query has`() throws {
+        let realm = try memoryRealm()
+        try realm.write {
+            for id in 0..<300 { realm.create(Keeper.self, value: ["id": id, "name": "k\(id % 100)", "age": id]) }
+        }
+        let keepers = realm.objects(Keeper.self)
+        func check(_ results: Results<Keeper>, _ ids: [Int], _ text: String) {
+            #expect(results.first?.id == ids.first, "\(text)")
+            #expect(results.count == ids.count && results.isEmpty == ids.isEmpty, "\(text)")
+            #expect(Array(results.map(\.id)) == ids, "\(text)")
+            #expect(Array(results.where { $0.age > 100 }.map(\.id)) == ids.filter { $0 > 100 }, "\(text)")
+            #expect(results.sorted(by: \.age, ascending: false).first?.id == ids.last, "\(text)")
+            // A frozen one is that of the version before the transaction.
+            if realm.isInWriteTransaction { return }
+            #expect(results == results.freeze().thaw(), "\(text)")
+            #expect(Array(results.freeze().map(\.id)) == ids && results.freeze().first?.id == ids.first, "\(text)")
+        }
+        for round in 0..<2 {
+            check(keepers.where { $0.name == "k7" }, [7, 107, 207], "closure \(round)")
+            check(keepers.filter("name == %@", "k7"), [7, 107, 207], "format \(round)")
+            check(keepers.filter("name == 'k7'"), [7, 107, 207], "text \(round)")
+            check(keepers.filter("%K == 'k7'", "name"), [7, 107, 207], "key path \(round)")
+            check(keepers.where { $0.id == 42 }, [42], "key \(round)")
+            check(keepers.filter("id == %@", 42), [42], "key as a format \(round)")
+            check(keepers.filter("id == %@", 42.0), [42], "another type of number \(round)")
+            check(keepers.where { $0.name == "" }, [], "none \(round)")
+            check(keepers.where { $0.id == -1 }, [], "no key \(round)")
+        }
+        try realm.write {
+            keepers.where { $0.name == "k7" }.first?.name = "changed"
+            check(keepers.where { $0.name == "k7" }, [107, 207], "in a transaction")
+            check(keepers.filter("name == %@", "changed"), [7], "in a transaction, as a format")
+            realm.delete(keepers.where { $0.id == 107 })
+            check(keepers.where { $0.name == "k7" }, [207], "after a deletion")
+            check(keepers.where { $0.id == 107 }, [], "the deleted one")
+        }
+        check(keepers.where { $0.name == "k7" }, [207], "after the commit")
+        check(keepers.where { $0.id == 108 }, [108], "behind a hole")
+        #expect(keepers.where { $0.name == "k8" && $0.id == 8 }.first?.id == 8)
+        #expect(keepers.where { !($0.name == "k8") }.count == 296)
+        #expect(keepers.where { $0.id == 5 || $0.id == 6 }.count == 2)
+        #expect(keepers.index(matching: { $0.id == 5 }) == 5)
+    }
 }

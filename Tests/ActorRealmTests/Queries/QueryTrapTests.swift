@@ -22,6 +22,18 @@ import Testing
             _ = try memoryRealm().objects(Keeper.self).filter("favourite == %@", puppy)
         }
         check(text, "Object must be from the Realm being queried")
+        let among = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = try memoryRealm()
+            let puppy = try other.write { other.create(Puppy.self) }
+            _ = try memoryRealm().objects(Keeper.self).where { $0.favourite.in([nil, puppy]) }
+        }
+        check(among, "Object must be from the Realm being queried")
+        let inValue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = try memoryRealm([Crate.self, Slip.self])
+            let thing = try other.write { other.create(Crate.self) }
+            _ = try memoryRealm([Crate.self, Slip.self]).objects(Crate.self).where { $0.value == .object(thing) }
+        }
+        check(inValue, "Object must be from the Realm being queried")
     }
 
     @Test func `two collections in one comparison trap`() async {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A write transaction in two steps is its task's own", .timeLimit(.minutes(1)))
+@Suite("A write transaction in two steps is its task's own", .timeLimit(.minutes(30)))
 struct AsyncTransactionTests {
     let file = TestFile()
 

@@ -39,7 +39,7 @@ private final class FailingDevice: StorageDevice {
     }
 }
 
-@Suite("Flushes that fail", .timeLimit(.minutes(1)))
+@Suite("Flushes that fail", .timeLimit(.minutes(30)))
 struct FailingFlushTests {
     private static let count = 24
 

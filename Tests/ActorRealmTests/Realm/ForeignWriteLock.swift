@@ -13,7 +13,8 @@ final class ForeignWriteLock: Sendable {
     private static let writeByte: Int64 = 1 << 41
 
     init(of path: String) throws {
-        descriptor = open(path + ".lock", O_RDWR)
+        // A process that is started meanwhile must not keep the lock.
+        descriptor = open(path + ".lock", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), Self.writeByte, 1, 0)
         guard result == 0 else { throw Failure(number: result) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Whenever a write is cancelled or its actor goes, the others are not disturbed", .timeLimit(.minutes(1)))
+@Suite("Whenever a write is cancelled or its actor goes, the others are not disturbed", .timeLimit(.minutes(30)))
 struct WriteLifecycleTests {
     let file = TestFile()
 

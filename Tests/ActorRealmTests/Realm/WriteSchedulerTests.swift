@@ -153,7 +153,7 @@ struct WriteSchedulerTests {
         #expect(await writer.log == (0..<30).filter { $0 % 3 != 0 })
     }
 
-    @Test("Synchronous and asynchronous writers mix without deadlock or loss", .timeLimit(.minutes(1)))
+    @Test("Synchronous and asynchronous writers mix without deadlock or loss", .timeLimit(.minutes(30)))
     func mixture() async throws {
         let fixture = try Fixture(durability: .none)
         let file = fixture.file
@@ -174,7 +174,7 @@ struct WriteSchedulerTests {
         #expect(file.newestVersion == first + 300)
     }
 
-    @Test("Blocked threads of the whole pool do not keep each other waiting for ever", .timeLimit(.minutes(1)))
+    @Test("Blocked threads of the whole pool do not keep each other waiting for ever", .timeLimit(.minutes(30)))
     func blockedPool() async throws {
         let fixture = try Fixture(durability: .none)
         let file = fixture.file

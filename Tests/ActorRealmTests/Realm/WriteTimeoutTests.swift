@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A wait for the write lock can be limited, and the error says who has it", .timeLimit(.minutes(1)))
+@Suite("A wait for the write lock can be limited, and the error says who has it", .timeLimit(.minutes(30)))
 struct WriteTimeoutTests {
     let file = TestFile()
 
@@ -84,7 +84,7 @@ struct WriteTimeoutTests {
         }
         #expect(await store.log.isEmpty)
         lock.release()
-        try await store.add("after", timeout: .seconds(30))
+        try await store.add("after", timeout: .seconds(300))
         #expect(await store.count == 1)
     }
 
@@ -104,7 +104,7 @@ struct WriteTimeoutTests {
         #expect(message.contains("this process (\(getpid())"), "\(message)")
         releaser.finish()
         try await holding.value
-        try await store.add("b", timeout: .seconds(30))
+        try await store.add("b", timeout: .seconds(300))
         #expect(await store.count == 1)
     }
 
@@ -132,8 +132,19 @@ struct WriteTimeoutTests {
     @Test("A write whose turn comes in time is not disturbed by its deadline")
     func inTime() async throws {
         let store = try await Store(file.fast)
-        for index in 0..<200 { try await store.add("\(index)", timeout: .milliseconds(500)) }
-        #expect(await store.count == 200)
+        var written: [String] = []
+        for index in 0..<200 {
+            // Now and then one whose deadline comes shortly after its turn, or before it where the machine is busy.
+            let isClose = index % 4 == 3
+            do {
+                try await store.add("\(index)", timeout: isClose ? .milliseconds(3) : .seconds(300))
+                written.append("\(index)")
+            } catch let error as Realm.Error where isClose && error.code == .timedOut {
+            }
+        }
+        #expect(written.count >= 150)
+        #expect(await store.log == written)
+        #expect(await store.count == written.count)
     }
 
     @Test("Cancellation comes before the deadline when it comes first")
@@ -141,7 +152,7 @@ struct WriteTimeoutTests {
         let configuration = file.fast
         let store = try await Store(configuration)
         let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))
-        let task = Task { try await store.add("a", timeout: .seconds(30)) }
+        let task = Task { try await store.add("a", timeout: .seconds(300)) }
         while await store.waitingCount == 0 { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -162,7 +173,7 @@ struct WriteTimeoutTests {
             _ = try await Realm.open(configuration: configuration, timeout: .milliseconds(50))
         }
         lock.release()
-        let realm = try await Realm.open(configuration: configuration, timeout: .seconds(30))
+        let realm = try await Realm.open(configuration: configuration, timeout: .seconds(300))
         #expect(realm.isEmpty && keeper.isEmpty)
     }
 }

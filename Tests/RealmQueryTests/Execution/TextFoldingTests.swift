@@ -44,6 +44,7 @@ struct TextFoldingTests {
         var count = -1
         let elapsed = try ContinuousClock().measure { count = try query.count() }
         #expect(count == 0)
-        #expect(elapsed < .seconds(5))
+        // A search that goes back and forth would not end before the universe does.
+        #expect(elapsed < .seconds(300))
     }
 }

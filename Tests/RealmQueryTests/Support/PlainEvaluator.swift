@@ -10,7 +10,7 @@ struct PlainEvaluator {
 
     init(world: QueryWorld) {
         self.world = world
-        manyPaths = world.paths.mapValues { Set($0.filter(\.isMany).map { PropertyPath($0.text) }) }
+        manyPaths = world.paths.mapValues { Set($0.filter(\.isMany).map(\.path)) }
         for (name, schema) in world.schema.classes {
             for property in schema.properties where property.kind == .object {
                 for key in world.keys(name) {
@@ -53,9 +53,12 @@ struct PlainEvaluator {
         let left = values(of: comparison.left, className, key)
         let rights: [StoredValue]
         var isList = false
+        let isAny = comparison.left.isAny(in: world, className) == true
         if case .value(.list(let list)) = comparison.right {
-            rights = list.map(stored)
+            rights = list.map { isAny ? storedForAny($0) : stored($0) }
             isList = true
+        } else if isAny, case .value(let value) = comparison.right {
+            rights = [storedForAny(value)]
         } else {
             rights = values(of: comparison.right, className, key)
         }
@@ -107,7 +110,12 @@ struct PlainEvaluator {
             return incoming["\(property.targetClass ?? "").\(property.originProperty ?? "")"]?[key] ?? []
         }
         let row = world.rows[className]![key]!
-        let stored = property.collection == .list ? row.lists[property.name]! : [row.values[property.name]!]
+        let stored: [StoredValue] =
+            switch property.collection {
+            case .list, .set: row.lists[property.name]!
+            case .map: row.maps[property.name]!.map(\.value)
+            case .none: [row.values[property.name]!]
+            }
         return stored.compactMap { if case .link(let key) = $0 { key } else { nil } }
     }
 
@@ -120,57 +128,105 @@ struct PlainEvaluator {
         guard let first = steps.first else { return [.link(key)] }
         guard case .property(let name) = first else { return [] }
         let property = property(name, className)
-        let rest = steps.dropFirst()
-        let isMany = property.collection == .list || property.kind == .linkingObjects
-        let isObjects = property.kind == .object || property.kind == .linkingObjects
-        if isMany, let next = rest.first, next != .property("") {
-            switch next {
-            case .property: break
-            case .count:
-                return [
-                    .int(
-                        Int64(
-                            isObjects
-                                ? linked(property, className, key).count
-                                : world.rows[className]![key]!.lists[name]!.count
-                        )
-                    )
-                ]
-            default:
-                let elements =
-                    isObjects
-                    ? linked(property, className, key)
-                        .flatMap {
-                            values(rest.dropFirst(), property.targetClass ?? "", $0, behindCollection: false)
-                        } : world.rows[className]![key]!.lists[name]!
-                return [aggregate(next, elements)]
-            }
-        }
-        if isObjects {
-            if !isMany, rest.isEmpty { return [world.rows[className]![key]!.values[name]!] }
-            let targets = linked(property, className, key)
+        let row = world.rows[className]?[key]
+        var rest = steps.dropFirst()
+        let target = property.targetClass ?? ""
+        func linkedValues(_ targets: [Int64], isMany: Bool) -> [StoredValue] {
             if !isMany, targets.isEmpty { return behindCollection ? [] : [.null] }
-            return targets.flatMap {
-                values(rest, property.targetClass ?? "", $0, behindCollection: behindCollection || isMany)
-            }
+            return targets.flatMap { values(rest, target, $0, behindCollection: behindCollection || isMany) }
         }
-        return isMany ? world.rows[className]![key]!.lists[name]! : [world.rows[className]![key]!.values[name]!]
+        var elements: [StoredValue]?
+        if property.collection == .map {
+            let entries = row!.maps[name]!
+            switch rest.first {
+            case .allKeys: return entries.map { .string($0.key) }
+            case .allValues: rest = rest.dropFirst()
+            case .key(let key):
+                rest = rest.dropFirst()
+                let value = entries.first { $0.key == key }?.value ?? .null
+                if property.kind == .object {
+                    if case .link(let key) = value { return linkedValues([key], isMany: false) }
+                    return linkedValues([], isMany: false)
+                }
+                return inside(value, rest, skips: behindCollection || rest.contains(.anyElement))
+            default: break
+            }
+            elements = entries.map(\.value)
+        } else if property.collection != .none {
+            elements = row!.lists[name]!
+        }
+        let isObjects = property.kind == .object || property.kind == .linkingObjects
+        if property.kind == .linkingObjects { elements = linked(property, className, key).map { .link($0) } }
+        guard let elements else {
+            let value = row!.values[name]!
+            if !isObjects { return inside(value, rest, skips: behindCollection || rest.contains(.anyElement)) }
+            if rest.isEmpty { return [value] }
+            return linkedValues(linked(property, className, key), isMany: false)
+        }
+        switch rest.first {
+        case .count?: return [.int(Int64(elements.count))]
+        case .minimum?, .maximum?, .sum?, .average?:
+            let operation = rest.removeFirst()
+            let numbers =
+                isObjects
+                ? linked(property, className, key).flatMap { values(rest, target, $0, behindCollection: false) }
+                : elements
+            return [aggregate(operation, numbers, of: isObjects ? lastKind(rest, target) : property.kind)]
+        default: break
+        }
+        if isObjects { return linkedValues(linked(property, className, key), isMany: true) }
+        return elements.flatMap { inside($0, rest, skips: true) }
     }
 
-    private func aggregate(_ step: PropertyPath.Step, _ values: [StoredValue]) -> StoredValue {
+    /// The values behind steps into a value of any kind; null for a way that leads nowhere, unless it is skipped.
+    private func inside(_ value: StoredValue, _ steps: ArraySlice<PropertyPath.Step>, skips: Bool) -> [StoredValue] {
+        guard let step = steps.first else { return [value] }
+        let rest = steps.dropFirst()
+        switch (step, value) {
+        case (.key(let name), .dictionary(let entries)):
+            if let entry = entries.first(where: { $0.key == name }) { return inside(entry.value, rest, skips: skips) }
+        case (.index(let index), .list(let values)):
+            if index < values.count { return inside(values[index], rest, skips: skips) }
+        case (.anyElement, .list(let values)): return values.flatMap { inside($0, rest, skips: skips) }
+        case (.anyElement, .dictionary(let entries)):
+            return entries.flatMap { inside($0.value, rest, skips: skips) }
+        default: break
+        }
+        return skips ? [] : [.null]
+    }
+
+    /// The type of the property at the end of a path of properties.
+    private func lastKind(_ steps: ArraySlice<PropertyPath.Step>, _ className: String) -> PropertyKind {
+        guard case .property(let name)? = steps.first else { return .object }
+        let property = property(name, className)
+        return steps.count == 1 ? property.kind : lastKind(steps.dropFirst(), property.targetClass ?? "")
+    }
+
+    private func aggregate(_ step: PropertyPath.Step, _ values: [StoredValue], of kind: PropertyKind) -> StoredValue {
         let ints: [Int64] = values.compactMap { if case .int(let value) = $0 { value } else { nil } }
-        let doubles = values.compactMap(PlainEvaluator.double)
+        var doubles = values.compactMap(PlainEvaluator.double)
+        let isMixed = values.contains { if case .decimal = $0 { true } else { false } } || kind == .any
+        if isMixed {
+            doubles = values.filter { if case .date = $0 { false } else { true } }.compactMap(PlainEvaluator.double)
+        }
         if case .sum = step {
+            if isMixed { return .double(doubles.reduce(0, +)) }
             if ints.isEmpty, let first = doubles.first { return .double(doubles.dropFirst().reduce(first, +)) }
             return .int(ints.reduce(0, &+))
         }
         if doubles.isEmpty { return .null }
+        let ordered = doubles.filter { !$0.isNaN }
+        if isMixed, ordered.isEmpty { return .null }
+        if values.contains(where: { if case .date = $0 { true } else { false } }), !isMixed {
+            if case .minimum = step { return .date(ordered.min() ?? .nan) }
+            return .date(ordered.max() ?? .nan)
+        }
         switch step {
         case .average: return .double(doubles.reduce(0, +) / Double(doubles.count))
-        case .minimum where !ints.isEmpty: return .int(ints.min()!)
-        case .maximum where !ints.isEmpty: return .int(ints.max()!)
-        case .minimum: return .double(doubles.filter { !$0.isNaN }.min() ?? .nan)
-        default: return .double(doubles.filter { !$0.isNaN }.max() ?? .nan)
+        case .minimum where !ints.isEmpty && !isMixed: return .int(ints.min()!)
+        case .maximum where !ints.isEmpty && !isMixed: return .int(ints.max()!)
+        case .minimum: return .double(ordered.min() ?? .nan)
+        default: return .double(ordered.max() ?? .nan)
         }
     }
 
@@ -191,11 +247,20 @@ struct PlainEvaluator {
         }
     }
 
+    /// A constant as values of any kind hold it: a link names its table.
+    private func storedForAny(_ value: PredicateValue) -> StoredValue {
+        guard case .object(let className, let key) = value, let id = world.model.schema[className]?.tableID else {
+            return stored(value)
+        }
+        return .anyLink(table: id, key: key)
+    }
+
     static func double(_ value: StoredValue) -> Double? {
         switch value {
         case .int(let value): Double(value)
         case .float(let value): Double(value)
         case .double(let value), .date(let value): value
+        case .decimal(let value): value.number.double
         default: nil
         }
     }
@@ -231,15 +296,33 @@ struct PlainEvaluator {
         case (.uuid(let a), .uuid(let b)): return ordered(a, b)
         case (.string(let a), .string(let b)): return text(fold(a, options), operation, fold(b, options))
         case (.data(let a), .data(let b)): return text(a, operation, b)
+        case (.anyLink, .anyLink), (.list, .list), (.dictionary, .dictionary):
+            return operation == .equal ? isSame(left, right) : operation == .notEqual && !isSame(left, right)
+        case (.date(let a), .date(let b)): return ordered(a, b)
+        case (.date, _), (_, .date): return operation == .notEqual
         case (.int(let a), _):
-            guard let b = Self.double(right) else { return false }
+            guard let b = Self.double(right) else { return operation == .notEqual }
             return b.isNaN ? operation == .notEqual : ordered(Self.order(a, b), 0)
         case (_, .int(let b)):
-            guard let a = Self.double(left) else { return false }
+            guard let a = Self.double(left) else { return operation == .notEqual }
             return a.isNaN ? operation == .notEqual : ordered(0, Self.order(b, a))
         default:
-            guard let a = Self.double(left), let b = Self.double(right) else { return false }
+            // What cannot be compared is different, and in no order.
+            guard let a = Self.double(left), let b = Self.double(right) else { return operation == .notEqual }
             return ordered(a, b)
+        }
+    }
+
+    /// Whether two values inside lists and dictionaries are the same; numbers of all types compare by value.
+    private func isSame(_ left: StoredValue, _ right: StoredValue) -> Bool {
+        switch (left, right) {
+        case (.list(let one), .list(let other)): return one.count == other.count && zip(one, other).allSatisfy(isSame)
+        case (.dictionary(let one), .dictionary(let other)):
+            return one.count == other.count
+                && zip(one, other).allSatisfy { $0.key == $1.key && isSame($0.value, $1.value) }
+        case (.anyLink(let table, let key), .anyLink(let other, let otherKey)): return table == other && key == otherKey
+        case (.null, .null): return true
+        default: return compare(left, .equal, right, [])
         }
     }
 
@@ -290,5 +373,13 @@ struct PlainEvaluator {
         }
         guard let first = text.first, head == "?" || head == first else { return false }
         return like(text.dropFirst(), pattern.dropFirst())
+    }
+}
+
+extension PredicateOperand {
+    /// Whether the operand is a path to values of any kind.
+    fileprivate func isAny(in world: QueryWorld, _ className: String) -> Bool {
+        guard case .path(let path) = self else { return false }
+        return world.paths[className]?.contains { $0.path == path && $0.kind == .any } == true
     }
 }

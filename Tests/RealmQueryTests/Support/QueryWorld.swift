@@ -7,7 +7,10 @@ import RealmTestSupport
 final class QueryWorld {
     struct Row {
         var values: [String: StoredValue] = [:]
+        /// The elements of lists, and those of sets in their order.
         var lists: [String: [StoredValue]] = [:]
+        /// The entries of dictionaries, by name.
+        var maps: [String: [StoredEntry]] = [:]
     }
 
     static let schema = DatabaseSchema(classes: [
@@ -59,10 +62,23 @@ final class QueryWorld {
 
     /// A path with the type of its values.
     struct Path {
-        var text: String
+        var path: PropertyPath
         var kind: PropertyKind
         var target: String?
         var isMany: Bool
+        /// The path in words.
+        var text: String { path.description }
+
+        init(text: String, kind: PropertyKind, target: String?, isMany: Bool) {
+            self.init(PropertyPath(text), kind, target: target, isMany: isMany)
+        }
+
+        init(_ path: PropertyPath, _ kind: PropertyKind, target: String? = nil, isMany: Bool) {
+            self.path = path
+            self.kind = kind
+            self.target = target
+            self.isMany = isMany
+        }
     }
 
     /// The classes of this realm.
@@ -162,31 +178,65 @@ final class QueryWorld {
         guard let ordinal = table.schema.ordinal(of: name) else { return }
         let property = table.schema.properties[ordinal]
         if property.kind == .linkingObjects { return }
-        if property.collection == .list {
-            let elements = (0..<Int.random(in: 0...4, using: &random)).compactMap { _ in randomValue(property) }
-                .filter { property.kind != .object || $0 != .null }
+        switch property.collection {
+        case .list:
+            let elements = randomElements(property)
             try table.listAssign(ordinal, key: key, elements)
             rows[className]?[key]?.lists[name] = elements
-        } else {
+        case .set:
+            let elements = randomElements(property)
+            try table.setAssign(ordinal, key: key, elements)
+            rows[className]?[key]?.lists[name] = elements.sortedAndUnique()
+        case .map:
+            let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...3, using: &random))
+            let entries = names.map { StoredEntry(key: $0, value: randomValue(property)) }
+                .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            try table.mapAssign(ordinal, key: key, entries)
+            rows[className]?[key]?.maps[name] = entries
+        case .none:
             let value = randomValue(property)
             try table.set(ordinal, key: key, to: value)
             rows[className]?[key]?.values[name] = value
         }
     }
 
+    private func randomElements(_ property: PropertySchema) -> [StoredValue] {
+        (0..<Int.random(in: 0...4, using: &random)).map { _ in randomValue(property) }
+            .filter { property.kind != .object || $0 != .null }
+    }
+
     func delete(_ className: String, _ key: Int64) throws {
         try table(className).delete(key: key)
         rows[className]?[key] = nil
         sortedKeys[className]?.removeAll { $0 == key }
-        // Links to the row become null, lists lose it.
+        // Links to the row become null, lists and sets lose it; in values of any kind it becomes null.
+        let tableID = try table(className).id
+        func without(_ value: StoredValue) -> StoredValue {
+            switch value {
+            case .anyLink(tableID, key): return .null
+            case .list(let elements): return .list(elements.map(without))
+            case .dictionary(let entries):
+                return .dictionary(entries.map { StoredEntry(key: $0.key, value: without($0.value)) })
+            default: return value
+            }
+        }
         for (origin, other) in schema.classes {
-            for property in other.properties where property.kind == .object && property.targetClass == className {
+            for property in other.properties
+            where property.kind == .any || property.kind == .object && property.targetClass == className {
+                func changed(_ value: StoredValue) -> StoredValue {
+                    property.kind == .any ? without(value) : value == .link(key) ? .null : value
+                }
                 for source in keys(origin) {
-                    if property.collection == .list {
-                        rows[origin]?[source]?.lists[property.name]?.removeAll { $0 == .link(key) }
-                    } else if rows[origin]?[source]?.values[property.name] == .link(key) {
-                        rows[origin]?[source]?.values[property.name] = .null
+                    guard var row = rows[origin]?[source] else { continue }
+                    if let value = row.values[property.name] { row.values[property.name] = changed(value) }
+                    if let elements = row.lists[property.name] {
+                        let left = property.kind == .any ? elements.map(changed) : elements.filter { $0 != .link(key) }
+                        row.lists[property.name] = property.collection == .set ? left.sortedAndUnique() : left
                     }
+                    if let entries = row.maps[property.name] {
+                        row.maps[property.name] = entries.map { StoredEntry(key: $0.key, value: changed($0.value)) }
+                    }
+                    rows[origin]?[source] = row
                 }
             }
         }
@@ -207,6 +257,9 @@ final class QueryWorld {
     }
 
     // MARK: Random values, from small sets so that comparisons hit
+
+    /// The names in dictionaries.
+    static let names = ["a", "b", "ab", "é", "a b"]
 
     static let strings = [
         "", "a", "A", "ab", "abc", "Abc", "aB", "b", "bc", "é", "É", "e", "aé", "zzzzzzzz", "zzzzzzzzz", "z*",
@@ -238,8 +291,44 @@ final class QueryWorld {
         case .object:
             guard let target = keys(targetClass ?? "").randomElement(using: &random) else { return .null }
             return .link(target)
+        case .decimal128: return .decimal(DecimalBytes(DecimalNumber(randomDouble(allowsNaN: false))))
+        case .any: return randomAny(depth: 2)
         default: return .null
         }
+    }
+
+    /// A value of any kind, with lists and dictionaries in it.
+    private func randomAny(depth: Int) -> StoredValue {
+        if depth > 0, chance(0.2) {
+            if chance(0.5) {
+                return .list((0..<Int.random(in: 0...3, using: &random)).map { _ in randomAny(depth: depth - 1) })
+            }
+            let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...2, using: &random))
+                .sorted {
+                    $0.utf8.lexicographicallyPrecedes($1.utf8)
+                }
+            return .dictionary(names.map { StoredEntry(key: $0, value: randomAny(depth: depth - 1)) })
+        }
+        if chance(0.1) { return .null }
+        if chance(0.1), let target = schema.classes.keys.sorted().randomElement(using: &random),
+            let key = keys(target).randomElement(using: &random), let table = model.schema[target]?.tableID
+        {
+            return .anyLink(table: table, key: key)
+        }
+        let kinds: [PropertyKind] = [
+            .int, .int, .bool, .string, .string, .double, .float, .date, .data, .objectId, .uuid, .decimal128,
+        ]
+        let value = randomValue(kinds.randomElement(using: &random)!)
+        // Lists are compared element by element, where NaN has a place of its own.
+        if depth < 2, value.decimal?.isNaN == true { return .int(1) }
+        // Sums are exact only of small numbers.
+        if case .int(let number) = value, number == .min || number == .max { return .int(7) }
+        if case .double(let number) = value, number.isInfinite || abs(number) > 100 { return .double(2.5) }
+        if case .float(let number) = value, number.isInfinite || abs(number) > 100 { return .float(-0.5) }
+        if case .decimal(let number) = value, number.number.double.isInfinite || abs(number.number.double) > 100 {
+            return .decimal(DecimalBytes(DecimalNumber(0.5)))
+        }
+        return value
     }
 
     func randomDouble(allowsNaN: Bool) -> Double {
@@ -258,9 +347,17 @@ extension QueryWorld {
             if table.count != plain.count { found.append("\(className): \(table.count) rows, expected \(plain.count)") }
             for (key, row) in plain.sorted(by: { $0.key < $1.key }) {
                 for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
-                    if property.collection == .list {
+                    if property.collection == .map {
+                        let entries = try table.map(ordinal, key: key).entries()
+                        if "\(entries)" != "\(row.maps[property.name] ?? [])" {
+                            found.append(
+                                "\(className)#\(key).\(property.name): \(entries), expected "
+                                    + "\(row.maps[property.name] ?? [])"
+                            )
+                        }
+                    } else if property.collection != .none {
                         let values = try table.list(ordinal, key: key).values()
-                        if values != row.lists[property.name] {
+                        if "\(values)" != "\(row.lists[property.name] ?? [])" {
                             found.append(
                                 "\(className)#\(key).\(property.name): \(values), expected \(row.lists[property.name]!)"
                             )

@@ -110,20 +110,21 @@ extension QueryWorld {
             let partners = known.filter {
                 !$0.isMany
                     && ($0.kind == path.kind && $0.target == path.target
-                        || [.int, .double].contains($0.kind) && [.int, .double].contains(path.kind))
+                        || Self.numbers.contains($0.kind) && Self.numbers.contains(path.kind)
+                        || $0.kind == .any || path.kind == .any)
             }
             let operation: ComparisonOperator =
-                path.kind == .object || path.kind == .bool
+                path.kind == .object || path.kind == .bool || path.kind == .any
                 ? [.equal, .notEqual].randomElement(using: &random)!
                 : [.equal, .notEqual, .less, .greaterOrEqual].randomElement(using: &random)!
-            return .compare(.path(path.text), operation, .path(partners.randomElement(using: &random)!.text))
+            return .compare(.path(path.path), operation, .path(partners.randomElement(using: &random)!.path))
         }
         var operations: [ComparisonOperator] = [.equal, .notEqual, .in]
         if path.kind != .bool && path.kind != .object {
             operations += [.less, .lessOrEqual, .greater, .greaterOrEqual, .between]
         }
-        if path.kind == .string || path.kind == .data { operations += [.beginsWith, .endsWith, .contains] }
-        if path.kind == .string { operations += [.like] }
+        if [.string, .data, .any].contains(path.kind) { operations += [.beginsWith, .endsWith, .contains] }
+        if path.kind == .string || path.kind == .any { operations += [.like] }
         let operation = operations.randomElement(using: &random)!
         var options: StringComparisonOptions = []
         if path.kind == .string, [.equal, .notEqual, .in, .beginsWith, .endsWith, .contains].contains(operation),
@@ -143,17 +144,32 @@ extension QueryWorld {
                 randomConstant(path.kind, path.target, allowsNull: false),
                 randomConstant(path.kind, path.target, allowsNull: false),
             ])
+        case .beginsWith where path.kind == .any, .endsWith where path.kind == .any, .contains where path.kind == .any:
+            right = randomConstant(chance(0.7) ? .string : .data, nil, allowsNull: false)
         case .like:
             right = .string(
                 ["*", "a*", "*b", "?", "a?", "*b*", "??", "a", "*é", "z**z?"].randomElement(using: &random)!
             )
         default: right = randomConstant(path.kind, path.target)
         }
-        return .compare(.path(path.text), operation, .value(right), options: options, quantifier: quantifier)
+        return .compare(.path(path.path), operation, .value(right), options: options, quantifier: quantifier)
     }
+
+    static let numbers: Set<PropertyKind> = [.int, .double, .decimal128]
 
     private func randomConstant(_ kind: PropertyKind, _ target: String?, allowsNull: Bool = true) -> PredicateValue {
         if allowsNull, chance(0.1) { return .null }
+        if kind == .decimal128, chance(0.3) { return .int(.random(in: -4...4, using: &random)) }
+        if kind == .any {
+            let kinds: [PropertyKind] = [
+                .int, .bool, .string, .double, .float, .date, .data, .objectId, .uuid, .decimal128,
+            ]
+            if chance(0.1), let target = schema.classes.keys.sorted().randomElement(using: &random) {
+                let constant = randomConstant(.object, target, allowsNull: false)
+                if constant != .null { return constant }
+            }
+            return randomConstant(kinds.randomElement(using: &random)!, nil, allowsNull: false)
+        }
         if kind == .int, chance(0.1) { return .double(randomDouble(allowsNaN: true)) }
         if kind == .double, chance(0.2) { return .int(.random(in: -4...4, using: &random)) }
         switch randomValue(kind, targetClass: target) {

@@ -4,9 +4,12 @@ import RealmTestSupport
 
 extension QueryWorld {
     /// A realm with random classes and random rows.
-    static func random(seed: UInt64) throws -> QueryWorld {
+    ///
+    /// With properties of every type, or with those that observers are tested with: no sets and maps, decimals, and values
+    /// of any kind.
+    static func random(seed: UInt64, everyType: Bool) throws -> QueryWorld {
         var random = SplitMix64(seed: seed)
-        let schema = randomSchema(&random)
+        let schema = randomSchema(&random, everyType: everyType)
         let world = try QueryWorld(seed: random.next(), schema: schema, mainClass: "C0")
         // Half of the realms have what SQL can say: it knows no NaN, and paths are short.
         world.usesNaN = Bool.random(using: &random)
@@ -16,7 +19,7 @@ extension QueryWorld {
         }
         for (name, other) in schema.classes {
             world.collections[name] = other.properties.filter { $0.isCollectionOfObjects }
-                .map { (PropertyPath($0.name), $0.targetClass!) }
+                .map { (PropertyPath(steps: [.property($0.name)]), $0.targetClass!) }
         }
         try world.begin()
         for name in schema.classes.keys.sorted().reversed() {
@@ -28,11 +31,12 @@ extension QueryWorld {
         return world
     }
 
-    private static func randomSchema(_ random: inout SplitMix64) -> DatabaseSchema {
+    private static func randomSchema(_ random: inout SplitMix64, everyType: Bool) -> DatabaseSchema {
         let names = (0..<Int.random(in: 1...3, using: &random)).map { "C\($0)" }
-        let scalars: [PropertyKind] = [
-            .int, .int, .bool, .string, .string, .double, .float, .date, .data, .objectId, .uuid,
-        ]
+        let further: [PropertyKind] = everyType ? [.decimal128, .any] : []
+        let scalars: [PropertyKind] =
+            [.int, .int, .bool, .string, .string, .double, .float, .date, .data, .objectId, .uuid] + further
+        let collections: [CollectionKind] = everyType ? [.list, .list, .set, .map] : [.list]
         let indexable: Set<PropertyKind> = [.int, .bool, .string, .date, .objectId, .uuid]
         var classes: [ClassSchema] = []
         var links: [(origin: String, property: String, target: String)] = []
@@ -59,19 +63,26 @@ extension QueryWorld {
                 properties.append(PropertySchema(name: "link\(index)", kind: .object, targetClass: target))
                 links.append((name, "link\(index)", target))
             }
-            for index in 0..<Int.random(in: 0...2, using: &random) {
+            for index in 0..<Int.random(in: 0...3, using: &random) {
+                let collection = collections.randomElement(using: &random)!
                 if Bool.random(using: &random) {
                     let target = names.randomElement(using: &random)!
                     properties.append(
-                        PropertySchema(name: "many\(index)", kind: .object, collection: .list, targetClass: target)
+                        PropertySchema(
+                            name: "many\(index)",
+                            kind: .object,
+                            collection: collection,
+                            isOptional: collection == .map,
+                            targetClass: target
+                        )
                     )
                     links.append((name, "many\(index)", target))
                 } else {
                     properties.append(
                         PropertySchema(
                             name: "list\(index)",
-                            kind: [.int, .string, .double, .bool, .date].randomElement(using: &random)!,
-                            collection: .list,
+                            kind: ([.int, .string, .double, .bool, .date] + further).randomElement(using: &random)!,
+                            collection: collection,
                             isOptional: Bool.random(using: &random)
                         )
                     )
@@ -105,74 +116,116 @@ extension QueryWorld {
         return DatabaseSchema(classes: classes)
     }
 
-    /// Whether a path is a property, one of a linked object, or a list and its number of elements.
+    /// Whether a path is a property, one of a linked object, or a list and its number of elements: what SQL can say.
     private func isPlain(_ path: Path) -> Bool {
-        let steps = path.text.split(separator: ".")
-        if path.text == "SELF" || steps.count > 2 || path.kind == .object && path.isMany { return false }
-        if path.text.hasPrefix("back") { return false }
-        return steps.count == 1 || steps[1] == "@count" || !path.text.contains("@") && !path.isMany
+        let steps = path.path.steps
+        if steps.isEmpty || steps.count > 2 || path.kind == .object && path.isMany { return false }
+        if [.any, .decimal128].contains(path.kind) || path.text.hasPrefix("back") { return false }
+        if steps.count == 1 { return true }
+        if case .count = steps[1] { return true }
+        return !steps[1].isOperatorForTests && !path.isMany
     }
 
     /// Every path of up to three steps, with the operators that give exact results.
     private func everyPath(from className: String, depth: Int = 2) -> [Path] {
-        var found: [Path] = depth == 2 ? [Path(text: "SELF", kind: .object, target: className, isMany: false)] : []
+        var found: [Path] = depth == 2 ? [Path(PropertyPath(steps: []), .object, target: className, isMany: false)] : []
         for property in schema.classes[className]!.properties {
-            let name = property.name
-            let isList = property.collection == .list || property.kind == .linkingObjects
-            guard isList else {
-                found.append(Path(text: name, kind: property.kind, target: property.targetClass, isMany: false))
+            let name = PropertyPath.Step.property(property.name)
+            func path(_ steps: [PropertyPath.Step], _ kind: PropertyKind, isMany: Bool) -> Path {
+                Path(
+                    PropertyPath(steps: [name] + steps),
+                    kind,
+                    target: kind == .object ? property.targetClass : nil,
+                    isMany: isMany
+                )
+            }
+            let isMany = property.collection != .none || property.kind == .linkingObjects
+            guard isMany else {
+                found.append(path([], property.kind, isMany: false))
                 if property.kind == .object, depth > 0 {
-                    found += everyPath(from: property.targetClass!, depth: depth - 1)
-                        .map { $0.behind(name, isMany: false) }
+                    found += everyPath(from: property.targetClass!, depth: depth - 1).map { $0.behind([name]) }
+                }
+                if property.kind == .any {
+                    found += Self.insides.map { path($0, .any, isMany: $0.contains(.anyElement)) }
                 }
                 continue
             }
-            found.append(Path(text: "\(name).@count", kind: .int, target: nil, isMany: false))
+            found.append(path([.count], .int, isMany: false))
+            if property.collection == .map { found.append(path([.allKeys], .string, isMany: true)) }
             if property.isCollectionOfObjects {
                 if property.kind == .object {
-                    found.append(Path(text: name, kind: .object, target: property.targetClass, isMany: true))
+                    found.append(path([], .object, isMany: true))
+                    if property.collection == .map {
+                        for key in Self.names.prefix(2) { found.append(path([.key(key)], .object, isMany: false)) }
+                    }
                 }
                 guard depth > 0 else { continue }
                 let further = everyPath(from: property.targetClass!, depth: depth - 1)
-                found += further.filter { !$0.text.contains("@") }.map { $0.behind(name, isMany: true) }
-                for path in further where !path.isMany && !path.text.contains("@") {
+                    .filter { !$0.path.steps.isEmpty }
+                found += further.filter { !$0.hasOperator }.map { $0.behind([name], isMany: true) }
+                if property.collection == .map { found += further.map { $0.behind([name, .key("a")]) } }
+                for path in further where !path.isMany && !path.hasOperator {
                     found += Self.operators(on: path.kind)
-                        .map {
-                            Path(text: "\(name).\($0.name).\(path.text)", kind: $0.kind, target: nil, isMany: false)
-                        }
+                        .map { Path(PropertyPath(steps: [name, $0.step] + path.path.steps), $0.kind, isMany: false) }
                 }
-            } else {
-                found.append(Path(text: name, kind: property.kind, target: nil, isMany: true))
-                found += Self.operators(on: property.kind)
-                    .map {
-                        Path(text: "\(name).\($0.name)", kind: $0.kind, target: nil, isMany: false)
-                    }
+                continue
             }
+            found.append(path([], property.kind, isMany: true))
+            if property.collection == .map {
+                found.append(path([.allValues], property.kind, isMany: true))
+                found += Self.names.prefix(2).map { path([.key($0)], property.kind, isMany: false) }
+            }
+            if property.kind == .any {
+                if property.collection == .map {
+                    found += Self.insides.map { path([.key("a")] + $0, .any, isMany: $0.contains(.anyElement)) }
+                    found += Self.insides.map { path([.allValues] + $0, .any, isMany: true) }
+                } else {
+                    found += Self.insides.map { path($0, .any, isMany: true) }
+                }
+            }
+            found += Self.operators(on: property.kind).map { path([$0.step], $0.kind, isMany: false) }
         }
         return found
     }
 
+    /// Steps into values of any kind.
+    private static let insides: [[PropertyPath.Step]] = [
+        [.index(0)], [.key("a")], [.anyElement], [.index(1), .key("b")], [.anyElement, .index(0)],
+    ]
+
     /// Sums of floating-point numbers depend on their order.
-    private static func operators(on kind: PropertyKind) -> [(name: String, kind: PropertyKind)] {
+    private static func operators(on kind: PropertyKind) -> [(step: PropertyPath.Step, kind: PropertyKind)] {
         switch kind {
-        case .int: [("@min", .int), ("@max", .int), ("@sum", .int), ("@avg", .double)]
-        case .double, .float, .date: [("@min", kind), ("@max", kind)]
+        case .int: [(.minimum, .int), (.maximum, .int), (.sum, .int), (.average, .double)]
+        case .double, .float, .date: [(.minimum, kind), (.maximum, kind)]
+        case .any, .decimal128: [(.minimum, kind), (.maximum, kind), (.sum, .decimal128)]
         default: []
         }
     }
 }
 
 extension QueryWorld.Path {
-    fileprivate func behind(_ name: String, isMany: Bool) -> Self {
+    fileprivate func behind(_ steps: [PropertyPath.Step], isMany: Bool = false) -> Self {
         var path = self
-        path.text = "\(name).\(text)"
+        path.path = PropertyPath(steps: steps + self.path.steps)
         path.isMany = isMany || self.isMany
         return path
+    }
+
+    /// Whether there is an operator over a collection, or a step into a dictionary.
+    fileprivate var hasOperator: Bool { path.steps.contains(where: \.isOperatorForTests) }
+}
+
+extension PropertyPath.Step {
+    /// Whether the step is anything but a property.
+    fileprivate var isOperatorForTests: Bool {
+        if case .property = self { return false }
+        return true
     }
 }
 
 extension PropertySchema {
     fileprivate var isCollectionOfObjects: Bool {
-        kind == .linkingObjects || (kind == .object && collection == .list)
+        kind == .linkingObjects || (kind == .object && collection != .none)
     }
 }

@@ -64,7 +64,7 @@ final class SQLiteMirror {
             let single = schema.properties.filter { $0.collection == .none && $0.kind != .linkingObjects }
             let columns = single.map { ", \"\($0.name)\"" }.joined()
             _ = try run("CREATE TABLE \(name) (k INTEGER PRIMARY KEY\(columns))")
-            let lists = schema.properties.filter { $0.collection == .list }
+            let lists = schema.properties.filter { $0.collection == .list || $0.collection == .set }
             for list in lists { _ = try run("CREATE TABLE \(name)_\(list.name) (k INTEGER, v)") }
             for (key, row) in world.rows[name]! {
                 let values = single.map { ", " + Self.literal(row.values[$0.name] ?? .null) }.joined()
@@ -131,7 +131,7 @@ final class SQLiteMirror {
         }
         // A list of the row: its number of elements, or a condition on them.
         guard case .property(let name)? = path.steps.first, let list = world.schema.classes[className]?[name],
-            list.collection == .list
+            list.collection == .list || list.collection == .set
         else { return nil }
         let elements = "FROM \(className)_\(name) e WHERE e.k = t.k"
         if path.steps.count == 2, path.steps[1] == .count {

@@ -30,7 +30,8 @@ class StoredValueTest: ValueTest {
 
 /// A value compared with one constant.
 ///
-/// Numbers of all types compare by value; values that cannot be compared are different and in no order.
+/// Numbers of all types compare by value; values that cannot be compared are different. Those, objects, lists and
+/// dictionaries are in no order.
 final class StoredComparisonTest: StoredValueTest {
     private let operation: ComparisonOperator
     private let constant: StoredValue
@@ -48,9 +49,16 @@ final class StoredComparisonTest: StoredValueTest {
     /// Whether an operator other than those of strings holds between two values.
     static func holds(_ operation: ComparisonOperator, _ left: StoredValue, _ right: StoredValue) -> Bool {
         guard let order = compare(left, right) else { return operation == .notEqual }
+        switch operation {
+        case .equal: return order == 0
+        case .notEqual: return order != 0
+        default: break
+        }
+        switch left {
+        case .null, .link, .anyLink, .list, .dictionary: return false
+        default: break
+        }
         return switch operation {
-        case .equal: order == 0
-        case .notEqual: order != 0
         case .less: order < 0
         case .lessOrEqual: order <= 0
         case .greater: order > 0

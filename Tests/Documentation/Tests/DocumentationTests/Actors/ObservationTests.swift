@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Observe notifications on a different actor", .timeLimit(.minutes(1)))
+@Suite("Observe notifications on a different actor", .timeLimit(.minutes(30)))
 struct ObservationTests {
     let file: TemporaryRealm
 

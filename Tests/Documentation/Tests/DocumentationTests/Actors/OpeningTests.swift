@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-@Suite("Open an actor-isolated realm", .serialized, .timeLimit(.minutes(1)))
+@Suite("Open an actor-isolated realm", .serialized, .timeLimit(.minutes(30)))
 struct OpeningTests {
     let file: TemporaryRealm
 

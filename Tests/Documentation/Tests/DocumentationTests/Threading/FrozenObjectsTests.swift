@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Frozen objects", .timeLimit(.minutes(1)))
+@Suite("Frozen objects", .timeLimit(.minutes(30)))
 struct FrozenObjectsTests {
     let file: TemporaryRealm
 

@@ -1,0 +1,46 @@
+import Foundation
+import RealmStorage
+import Synchronization
+
+/// A device whose flushes wait while its gate is closed.
+final class GatedDevice: StorageDevice {
+    /// The gate.
+    final class Control: Sendable {
+        private let isOpen = Mutex(true)
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func close() { isOpen.withLock { $0 = false } }
+
+        func open() {
+            isOpen.withLock { $0 = true }
+            semaphore.signal()
+        }
+
+        fileprivate func pass() {
+            while !isOpen.withLock({ $0 }) { semaphore.wait() }
+        }
+    }
+
+    let base: any StorageDevice
+    let control: Control
+
+    init(_ base: any StorageDevice, _ control: Control) {
+        self.base = base
+        self.control = control
+    }
+
+    var descriptor: Int32 { base.descriptor }
+    var path: String { base.path }
+    var isReadOnly: Bool { base.isReadOnly }
+
+    func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
+    func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+        try base.write(pieces, at: offset)
+    }
+    func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
+
+    func synchronize() throws(StorageError) {
+        control.pass()
+        try base.synchronize()
+    }
+}

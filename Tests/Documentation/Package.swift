@@ -8,12 +8,16 @@ import PackageDescription
 let package = Package(
     name: "documentation-examples",
     dependencies: [
-        .package(name: "actor-realm", path: "../..")
+        .package(name: "actor-realm", path: "../.."),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
     ],
     targets: [
         .testTarget(
             name: "DocumentationTests",
-            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            dependencies: [
+                .product(name: "ActorRealm", package: "actor-realm"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),
         // A module whose declarations are on the main actor where they do not say otherwise, as new applications have it.

@@ -25,7 +25,7 @@ import RealmStorage
 ///
 /// - Note: `first(where:)`, `reduce` and the other methods of the standard library that run outside the actor get frozen
 ///   collections.
-public struct CollectionChanges<Collection: RealmCollection>: AsyncSequence, Sendable {
+public struct CollectionChanges<Collection: RealmCollection>: ChangeSequence {
     /// One change.
     public typealias Element = RealmCollectionChange<Collection>
     /// A failure is an element, the last one.

@@ -5,7 +5,7 @@ import RealmStorage
 /// The changes of a map, as an asynchronous sequence.
 ///
 /// It behaves as ``CollectionChanges`` does, with names in place of indices.
-public struct MapChanges<Key: _MapKey, Value: RealmCollectionValue>: AsyncSequence, Sendable {
+public struct MapChanges<Key: _MapKey, Value: RealmCollectionValue>: ChangeSequence {
     /// One change.
     public typealias Element = RealmMapChange<Map<Key, Value>>
     /// A failure is an element, the last one.

@@ -13,7 +13,7 @@ import RealmStorage
 ///     log(todo.name, properties.map(\.name))
 /// }
 /// ```
-public struct ObjectChanges<Value: ObjectBase>: AsyncSequence, Sendable {
+public struct ObjectChanges<Value: ObjectBase>: ChangeSequence {
     /// One change.
     public typealias Element = ObjectChange<Value>
     /// A failure is an element, the last one.

@@ -3,7 +3,7 @@
 /// It has no initial element. A loop that falls behind further than ``Realm/Configuration/maximumObserverLag`` gets an
 /// element with `isReset`. Iterated on an actor that has a realm of the file, that realm stands at the version of the
 /// change while the loop's body runs without suspending.
-public struct RealmChanges: AsyncSequence, Sendable {
+public struct RealmChanges: ChangeSequence {
     /// One change, made of one or more commits.
     public typealias Element = RealmChange
     /// Reading the record of changes fails only with the file; then the sequence ends.

@@ -81,7 +81,7 @@ extension ProjectedCollection {
 }
 
 /// The changes of a projected collection, as an asynchronous sequence; see ``CollectionChanges``.
-public struct ProjectedChanges<Value: RealmCollectionValue>: AsyncSequence, Sendable {
+public struct ProjectedChanges<Value: RealmCollectionValue>: ChangeSequence {
     /// One change.
     public typealias Element = RealmCollectionChange<ProjectedCollection<Value>>
     /// A failure is an element, the last one.

@@ -146,7 +146,7 @@ extension ObservationSource where Subject == ObjectSubject {
 }
 
 /// The changes of one projection, as an asynchronous sequence; see ``ObjectChanges``.
-public struct ProjectionChanges<Value: ProjectionObservable>: AsyncSequence, Sendable {
+public struct ProjectionChanges<Value: ProjectionObservable>: ChangeSequence {
     /// One change.
     public typealias Element = ObjectChange<Value>
     /// A failure is an element, the last one.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `Docs/Conformance.md` names code and tests: they must exist.
+/// `Docs/Conformance.md` and `Docs/Observation.md` name code and tests: they must exist.
 @Suite("The list of promises names code and tests that exist")
 struct ConformanceTests {
     private static let root = URL(fileURLWithPath: #filePath)
@@ -25,7 +25,9 @@ struct ConformanceTests {
 
     @Test("Every file that is named exists, and every test is in its suite's file")
     func names() throws {
-        let text = try String(contentsOf: Self.root.appendingPathComponent("Docs/Conformance.md"), encoding: .utf8)
+        let text = try ["Docs/Conformance.md", "Docs/Observation.md"]
+            .map { try String(contentsOf: Self.root.appendingPathComponent($0), encoding: .utf8) }
+            .joined()
         let files = try Self.files()
         var named = 0
         for match in text.matches(of: /`([A-Za-z0-9+.\-]+\.(?:swift|py|md))`/) {

@@ -1,4 +1,5 @@
 import Foundation
+import RealmTestSupport
 import Testing
 
 /// Code that must not compile, with the errors that it must give: the files in `Tests/Rejected`, whose comments say what is
@@ -22,7 +23,11 @@ struct RejectedCodeTests {
 
     private static func swiftc(_ files: [URL]) throws -> String {
         let process = Process()
-        let output = Pipe()
+        // A file and not a pipe, whose other end processes that other tests spawn would keep open.
+        let directory = TemporaryDirectory()
+        let path = directory.path("diagnostics")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let output = try #require(FileHandle(forWritingAtPath: path))
         let checkouts = products.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("checkouts")
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -37,9 +42,9 @@ struct RejectedCodeTests {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = output
         try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        try output.close()
+        return try String(contentsOfFile: path, encoding: .utf8)
     }
 
     /// The errors in a file, by line.

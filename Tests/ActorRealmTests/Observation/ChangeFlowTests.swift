@@ -192,7 +192,12 @@ struct ChangeFlowTests {
             if flow.position == .following {
                 if hub < target, concerns(hub + 1...target) {
                     told = hub
-                    if flow.fallBehind(at: hub) { finish(to: target) }
+                    if flow.fallBehind(at: hub) {
+                        finish(to: target)
+                    } else if flow.letGo(newest: target, limit: limit) {
+                        told = nil
+                        offered = nil
+                    }
                 } else {
                     told = target
                 }

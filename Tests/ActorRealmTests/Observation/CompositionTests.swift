@@ -22,6 +22,14 @@ private class ComposedItem: Object {
 
         func changes() -> RealmChanges { realm.changes }
 
+        func items() -> CollectionChanges<Results<ComposedItem>> { realm.objects(ComposedItem.self).changes() }
+
+        /// The first element of a sequence that is iterated on the actor.
+        func first<Sequence: AsyncSequence<Bool?, Never>>(of sequence: Sequence) async -> Bool? {
+            for await element in sequence { return element }
+            return nil
+        }
+
         func add(_ id: Int) async throws {
             try await realm.asyncWrite { realm.create(ComposedItem.self, value: ["id": id]) }
         }
@@ -80,5 +88,29 @@ private class ComposedItem: Object {
             return seen
         }
         #expect(try await write([first, second], until: reader) == ["first", "second"])
+    }
+
+    @Test func `what is read from changes is read where they are iterated, and may be merged and shared`() async throws
+    {
+        let writer = try await Writer(configuration("mapped.realm"))
+        let reader = try await Writer(configuration("mapped.realm"))
+        let frozen = await writer.items().map { $0.collection?.isFrozen }
+        #expect(await reader.first(of: frozen) == false)
+        var outside = frozen.makeAsyncIterator()
+        #expect(await outside.next() == true)
+        let counts = await writer.items().map { $0.collection?.count ?? -1 }
+        let shared = merge(counts, frozen.map { _ in -2 }).share()
+        let tasks = (0..<2)
+            .map { _ in
+                Task {
+                    for await count in shared where count >= 2 { return true }
+                    return false
+                }
+            }
+        let both = Task {
+            for task in tasks { guard await task.value else { return false } }
+            return true
+        }
+        #expect(try await write([writer], until: both))
     }
 }

@@ -13,7 +13,7 @@ final class ForeignWriteLock: Sendable {
     private static let writeByte: Int64 = 1 << 41
 
     init(of path: String) throws {
-        // A process that is started meanwhile must not keep the lock.
+        // A process that another test spawns must not inherit the lock: it would keep it.
         descriptor = open(path + ".lock", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), Self.writeByte, 1, 0)
@@ -27,7 +27,10 @@ final class ForeignWriteLock: Sendable {
     /// Gives the lock back.
     func release() {
         isHeld.withLock { isHeld in
-            if isHeld { close(descriptor) }
+            if isHeld {
+                _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), Self.writeByte, 1, 0)
+                close(descriptor)
+            }
             isHeld = false
         }
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "Writers that block their threads press for their turns only when nobody else can go on",
     .serialized,
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(30))
 )
 struct TurnPressureTests {
     /// What each of some looks says.

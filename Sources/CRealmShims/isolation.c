@@ -22,6 +22,13 @@ bool crealm_is_current_executor(uintptr_t identity, uintptr_t implementation) {
     return swift_task_isCurrentExecutorWithFlags(executor, 0);
 }
 
+bool crealm_is_on_pool(void) {
+    if (!swift_task_getCurrent()) return false;
+    crealm_executor_ref executor = swift_task_getCurrentExecutor();
+    // Default actors have no witness table; the low bits are flags.
+    return executor.identity == 0 || (executor.implementation & ~(uintptr_t)7) == 0;
+}
+
 uintptr_t crealm_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
 bool crealm_is_main_thread(void) { return getpid() == (pid_t)syscall(SYS_gettid); }

@@ -1,21 +1,44 @@
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
 
-/// Looks at the threads of this process again and again: none of Swift's pool may wait for a lock between processes or for
-/// the device, except inside a write that its caller made blocking.
+/// Looks at the threads of this process again and again: none of Swift's pool may wait for a lock between processes, for the
+/// device, or for another thread, except inside a write that its caller made blocking.
+///
+/// A thread of the pool that has nothing to do waits, too: at an address that is found out while nothing runs. One that waits
+/// anywhere else is inside of a lock; short waits are those of the locks around single words of state, and are told.
 final class PoolSampler: Sendable {
+    /// What the looks found.
+    struct Findings {
+        /// The number of looks at a thread.
+        var samples = 0
+        /// System calls that wait for the device or for another process, and waits of longer than ``patience``.
+        var offences: [String] = []
+        /// The longest that a thread was seen in one wait for another thread.
+        var longestWait = Duration.zero
+    }
+
     /// The threads that are in a blocking write, and how often each was.
     private struct Blocking {
         var threads: Set<Int> = []
         var counts: [Int: Int] = [:]
     }
 
+    /// A wait of a thread for another one.
+    private struct Wait {
+        var address: Substring
+        var began: ContinuousClock.Instant
+    }
+
+    /// How long a thread may wait for another one: on a machine with fewer processors than threads, a thread that holds a
+    /// lock for a microsecond may be set aside for some tens of milliseconds.
+    private static let patience = Duration.milliseconds(250)
     private static let blocking = Mutex(Blocking())
 
-    private let samples = Atomic(0)
-    private let offences = Mutex<[String]>([])
+    private let findings = Mutex(Findings())
     private let isStopped = Atomic(false)
+    private let idleAddresses = Mutex<Set<Substring>>([])
 
     /// Runs a write that may block its thread.
     static func whileBlocking<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -28,39 +51,87 @@ final class PoolSampler: Sendable {
         return try body()
     }
 
+    /// Finds out where idle threads wait; call it while nothing runs.
+    func calibrate() async throws {
+        for _ in 0..<5 {
+            let group = DispatchGroup()
+            for quality in [DispatchQoS.background, .utility, .default, .userInitiated, .userInteractive] {
+                for _ in 0..<4 {
+                    DispatchQueue(label: "calibration", qos: quality).async(group: group) { usleep(2_000) }
+                    DispatchQueue.global(qos: quality.qosClass).async(group: group) { usleep(2_000) }
+                }
+            }
+            await withCheckedContinuation { continuation in group.notify(queue: .main) { continuation.resume() } }
+            for priority in [TaskPriority.background, .utility, .medium, .high] {
+                await withTaskGroup { tasks in
+                    for _ in 0..<8 { tasks.addTask(priority: priority) { usleep(2_000) } }
+                }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            let waits = threads().compactMap { Self.waitAddress($0.call) }
+            idleAddresses.withLock { $0.formUnion(waits) }
+        }
+    }
+
     func start() {
         Thread.detachNewThread { [self] in
+            var waits: [Int: Wait] = [:]
             while !isStopped.load(ordering: .relaxed) {
-                sample()
+                sample(&waits)
                 usleep(1_000)
             }
         }
     }
 
-    /// The number of looks at a thread, and what was found.
-    func stop() -> (samples: Int, offences: [String]) {
+    /// What was found until now; it looks no more.
+    func stop() -> Findings {
         isStopped.store(true, ordering: .relaxed)
-        return (samples.load(ordering: .relaxed), offences.withLock { $0 })
+        return findings.withLock { $0 }
     }
 
-    private func sample() {
-        let before = Self.blocking.withLock { $0 }
-        var suspects: [(Int, String)] = []
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? [] {
-            guard let thread = Int(name), !before.threads.contains(thread),
+    /// The threads that may be of Swift's pool, and the system call that each is in.
+    private func threads(but excluded: Set<Int> = []) -> [(thread: Int, call: String)] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return names.compactMap { name in
+            guard let thread = Int(name), thread != Int(getpid()), !excluded.contains(thread),
                 let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8),
                 !name.hasPrefix("realm-"),
                 let call = try? String(contentsOfFile: "/proc/self/task/\(thread)/syscall", encoding: .utf8)
-            else { continue }
-            samples.wrappingAdd(1, ordering: .relaxed)
-            if let what = Self.blockingCall(call) { suspects.append((thread, what)) }
+            else { return nil }
+            return (thread, call)
         }
-        if suspects.isEmpty { return }
+    }
+
+    private func sample(_ waits: inout [Int: Wait]) {
+        let before = Self.blocking.withLock { $0 }
+        let looks = threads(but: before.threads)
         let after = Self.blocking.withLock { $0 }
+        let now = ContinuousClock.now
+        let idle = idleAddresses.withLock { $0 }
+        var found: [String] = []
+        var longest = Duration.zero
+        var still: [Int: Wait] = [:]
         // However long the looks took: what was seen is no offence when it may have been in a blocking write.
-        for (thread, what) in suspects where after.counts[thread] == before.counts[thread] {
-            offences.withLock { $0.append(what) }
+        for (thread, call) in looks where after.counts[thread] == before.counts[thread] {
+            if let what = Self.blockingCall(call) { found.append(what) }
+            guard let address = Self.waitAddress(call), !idle.contains(address) else { continue }
+            let wait = waits[thread].flatMap { $0.address == address ? $0 : nil } ?? Wait(address: address, began: now)
+            still[thread] = wait
+            longest = max(longest, now - wait.began)
+            if now - wait.began > Self.patience { found.append("a wait for another thread") }
         }
+        waits = still
+        findings.withLock {
+            $0.samples += looks.count
+            $0.offences += found
+            $0.longestWait = max($0.longestWait, longest)
+        }
+    }
+
+    /// The address at which a thread waits for another one.
+    private static func waitAddress(_ line: String) -> Substring? {
+        let words = line.split(separator: " ")
+        return words.count > 2 && words[0] == "202" ? words[1] : nil
     }
 
     /// Names a system call that waits for the device or for another process's lock.

@@ -80,10 +80,13 @@ struct Storm {
     private static func run(_ process: Int, _ options: Options) async throws {
         let ledger = Ledger()
         let sampler = PoolSampler()
-        var writers: [Writer] = []
+        var writers: [any Writer] = []
         for number in 0..<(options.actors / options.processes) {
-            writers.append(try await Writer(number, isPure: number % 5 == 0, configuration(options), ledger))
+            let writer: any Writer = number.isMultiple(of: 2) ? PoolWriter() : QueueWriter()
+            try await writer.open(number, configuration(options), ledger)
+            writers.append(writer)
         }
+        try await sampler.calibrate()
         sampler.start()
         let deadline = ContinuousClock.now + .seconds(options.seconds)
         let tasks = options.tasks / options.processes
@@ -99,27 +102,29 @@ struct Storm {
             group.cancelAll()
             return await group.reduce(into: Outcomes()) { $0.add($1) }
         }
-        let (samples, offences) = sampler.stop()
+        let findings = sampler.stop()
         let report = ledger.report
         print(
-            "process \(process): \(tasks) tasks on \(writers.count) actors, \(report[0]) written, \(outcomes.cancelled) "
-                + "cancelled, \(outcomes.timedOut) timed out; p50 \(report[3]) us, p99 \(report[4]) us; farthest behind its "
-                + "place: \(report[2]); \(samples) looks at threads"
+            "process \(process): \(tasks) tasks on \(writers.count) actors, \(report.written) written, \(outcomes.cancelled) "
+                + "cancelled, \(outcomes.timedOut) timed out; p50 \(report.median) us, p99 \(report.percentile99) us; "
+                + "farthest behind its place of \(report.judged): \(report.worstOvertaking) places, \(report.longestOvertaking); \(findings.samples) looks at "
+                + "threads, longest wait for another one \(findings.longestWait)"
         )
         var isKept = true
         if outcomes.failed > 0 {
             print("BROKEN: \(outcomes.failed) writes failed: \(outcomes.failure)")
             isKept = false
         }
-        if report[2] > Ledger.tolerance {
-            print("BROKEN: a write came \(report[2]) places behind its own")
+        if report.longestOvertaking > Ledger.tolerance {
+            print("BROKEN: a write was made after one that was called \(report.longestOvertaking) later")
             isKept = false
         }
-        if !offences.isEmpty {
-            print("BROKEN: threads of the pool waited: \(Set(offences).sorted()), \(offences.count) times")
+        if !findings.offences.isEmpty {
+            let kinds = Set(findings.offences).sorted()
+            print("BROKEN: threads of the pool waited: \(kinds), \(findings.offences.count) times")
             isKept = false
         }
-        print(report[0], report[1])
+        print(report.written, report.sum)
         exit(isKept ? 0 : 1)
     }
 }

@@ -19,7 +19,7 @@ struct Outcomes: Sendable {
 struct Worker {
     private let process: Int
     private let task: Int
-    private let writer: Writer
+    private let writer: any Writer
     private var random: Generator
     private var outcomes = Outcomes()
 
@@ -35,7 +35,7 @@ struct Worker {
         }
     }
 
-    init(_ process: Int, _ task: Int, _ writer: Writer, _ seed: UInt64) {
+    init(_ process: Int, _ task: Int, _ writer: any Writer, _ seed: UInt64) {
         self.process = process
         self.task = task
         self.writer = writer
@@ -53,11 +53,12 @@ struct Worker {
     }
 
     private mutating func write(_ id: Int) async {
-        let kind: Writer.Kind =
+        let mayBlock = type(of: writer).mayBlock
+        let kind: WriteKind =
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<5: .limited
-            case 5..<10 where writer.isPure: .twoSteps
-            case 10..<15 where !writer.isPure: .blocking
+            case 5..<10 where !mayBlock: .twoSteps
+            case 10..<15 where mayBlock: .blocking
             default: .asynchronous
             }
         let delay: Int? = Int.random(in: 0..<10, using: &random) == 0 ? Int.random(in: 0..<20_000, using: &random) : nil

@@ -1,53 +1,84 @@
 import ActorRealm
 import Foundation
 
-/// One actor of the storm, with a realm of its own.
-actor Writer {
-    /// How a write is made.
-    enum Kind: CaseIterable, Sendable {
-        case asynchronous, limited, twoSteps, blocking
-    }
+/// How a write is made.
+enum WriteKind: CaseIterable, Sendable {
+    case asynchronous, limited, twoSteps, blocking
+}
 
-    private var realm: Realm!
-    private let number: Int
-    private let ledger: Ledger
-    /// Whether no write of this actor ever blocks its thread: then its writes must come in their order.
-    let isPure: Bool
+/// An actor of the storm, with a realm of its own.
+protocol Writer: Actor {
+    /// What it writes with; set before its first write.
+    var desk: Desk? { get set }
+    /// Whether its writes may block its thread.
+    static var mayBlock: Bool { get }
+}
 
-    init(_ number: Int, isPure: Bool, _ configuration: Realm.Configuration, _ ledger: Ledger) async throws {
+/// An actor of Swift's pool, whose threads nothing may block.
+actor PoolWriter: Writer {
+    static let mayBlock = false
+    var desk: Desk?
+}
+
+/// An actor on a queue, which has threads of its own.
+actor QueueWriter: Writer {
+    static let mayBlock = true
+    var desk: Desk?
+    private let executor = QueueExecutor("storm")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}
+
+/// What an actor of the storm writes with.
+final class Desk {
+    let realm: Realm
+    let number: Int
+    let ledger: Ledger
+
+    init(_ realm: Realm, _ number: Int, _ ledger: Ledger) {
+        self.realm = realm
         self.number = number
-        self.isPure = isPure
         self.ledger = ledger
-        realm = try await Realm(configuration: configuration, actor: self)
         realm.autorefresh = false
+    }
+}
+
+extension Writer {
+    /// Opens the actor's realm.
+    func open(_ number: Int, _ configuration: Realm.Configuration, _ ledger: Ledger) async throws {
+        desk = Desk(try await Realm(configuration: configuration, actor: self), number, ledger)
     }
 
     /// Writes one entry; throws when it is not written.
-    func write(_ id: Int, _ kind: Kind) async throws {
-        let stamp = isPure ? ledger.stamp() : nil
-        defer { if let stamp { ledger.forget(stamp) } }
+    func write(_ id: Int, _ kind: WriteKind) async throws {
+        guard let desk else { preconditionFailure("open the realm first") }
+        let (realm, ledger) = (desk.realm, desk.ledger)
+        if kind == .blocking { ledger.block(desk.number) }
+        defer { if kind == .blocking { ledger.unblock(desk.number) } }
+        let stamp = ledger.stamp()
         let began = ContinuousClock.now
         switch kind {
         case .asynchronous:
-            try await realm.asyncWrite { put(id, stamp) }
+            try await realm.asyncWrite { put(id, kind, stamp) }
         case .limited:
-            try await realm.asyncWrite(timeout: .milliseconds(Int.random(in: 1...5_000))) { put(id, stamp) }
+            try await realm.asyncWrite(timeout: .milliseconds(Int.random(in: 1...5_000))) { put(id, kind, stamp) }
         case .twoSteps:
             let transaction = try await realm.beginAsyncWrite()
-            put(id, stamp)
+            put(id, kind, stamp)
             await Task.yield()
             precondition(realm.isInWriteTransaction, "the transaction was lost in between")
             try await transaction.commit()
         case .blocking:
-            try PoolSampler.whileBlocking { try realm.write { put(id, stamp) } }
+            try PoolSampler.whileBlocking { try realm.write { put(id, kind, stamp) } }
         }
         ledger.wrote(id, after: ContinuousClock.now - began)
     }
 
-    private func put(_ id: Int, _ stamp: Int?) {
-        if let stamp { ledger.began(stamp) }
-        precondition(realm.object(ofType: Entry.self, forPrimaryKey: id) == nil, "entry \(id) was written twice")
-        realm.create(Entry.self, value: ["id": id, "writer": number] as [String: Any])
-        realm.object(ofType: Total.self, forPrimaryKey: 0)!.count += 1
+    private func put(_ id: Int, _ kind: WriteKind, _ stamp: Ledger.Stamp) {
+        guard let desk else { preconditionFailure("open the realm first") }
+        desk.ledger.began(stamp, of: desk.number, isBlocking: kind == .blocking)
+        precondition(desk.realm.object(ofType: Entry.self, forPrimaryKey: id) == nil, "entry \(id) was written twice")
+        desk.realm.create(Entry.self, value: ["id": id, "writer": desk.number] as [String: Any])
+        desk.realm.object(ofType: Total.self, forPrimaryKey: 0)!.count += 1
     }
 }

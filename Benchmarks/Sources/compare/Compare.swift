@@ -5,13 +5,14 @@ import Foundation
 @MainActor
 struct Compare {
     private static let usage = """
-        usage: compare [--rows W1,W2.serial] [--heavy yes] [--objects N] [--rounds R] [--folder PATH] [--json FILE]
-                       [--readme FILE]
+        usage: compare [--rows W1,W2.serial] [--heavy yes] [--only NAME,NAME] [--objects N] [--rounds R]
+                       [--folder PATH] [--json FILE] [--readme FILE]
                compare --from FILE --readme FILE
                compare --growth yes [--objects N] [--rounds R] [--folder PATH]
 
         --rows     The rows to measure; all by default that are not heavy.
         --heavy    Measures the rows that take minutes and gigabytes as well.
+        --only     Who takes part, of limit, actorrealm, grdb, sqlite and lmdb; all of them by default.
         --objects  Objects in the realm; 1,000,000 by default.
         --rounds   Rounds; medians of them are shown. 5 by default.
         --folder   A folder on the device to measure; the temporary folder by default.
@@ -88,10 +89,13 @@ struct Compare {
     private static func measure(_ options: Options) async throws -> ResultTable {
         try await withFolder(options) { folder in
             let workload = Workload(objectCount: options.number("--objects") ?? 1_000_000, folder: folder)
-            let contestants: [any Contestant] = [
-                RawLimit(workload), EngineContestant<RealmEngine>(workload), EngineContestant<GRDBEngine>(workload),
-                EngineContestant<SQLiteEngine>(workload), EngineContestant<LMDBEngine>(workload),
-            ]
+            let names = options["--only"]?.split(separator: ",")
+            let contestants =
+                ([
+                    RawLimit(workload), EngineContestant<RealmEngine>(workload), EngineContestant<GRDBEngine>(workload),
+                    EngineContestant<SQLiteEngine>(workload), EngineContestant<LMDBEngine>(workload),
+                ] as [any Contestant])
+                .filter { names?.contains(Substring($0.name)) ?? true }
             var table = ResultTable()
             for round in 1...(options.number("--rounds") ?? 5) {
                 for row in RowIdentifier.rows(named: options["--rows"], heavy: options["--heavy"] != nil) {
@@ -117,7 +121,7 @@ struct Options {
     }
 
     private static let names: Set<String> = [
-        "--rows", "--heavy", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
+        "--rows", "--heavy", "--only", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
         "--growth",
     ]
     private var values: [String: String] = [:]

@@ -10,9 +10,9 @@ import RealmStorage
 /// all. The owner performs the returned ``Actions`` and reports back.
 ///
 /// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
-/// before the synchronous one is done. Therefore it passes those of its own isolation, also one that has been chosen and has
-/// not started yet; and after a while any writer that has been chosen and does not start, because blocked threads may be all
-/// the threads there are.
+/// before the synchronous one is done. Therefore those of its isolation let all others pass until then, also one that has
+/// been chosen and has not started yet; and after a while (``TurnPressure``) it passes any writer that has been chosen and does
+/// not start, because blocked threads may be all the threads there are.
 struct WriteQueue<Isolation: Hashable> {
     /// A place in the queue.
     struct Ticket: Hashable, Sendable {
@@ -104,7 +104,8 @@ struct WriteQueue<Isolation: Hashable> {
         case running(Waiter)
     }
 
-    /// The longest stretch in nanoseconds for which the inter-process lock is kept while more writers come.
+    /// The longest stretch in nanoseconds for which the inter-process lock is kept while more writers come, counted from the end
+    /// of the first write: that one pays for what other processes wrote meanwhile.
     let holdLimit: UInt64
     /// The longest pause between two writers, in nanoseconds, that it is kept for.
     let lingerStep: UInt64
@@ -131,6 +132,8 @@ struct WriteQueue<Isolation: Hashable> {
     private var idleSince: UInt64?
     /// Whether the last writer came so soon after the one before that the lock might have lingered for it.
     private var isBurst = false
+    /// Whether no writer has been done since the lock was taken.
+    private var isFirstOfHold = false
 
     init(holdLimit: UInt64 = 10_000_000, lingerStep: UInt64 = 200_000) {
         self.holdLimit = holdLimit
@@ -204,7 +207,10 @@ struct WriteQueue<Isolation: Hashable> {
         let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation, origin: origin)
         nextNumber += 1
         if kind == .synchronous, case .granted(let chosen) = turn, chosen.isolation == isolation {
-            return (waiter.ticket, pass(chosen, with: waiter))
+            // It cannot start before the synchronous one is done, for which the others shall not wait longer.
+            waiters.prepend(chosen)
+            standing.insert(chosen.ticket)
+            turn = .none
         }
         if let idleSince { isBurst = now >= idleSince && now - idleSince < lingerStep }
         idleSince = nil
@@ -243,6 +249,10 @@ struct WriteQueue<Isolation: Hashable> {
         default: misuse("Only the writer whose turn it is can finish it.")
         }
         turn = .none
+        if isFirstOfHold, case .held = lock {
+            isFirstOfHold = false
+            lock = .held(since: now)
+        }
         switch ending {
         case .nothing: break
         case .prepared: prepareJoined(and: 1)
@@ -319,6 +329,7 @@ struct WriteQueue<Isolation: Hashable> {
     /// The inter-process lock was taken.
     mutating func lockAcquired(at now: UInt64) -> Actions {
         lock = .held(since: now)
+        isFirstOfHold = true
         return advance(at: now)
     }
 
@@ -397,7 +408,7 @@ struct WriteQueue<Isolation: Hashable> {
             lock = .held(since: since)
             return advance(at: now)
         case .held(let since):
-            let hasToYield = isContended && now >= since && now - since >= holdLimit
+            let hasToYield = isContended && !isFirstOfHold && now >= since && now - since >= holdLimit
             if !hasToYield, let next = popNext() {
                 turnBegan = now
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)

@@ -1,3 +1,4 @@
+import CRealmShims
 import Dispatch
 import RealmStorage
 import Synchronization
@@ -73,9 +74,10 @@ extension WriteScheduler {
         if isGranted { return ticket }
         let gate = ThreadGate<Outcome>()
         register(.thread(gate), for: ticket)
-        var lastChosen: Ticket?
+        var pressure = TurnPressure<Ticket>(isOnPool: crealm_is_on_pool())
+        defer { pressure.end() }
         while true {
-            if let outcome = gate.wait(for: .milliseconds(20)) {
+            if let outcome = gate.wait(for: TurnPressure<Ticket>.interval) {
                 switch outcome {
                 case .granted: return ticket
                 case .cancelled: misuse("A synchronous writer cannot be cancelled.")
@@ -87,14 +89,14 @@ extension WriteScheduler {
                 expire(ticket)
                 continue
             }
-            let seen = lastChosen
-            let (chosen, actions) = state.withLock { state -> (Ticket?, Queue.Actions) in
-                let chosen = state.queue.chosen
-                guard let chosen, chosen == seen else { return (chosen, Queue.Actions()) }
-                return (nil, state.queue.pressForTurn(ticket, insteadOf: chosen))
-            }
-            lastChosen = chosen
-            perform(actions)
+            perform(
+                state.withLock { state in
+                    guard let chosen = state.queue.chosen, pressure.isDue(against: chosen) else {
+                        return Queue.Actions()
+                    }
+                    return state.queue.pressForTurn(ticket, insteadOf: chosen)
+                }
+            )
         }
     }
 

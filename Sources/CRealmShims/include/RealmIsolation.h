@@ -8,6 +8,8 @@
 uintptr_t crealm_current_executor(void);
 // Whether the current context is isolated to the executor: asks its checks too, and never aborts.
 bool crealm_is_current_executor(uintptr_t identity, uintptr_t implementation);
+// Whether the calling thread is one of those that run tasks outside of actors and default actors.
+bool crealm_is_on_pool(void);
 // The current task's identity; 0 outside every task.
 uintptr_t crealm_current_task(void);
 // Whether the calling thread is the process's first one.

@@ -47,12 +47,13 @@ extension StorageFile {
         if joining, let member = joinGroup() { return member }
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
-        let byteCount = try data.currentByteCount()
         let newest = lock.newestVersion
         let before = state.withLock { (state) -> Result<(FileHeader, UInt64), StorageError> in
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
+                // Asked for now: a flush under way makes the file larger before it publishes its version.
+                let byteCount = try data.currentByteCount()
                 guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
                     throw .corrupt(
                         "The file was cut short while it was open",

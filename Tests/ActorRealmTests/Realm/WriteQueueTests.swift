@@ -170,12 +170,18 @@ struct WriteQueueTests {
     func fairness() {
         let (queue, first) = queueWithRunningWriter()
         let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let third = queue.enqueue(.asynchronous, isolation: 3, at: 0).ticket
         queue.isContended = true
-        #expect(queue.finish(first, .prepared, at: 150) == Queue.Actions(flush: .ioThread))
+        let actions = queue.finish(first, .prepared, at: 150)
+        #expect(actions == Queue.Actions(grant: second, flush: .ioThread), "the first write was paid for all")
+        #expect(queue.start(second))
         #expect(queue.takeForFlush() == 1)
-        #expect(queue.flushFinished(at: 160) == Queue.Actions(lock: .yield))
+        #expect(queue.flushFinished(at: 160) == Queue.Actions())
+        #expect(queue.finish(second, .prepared, at: 250) == Queue.Actions(flush: .ioThread), "the slice is over")
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.flushFinished(at: 260) == Queue.Actions(lock: .yield))
         #expect(!queue.holdsLock)
-        #expect(queue.lockAcquired(at: 170).grant == second)
+        #expect(queue.lockAcquired(at: 270).grant == third)
     }
 
     /// A queue whose writer came shortly after another one, while other processes wait.
@@ -217,18 +223,18 @@ struct WriteQueueTests {
         let (queue, first) = queueInBurst()
         #expect(queue.finish(first, .nothing, at: 1).lock == .linger)
         let second = queue.enqueue(.synchronous, isolation: 2, at: 2).ticket
-        #expect(queue.lingerEnded(at: 100) == Queue.Actions(), "the writer's end gives the lock back")
-        #expect(queue.finish(second, .nothing, at: 101) == Queue.Actions(lock: .release))
+        #expect(queue.lingerEnded(at: 101) == Queue.Actions(), "the writer's end gives the lock back")
+        #expect(queue.finish(second, .nothing, at: 102) == Queue.Actions(lock: .release))
         let third = queue.enqueue(.synchronous, isolation: 2, at: 110)
         #expect(third.actions == Queue.Actions(lock: .acquire))
         #expect(queue.lockAcquired(at: 111).grant == third.ticket)
         #expect(queue.finish(third.ticket, .nothing, at: 120).lock == .linger)
-        let fourth = queue.enqueue(.synchronous, isolation: 2, at: 211)
+        let fourth = queue.enqueue(.synchronous, isolation: 2, at: 220)
         #expect(fourth.actions == Queue.Actions(lock: .yield), "the slice is over")
-        #expect(queue.lingerEnded(at: 212) == Queue.Actions(), "and the lock somebody else's")
-        #expect(queue.lockAcquired(at: 220).grant == fourth.ticket)
+        #expect(queue.lingerEnded(at: 221) == Queue.Actions(), "and the lock somebody else's")
+        #expect(queue.lockAcquired(at: 230).grant == fourth.ticket)
         queue.isContended = false
-        #expect(queue.finish(fourth.ticket, .nothing, at: 221).lock == .release, "nobody waits for it")
+        #expect(queue.finish(fourth.ticket, .nothing, at: 231).lock == .release, "nobody waits for it")
     }
 
     @Test("When another process has the lock, the dedicated thread waits for it, once")
@@ -280,6 +286,21 @@ struct WriteQueueTests {
         #expect(actions.grant == second)
         #expect(!queue.start(first), "it has been passed")
         #expect(queue.finish(second, .nothing, at: 2).grant == first, "its place was kept")
+        #expect(queue.start(first))
+    }
+
+    @Test("A synchronous writer whose isolation was chosen waits for its own place, and those before it go first")
+    func ownIsolationWaits() {
+        let queue = Queue()
+        let first = queue.enqueue(.asynchronous, isolation: 1, at: 0).ticket
+        #expect(queue.lockAcquired(at: 0).grant == first)
+        let other = queue.enqueue(.asynchronous, isolation: 2, at: 1).ticket
+        let (second, actions) = queue.enqueue(.synchronous, isolation: 1, at: 1)
+        #expect(actions.grant == other)
+        #expect(!queue.start(first), "its thread is blocked")
+        #expect(queue.start(other))
+        #expect(queue.finish(other, .nothing, at: 2).grant == second)
+        #expect(queue.finish(second, .nothing, at: 3).grant == first, "its place was kept")
         #expect(queue.start(first))
     }
 
@@ -344,14 +365,12 @@ struct WriteQueueTests {
                 #expect(granted == nil && running == nil, "seed \(seed)")
                 #expect(pending.contains { $0.0 == ticket }, "seed \(seed)")
                 let index = pending.firstIndex { $0.0 == ticket } ?? 0
-                let isolation = pending[index].2
                 for earlier in pending[..<index] {
                     let isBlocked =
                         earlier.1 == .asynchronous
                         && pending.contains { $0.1 == .synchronous && $0.2 == earlier.2 }
                     #expect(isBlocked, "a writer was passed without a reason, seed \(seed)")
                 }
-                _ = isolation
                 pending.remove(at: index)
                 if kinds[ticket] == .synchronous { running = ticket } else { granted = ticket }
             }
@@ -383,20 +402,17 @@ struct WriteQueueTests {
             case 0 where arrivals, 1 where arrivals:
                 let kind: Queue.Kind = random.next(upTo: 3) == 0 ? .synchronous : .asynchronous
                 let isolation = Int(random.next(upTo: 4))
-                let chosen = granted
                 let (ticket, actions) = queue.enqueue(kind, isolation: isolation, at: now)
                 came += 1
                 kinds[ticket] = kind
                 isolations[ticket] = isolation
-                if actions.grant == ticket, let chosen {
-                    // It passed the chosen one, which goes back to the front.
+                if kind == .synchronous, let chosen = granted, isolations[chosen] == isolation {
+                    // It cannot start any more, and goes back to the front.
                     granted = nil
-                    running = ticket
                     pending.insert((chosen, .asynchronous, isolation), at: 0)
-                } else {
-                    pending.append((ticket, kind, isolation))
-                    perform(actions)
                 }
+                pending.append((ticket, kind, isolation))
+                perform(actions)
             case 2 where wantsLock:
                 wantsLock = false
                 perform(queue.lockAcquired(at: now))

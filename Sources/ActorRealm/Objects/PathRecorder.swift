@@ -73,8 +73,8 @@ final class PathRecorder {
         if let next { recorder.expected = ObjectIdentifier(next) }
     }
 
+    // Recording instances are never changed after they were made.
     private struct Instances: @unchecked Sendable {
-        // Recording instances are never changed after they were made.
         var byType: [ObjectIdentifier: ObjectBase] = [:]
     }
 
@@ -98,7 +98,7 @@ final class PathRecorder {
             .object!
     }
 
-    // Recording instances are never changed after they were made.
+    // Takes one out of the lock, or there; as above.
     private struct Shared: @unchecked Sendable {
         let object: ObjectBase?
     }

@@ -53,7 +53,8 @@ final class ObservationHub: Sendable {
     private let lastListener = Atomic<UInt64>(0)
     private let thread = DedicatedThread(name: "realm-observe")
     private let isScheduled = Atomic(false)
-    /// Moves from version to version with the probes that were made for it; used by whoever processes.
+    /// Moves from version to version with the probes that were made for it.
+    // Used by the thread that observes, which alone processes.
     nonisolated(unsafe) private var walker: ModelView?
 
     init(file: StorageFile) {

@@ -75,7 +75,7 @@ extension Realm {
 
 /// One asynchronous write.
 ///
-/// Its closures are called, and its core is used, only in the core's isolation.
+/// Unchecked because its closures are called, and its core is used, only in the core's isolation.
 private final class PendingWrite: @unchecked Sendable {
     /// Keeps the realm open; it may be invalidated before the turn comes.
     let realm: Realm
@@ -146,7 +146,7 @@ private final class PendingWrite: @unchecked Sendable {
 
 /// A commit on its way to the disk.
 ///
-/// Used only in the core's isolation.
+/// Unchecked because it is used only in the core's isolation.
 private final class PendingCompletion: @unchecked Sendable {
     let core: RealmCore
     let id: AsyncTransactionId

@@ -240,7 +240,7 @@ final class RealmCoordinator: Sendable {
 
 /// A core as its coordinator knows it.
 ///
-/// The weak reference is used only in the core's isolation.
+/// Unchecked because the weak reference is used only in the core's isolation.
 final class CoreRegistration: @unchecked Sendable {
     let isolation: RealmIsolation
     private weak let core: RealmCore?

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The address space of one open file, reserved once, so that the file can grow without any pointer moving:
 /// the read-only shared mapping, the writer's private page buffers, and one word per page for verification.
+// Unchecked because the pointers never change; what they point to is written as `PageView` and `StorageFile` say.
 final class Reservation: @unchecked Sendable {
-    // Guarded by nothing: the pointers never change; what they point to is written as `PageView` and `StorageFile` say.
     let mapping: UnsafeRawPointer
     let buffers: UnsafeMutableRawPointer
     let verified: UnsafeMutablePointer<Atomic<UInt32>>

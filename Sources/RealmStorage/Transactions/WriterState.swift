@@ -1,6 +1,7 @@
 import DequeModule
 
 /// What only the holder of the write lock uses: the newest prepared version, free space, and the records kept.
+// Unchecked because the write lock goes from one holder to the next with everything that the one before did.
 final class WriterState: @unchecked Sendable {
     // Guarded by the write lock: only the open write transaction and `StorageFile.beginWrite` touch it. Exclusive access is
     // not checked for the same reason.

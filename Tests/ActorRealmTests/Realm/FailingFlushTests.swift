@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// A device whose flushes fail while a switch is on.
-private final class FailingDevice: StorageDevice {
+private final class FailingDevice: ForwardingDevice {
     final class Switch: Sendable {
         let isOn = Mutex(false)
         let failures = Mutex(0)
@@ -19,16 +19,6 @@ private final class FailingDevice: StorageDevice {
         self.base = base
         self.control = control
     }
-
-    var descriptor: Int32 { base.descriptor }
-    var path: String { base.path }
-    var isReadOnly: Bool { base.isReadOnly }
-
-    func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-    func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        try base.write(pieces, at: offset)
-    }
-    func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
 
     func synchronize() throws(StorageError) {
         if control.isOn.withLock({ $0 }) {

@@ -3,7 +3,7 @@ import RealmStorage
 import Synchronization
 
 /// A device whose flushes wait while its gate is closed.
-final class GatedDevice: StorageDevice {
+final class GatedDevice: ForwardingDevice {
     /// The gate.
     final class Control: Sendable {
         private let isOpen = Mutex(true)
@@ -28,16 +28,6 @@ final class GatedDevice: StorageDevice {
         self.base = base
         self.control = control
     }
-
-    var descriptor: Int32 { base.descriptor }
-    var path: String { base.path }
-    var isReadOnly: Bool { base.isReadOnly }
-
-    func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-    func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        try base.write(pieces, at: offset)
-    }
-    func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
 
     func synchronize() throws(StorageError) {
         control.pass()

@@ -1,0 +1,21 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+
+/// Sums, averages and extremes.
+extension _CollectionBacking {
+    /// Computes over a property of the objects, or over the values themselves.
+    func aggregate(_ operation: AggregateOperation, _ property: String?) throws -> _Stored {
+        core.checkAccess()
+        guard let elements else { return _Stored(try StoredValue.aggregate(operation, values(), kind: shape.kind)) }
+        guard let property else {
+            throw QueryError("Operation '\(operation.name)' needs a property when the elements are objects.")
+        }
+        let aggregation = try Aggregation(operation, of: PropertyPath(columnName(property)), table: elements.table)
+        if isWholeTable { return _Stored(try aggregation.value()) }
+        if case .table = source, let query, !isNarrowed, withCache({ $0.keys == nil && $0.order == nil }) {
+            return _Stored(try aggregation.value(where: query))
+        }
+        return _Stored(try aggregation.value(of: keys()))
+    }
+}

@@ -1,0 +1,145 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+
+/// The same source with other conditions, orders and limits.
+extension _CollectionBacking {
+    /// The same source with another filter or order.
+    private func refined(_ change: (inout CollectionDescriptor) -> Void) throws -> _CollectionBacking {
+        core.checkAccess()
+        var descriptor = descriptor
+        change(&descriptor)
+        return try _CollectionBacking(
+            core: core,
+            elements: elements,
+            shape: shape,
+            source: source,
+            predicate: descriptor.predicate,
+            steps: descriptor.steps
+        )
+    }
+
+    /// The objects for which a condition of a typed query holds.
+    @usableFromInline
+    func filtered(_ condition: Query<Bool>) -> _CollectionBacking {
+        if case .memberEquals(let member, let value) = condition.node,
+            let equality = wholeTable?.equality(member._withUnsafeGuaranteedRef { $0 }, value)
+        {
+            return narrowed(to: equality)
+        }
+        return attempt { try filtered(condition.node.predicate(in: core)) }
+    }
+
+    /// The objects of the class that an index leads to.
+    private func narrowed(to equality: IndexedEquality) -> _CollectionBacking {
+        core.checkAccess()
+        return _CollectionBacking(core: core, elements: elements, shape: shape, source: source, equality: equality)
+    }
+
+    /// The objects for which a predicate in the string language holds, with the steps that stand behind it.
+    func filtered(_ format: String, _ arguments: [Any]) -> _CollectionBacking {
+        if arguments.count == 1, let accessor = wholeTable, let ordinal = accessor.knownEquality(format),
+            let value = try? PredicateFormat.value(arguments[0], in: core),
+            let equality = IndexedEquality(ordinal, value, table: accessor.table)
+        {
+            return narrowed(to: equality)
+        }
+        let query = PredicateFormat.query(format, arguments, in: core)
+        let found = attempt { try applying(query) }
+        // One argument, which is the value.
+        if arguments.count == 1, query.clauses.isEmpty, let property = found.equality?.property,
+            format.utf8.count(where: { $0 == UInt8(ascii: "%") }) == 1, format.contains("%@")
+        {
+            wholeTable?.rememberEquality(format, property)
+        }
+        return found
+    }
+
+    /// The class when the elements are all its objects, in key order.
+    private var wholeTable: TableAccessor? { isWholeTable ? elements : nil }
+
+    func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
+        let predicate = columnNames.map { $0.predicate(predicate, from: elements?.info) } ?? predicate
+        return try refined { descriptor in
+            if descriptor.isLimited {
+                descriptor.steps.append(.filter(predicate))
+                return
+            }
+            // A filter after a distinct step would have to run after it; it narrows the groups' candidates first, as
+            // RealmSwift does.
+            descriptor.predicate = descriptor.predicate.map { .conjunction($0, predicate) } ?? predicate
+        }
+    }
+
+    /// The elements that a query in the string language asks for.
+    func applying(_ query: ParsedQuery) throws -> _CollectionBacking {
+        try query.clauses.reduce(try filtered(query.predicate)) { backing, clause in
+            switch clause {
+            case .sort(let keys):
+                try backing.sorted(
+                    keys.map { SortDescriptor(keyPath: $0.path.name, ascending: $0.ascending) }
+                )
+            case .distinct(let paths): try backing.distinct(paths.map(\.name))
+            case .limit(let count): try backing.limited(count, offset: 0)
+            }
+        }
+    }
+
+    func sorted(_ descriptors: [SortDescriptor]) throws -> _CollectionBacking {
+        let descriptors = descriptors.map {
+            SortDescriptor(keyPath: columnName($0.keyPath), ascending: $0.ascending)
+        }
+        return try refined { $0.steps.append(.sort(descriptors)) }
+    }
+
+    func distinct(_ keyPaths: [String]) throws -> _CollectionBacking {
+        let keyPaths = keyPaths.map { columnName($0) }
+        return try refined { $0.steps.append(.distinct(keyPaths)) }
+    }
+
+    /// Turns the program's names into those in the file; nil where they are the same.
+    private var columnNames: ColumnNames? { elements == nil ? nil : ColumnNames(core) }
+
+    /// The path in the file of a path in the program.
+    func columnName(_ keyPath: String) -> String {
+        columnNames.map { $0.path(keyPath, from: elements?.info) } ?? keyPath
+    }
+
+    func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
+        if count < 0 || offset < 0 {
+            misuse("A limit and its offset cannot be negative: limit(\(count), offset: \(offset)).")
+        }
+        return try refined { $0.steps.append(.limit(count, offset: offset)) }
+    }
+}
+
+extension _CollectionBacking.Step {
+    /// Makes a step ready to run.
+    init(_ step: CollectionDescriptor.Step, _ elements: TableAccessor?) throws {
+        switch step {
+        case .sort(let descriptors):
+            guard let elements else {
+                self = .sortValues(ascending: descriptors.first?.ascending ?? true)
+                return
+            }
+            self = .sort(
+                try CompiledSort(
+                    SortOrder(descriptors.map { (path: $0.keyPath, ascending: $0.ascending) }),
+                    table: elements.table
+                )
+            )
+        case .distinct(let paths):
+            guard let elements else {
+                self = .distinctValues
+                return
+            }
+            self = .distinct(try CompiledDistinct(paths.map { PropertyPath($0) }, table: elements.table))
+        case .limit(let count, let offset): self = .limit(count, offset: offset)
+        case .filter(let predicate):
+            guard let elements else {
+                throw QueryError("Only collections of objects can be filtered by a predicate.")
+            }
+            self = .filter(try CompiledQuery(predicate, table: elements.table))
+        }
+    }
+}

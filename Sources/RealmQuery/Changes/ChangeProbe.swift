@@ -31,8 +31,10 @@ package final class ChangeProbe {
         let own = step.changes(in: table)
         if own.inserted.count + own.deleted.count + own.modified.count > ChangeProbe.largestChange { return true }
         for key in own.deleted where current.contains(key) { return true }
+        // A predicate may follow links and still depend on its own table alone: how many objects a list holds.
+        let context = compiled.followsLinks ? compiled.makeContext() : rows.context
         for row in try rows.locations(of: own, in: compiled.table) {
-            if try current.contains(row.key) || compiled.condition.test(row.location, key: row.key, rows.context) {
+            if try current.contains(row.key) || compiled.condition.test(row.location, key: row.key, context) {
                 return true
             }
         }

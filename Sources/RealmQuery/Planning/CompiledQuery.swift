@@ -26,6 +26,9 @@ package final class CompiledQuery {
         subqueryCount = compiler.subqueryCount
     }
 
+    /// Whether the predicate visits other objects.
+    var followsLinks: Bool { linkSlotCount > 0 || subqueryCount > 0 }
+
     /// What one run needs.
     func makeContext() -> QueryContext {
         QueryContext(linkSlotCount: linkSlotCount, subqueryCount: subqueryCount)

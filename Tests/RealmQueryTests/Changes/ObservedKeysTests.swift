@@ -229,4 +229,38 @@ struct ObservedKeysTests {
         #expect(try filtered.advance(database).deletions.count == filteredCount)
         #expect(try sorted.advance(database).deletions.count == 3000)
     }
+
+    @Test("a predicate that visits other objects without reading them is probed like any other")
+    func probedSubquery() throws {
+        let database = try ObservedDatabase()
+        var ann: Int64 = 0
+        var rex: Int64 = 0
+        try database.write {
+            ann = try database.addPerson("Ann", age: 30)
+            rex = try database.addDog("Rex", age: 3)
+        }
+        let query = ObservedQuery(
+            className: "Person",
+            predicate: try Predicate.parse("SUBQUERY(dogs, $dog, TRUEPREDICATE).@count > 0")
+        )
+        var keys = try ObservedKeys(query, keyPaths: nil, in: try database.view())
+        #expect(keys.canBeProbed)
+        let walker = try database.view()
+        let probe = try #require(try ChangeProbe(keys, in: walker))
+        var old = try database.view()
+        func isConcerned(after change: () throws -> Void) throws -> Bool {
+            try database.write(change)
+            let new = try database.view()
+            let step = ChangeStep(try database.changes(from: old, to: new), from: old, to: new)
+            try walker.advance(to: new.snapshot)
+            defer { old = new }
+            let isConcerned = try probe.isConcerned(keys, by: step, ProbedRows())
+            let delta = try keys.advance(by: step)
+            #expect(isConcerned || delta.isEmpty)
+            return isConcerned
+        }
+        #expect(try !isConcerned { try database.people.set(ObservedDatabase.age, key: ann, to: StoredValue.int(31)) })
+        #expect(try isConcerned { try database.people.listAppend(ObservedDatabase.dogs, key: ann, StoredValue.link(rex)) })
+        #expect(try isConcerned { try database.allDogs.delete(key: rex) })
+    }
 }

@@ -15,7 +15,7 @@ import Synchronization
 /// | 36 | 4 | highest reader entry ever used, plus one |
 /// | 40 | 4 | process id of the writer, for messages only |
 /// | 44 | 4 | number of threads that watch the wake word |
-/// | 48 | 4 | number of threads that wait for the write lock |
+/// | 48 | 4 | highest process slot ever used, plus one |
 /// | 52 | 4 | turn word: changes whenever the write lock is taken |
 /// | 56 | 4 | number of threads that wait for the turn word to change |
 /// | 60 | 4 | 1 when the newest version is known to be on the disk, 0 while only readers have recovered it |
@@ -24,21 +24,23 @@ import Synchronization
 /// | 80 | 8 | fingerprint of a header whose commit failed and which could not be taken back; 0 for none |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, second since boot when the version was taken `u32` |
+/// | 73728 | 4 × 1024 | per process slot: how many of its threads wait for the write lock |
 ///
 /// Locks are open-file-description locks on bytes far behind the content, which the kernel releases when a process
 /// dies: one for initialisation, one for writing, one per process slot. A reader entry is alive exactly as long as its
-/// process slot's byte is locked; process ids decide nothing.
+/// process slot's byte is locked, and so is a count of waiting threads; process ids decide nothing.
 ///
 /// Whoever has the file open also holds a shared lock on a byte of the realm file itself, so that processes which do not
 /// share a lock file, because it was deleted or because the realm file has two names, notice each other.
 final class LockFile: Sendable {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
-    static let layoutVersion: UInt32 = 2
+    static let layoutVersion: UInt32 = 3
     static let processSlotCount = 1024
     static let readerEntryCount = 4096
     static let processSlotsOffset = 4096
     static let readerEntriesOffset = 8192
-    static let byteCount = readerEntriesOffset + readerEntryCount * 16
+    static let waitingOffset = readerEntriesOffset + readerEntryCount * 16
+    static let byteCount = waitingOffset + processSlotCount * 4
 
     static let initialisationByte: Int64 = 1 << 40
     static let writeByte: Int64 = 1 << 41
@@ -49,6 +51,8 @@ final class LockFile: Sendable {
     static let outsiderByte: Int64 = (1 << 43) + 1
     /// The longest time for which a process that had the write lock lets those that wait go first.
     private static let turnNanoseconds: Int64 = 10_000_000
+    /// For how long it goes on without them when none came.
+    private static let pauseNanoseconds: UInt64 = 100_000_000
 
     let path: String
     private let descriptor: Int32
@@ -56,6 +60,8 @@ final class LockFile: Sendable {
     private let forkGeneration = ForkDetector.generation
     /// The turn word when this process gave the write lock back while others waited, plus one bit that says so.
     private let lastTurn = ManagedAtomic<UInt64>(0)
+    /// The moment before which those that wait are not let go first: they did not come when they could.
+    private let givesWayAgain = Atomic<UInt64>(0)
     // Shared with other processes in any case: it is only reached through atomic operations.
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
     /// This process's slot.
@@ -137,7 +143,8 @@ final class LockFile: Sendable {
             close(descriptor)
             throw error
         }
-        clearReaders(ofSlot: processSlot)
+        forget(slot: processSlot)
+        raise(48, to: UInt32(processSlot + 1))
         memory.storeBytes(
             of: UInt32(getpid()),
             toByteOffset: LockFile.processSlotsOffset + processSlot * 4,
@@ -148,7 +155,7 @@ final class LockFile: Sendable {
 
     deinit {
         if isOwn {
-            clearReaders(ofSlot: processSlot)
+            forget(slot: processSlot)
             LockFile.endPresence(in: data)
         }
         munmap(memory, LockFile.byteCount)
@@ -222,8 +229,8 @@ final class LockFile: Sendable {
     /// Takes the write lock, blocking the thread while another process has it.
     func lockForWriting() throws(StorageError) {
         giveWay()
-        word32(48).wrappingIncrement(ordering: .sequentiallyConsistent)
-        defer { leaveWriteQueue() }
+        waitingThreads(processSlot).wrappingIncrement(ordering: .sequentiallyConsistent)
+        defer { waitingThreads(processSlot).wrappingDecrement(ordering: .sequentiallyConsistent) }
         try LockFile.lock(descriptor, LockFile.writeByte, 1, waits: true, path)
         noteWriter()
     }
@@ -231,7 +238,7 @@ final class LockFile: Sendable {
     func unlockForWriting() {
         guard isOwn else { return }
         word32(40).store(0, ordering: .relaxed)
-        if word32(48).load(ordering: .sequentiallyConsistent) != 0 {
+        if hasWaitingProcesses {
             lastTurn.store(1 << 32 | UInt64(word32(52).load(ordering: .relaxed)), ordering: .relaxed)
         }
         _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.writeByte, 1, 0)
@@ -243,8 +250,9 @@ final class LockFile: Sendable {
     /// again before they run.
     private var hasToGiveWay: Bool {
         let turn = lastTurn.load(ordering: .relaxed)
-        return turn >> 32 != 0 && word32(48).load(ordering: .sequentiallyConsistent) != 0
-            && word32(52).load(ordering: .sequentiallyConsistent) == UInt32(truncatingIfNeeded: turn)
+        return turn >> 32 != 0 && word32(52).load(ordering: .sequentiallyConsistent) == UInt32(truncatingIfNeeded: turn)
+            && hasWaitingProcesses
+            && LockFile.nanosecond >= givesWayAgain.load(ordering: .relaxed)
     }
 
     /// Lets those that wait go first, for a moment at most.
@@ -255,27 +263,25 @@ final class LockFile: Sendable {
         let turn = UInt32(truncatingIfNeeded: lastTurn.load(ordering: .relaxed))
         _ = crealm_futex_wait(memory + 52, turn, LockFile.turnNanoseconds)
         word32(56).wrappingDecrement(ordering: .sequentiallyConsistent)
-        // Nobody came: whoever was counted has died, or stands still. Those who do wait are counted again next time.
-        if hasToGiveWay { word32(48).store(0, ordering: .sequentiallyConsistent) }
+        guard hasToGiveWay else { return }
+        // Nobody came: they have died, were stopped, or have no processor. Those that live stay counted, and get their
+        // next chance in a while.
+        givesWayAgain.store(LockFile.nanosecond + LockFile.pauseNanoseconds, ordering: .relaxed)
+        for slot in usedSlots where isWaiting(slot) { forgetIfDead(slot: slot) }
     }
 
-    private func leaveWriteQueue() {
-        let word = word32(48)
-        var count = word.load(ordering: .sequentiallyConsistent)
-        while count > 0 {
-            let result = word.compareExchange(
-                expected: count,
-                desired: count - 1,
-                ordering: .sequentiallyConsistent
-            )
-            if result.exchanged { return }
-            count = result.original
-        }
+    /// Whether other processes wait for the write lock; one that died waiting is counted until the lock is given back to
+    /// it in vain, or its slot is taken.
+    var hasWaitingProcesses: Bool { usedSlots.contains { isWaiting($0) } }
+
+    private var usedSlots: Range<Int> {
+        0..<min(Int(word32(48).load(ordering: .sequentiallyConsistent)), LockFile.processSlotCount)
     }
 
-    /// Whether other processes wait for the write lock, while this one holds it; one that died waiting is counted until the
-    /// next time that the lock is given back.
-    var hasWaitingProcesses: Bool { word32(48).load(ordering: .sequentiallyConsistent) != 0 }
+    /// Whether another process, that of a slot, waits for the write lock.
+    private func isWaiting(_ slot: Int) -> Bool {
+        slot != processSlot && waitingThreads(slot).load(ordering: .sequentiallyConsistent) != 0
+    }
 
     /// The process that holds the write lock, when one does; for messages.
     var writerProcess: Int32? {
@@ -296,7 +302,7 @@ final class LockFile: Sendable {
             {
                 readerSecond(entry).store(LockFile.secondSinceBoot, ordering: .relaxed)
                 word.store(version + 1, ordering: .sequentiallyConsistent)
-                raiseEntryLimit(to: UInt32(entry + 1))
+                raise(36, to: UInt32(entry + 1))
                 return entry
             }
         }
@@ -331,13 +337,7 @@ final class LockFile: Sendable {
             if version == 0 { continue }
             let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
             if slot >= 0, slot < LockFile.processSlotCount, !aliveSlots.contains(slot) {
-                let byte = LockFile.processByte + Int64(slot)
-                // The slot is locked while it is cleared, so that no new process can take it meanwhile.
-                if crealm_ofd_lock(descriptor, Int32(F_WRLCK), byte, 1, 0) == 0 {
-                    clearReaders(ofSlot: slot)
-                    _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), byte, 1, 0)
-                    continue
-                }
+                if forgetIfDead(slot: slot) { continue }
                 aliveSlots.insert(slot)
             }
             versions.append(version - 1)
@@ -385,6 +385,12 @@ final class LockFile: Sendable {
         var time = timespec()
         clock_gettime(clockid_t(CLOCK_BOOTTIME), &time)
         return UInt32(truncatingIfNeeded: time.tv_sec)
+    }
+
+    private static var nanosecond: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
     /// Whether another process has the file open.
@@ -435,15 +441,27 @@ final class LockFile: Sendable {
         if word32(56).load(ordering: .sequentiallyConsistent) != 0 { _ = crealm_futex_wake_all(memory + 52) }
     }
 
-    private func clearReaders(ofSlot slot: Int) {
+    /// Clears what a dead process has left; false when it lives.
+    @discardableResult
+    private func forgetIfDead(slot: Int) -> Bool {
+        let byte = LockFile.processByte + Int64(slot)
+        // The slot is locked while it is cleared, so that no new process can take it meanwhile.
+        guard crealm_ofd_lock(descriptor, Int32(F_WRLCK), byte, 1, 0) == 0 else { return false }
+        forget(slot: slot)
+        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), byte, 1, 0)
+        return true
+    }
+
+    private func forget(slot: Int) {
+        waitingThreads(slot).store(0, ordering: .sequentiallyConsistent)
         for entry in 0..<LockFile.readerEntryCount
         where readerOwner(entry).load(ordering: .relaxed) == UInt32(slot + 1) {
             unregister(entry)
         }
     }
 
-    private func raiseEntryLimit(to limit: UInt32) {
-        let word = word32(36)
+    private func raise(_ offset: Int, to limit: UInt32) {
+        let word = word32(offset)
         var current = word.load(ordering: .sequentiallyConsistent)
         while current < limit {
             let result = word.compareExchange(
@@ -463,6 +481,8 @@ final class LockFile: Sendable {
     private func word32(_ offset: Int) -> UnsafeAtomic<UInt32> {
         UnsafeAtomic(at: (memory + offset).assumingMemoryBound(to: UInt32.AtomicRepresentation.self))
     }
+
+    func waitingThreads(_ slot: Int) -> UnsafeAtomic<UInt32> { word32(LockFile.waitingOffset + slot * 4) }
 
     private func readerVersion(_ entry: Int) -> UnsafeAtomic<UInt64> {
         word64(LockFile.readerEntriesOffset + entry * 16)

@@ -259,8 +259,9 @@ struct ObservedKeysTests {
             #expect(isConcerned || delta.isEmpty)
             return isConcerned
         }
+        let link = StoredValue.link(rex)
         #expect(try !isConcerned { try database.people.set(ObservedDatabase.age, key: ann, to: StoredValue.int(31)) })
-        #expect(try isConcerned { try database.people.listAppend(ObservedDatabase.dogs, key: ann, StoredValue.link(rex)) })
+        #expect(try isConcerned { try database.people.listAppend(ObservedDatabase.dogs, key: ann, link) })
         #expect(try isConcerned { try database.allDogs.delete(key: rex) })
     }
 }

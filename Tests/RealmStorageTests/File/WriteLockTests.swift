@@ -1,0 +1,87 @@
+import Foundation
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import RealmStorage
+
+/// Who waits for the write lock, told by lock files on one realm: each is what a process has of its own.
+@Suite("The write lock between processes", .timeLimit(.minutes(30)))
+struct WriteLockTests {
+    let directory = TemporaryDirectory()
+
+    private func open() throws -> LockFile {
+        let path = directory.path("shared.realm")
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: Data())
+        }
+        let data = try DataFile.open(path: path, isReadOnly: false)
+        return try LockFile(path: path + ".lock", data: data) { _ in (1, 1) }
+    }
+
+    @Test("a process that waits stays counted when it does not come in time")
+    func slowWaiter() throws {
+        let writer = try open()
+        let slow = try open()
+        #expect(!writer.hasWaitingProcesses)
+        try writer.lockForWriting()
+        // Counted, and then without a processor for a while.
+        slow.waitingThreads(slow.processSlot).store(1, ordering: .sequentiallyConsistent)
+        #expect(writer.hasWaitingProcesses)
+        #expect(!slow.hasWaitingProcesses, "a process does not wait for itself")
+        for _ in 0..<3 {
+            writer.unlockForWriting()
+            try writer.lockForWriting()
+            #expect(writer.hasWaitingProcesses)
+        }
+        writer.unlockForWriting()
+        #expect(try slow.tryLockForWriting())
+        slow.waitingThreads(slow.processSlot).store(0, ordering: .sequentiallyConsistent)
+        #expect(!writer.hasWaitingProcesses)
+        slow.unlockForWriting()
+    }
+
+    @Test("a process that died waiting is forgotten when it does not come")
+    func deadWaiter() throws {
+        let writer = try open()
+        var dead: LockFile? = try open()
+        let slot = try #require(dead?.processSlot)
+        dead = nil
+        try writer.lockForWriting()
+        writer.waitingThreads(slot).store(2, ordering: .sequentiallyConsistent)
+        #expect(writer.hasWaitingProcesses)
+        writer.unlockForWriting()
+        try writer.lockForWriting()
+        #expect(!writer.hasWaitingProcesses)
+        // What a dead process left does not count for the next one with its slot.
+        writer.waitingThreads(slot).store(2, ordering: .sequentiallyConsistent)
+        let next = try open()
+        #expect(next.processSlot == slot)
+        #expect(!writer.hasWaitingProcesses)
+        writer.unlockForWriting()
+    }
+
+    @Test("whoever gives the lock back while others wait does not take it again before they had it")
+    func takingTurns() throws {
+        let locks = [try open(), try open(), try open()]
+        let rounds = 200
+        let order = Mutex<[Int]>([])
+        let threads = locks.indices.map { index in
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                for _ in 0..<rounds {
+                    do {
+                        try locks[index].lockForWriting()
+                        order.withLock { $0.append(index) }
+                        locks[index].unlockForWriting()
+                    } catch { Issue.record(error) }
+                }
+                ended.signal()
+            }
+            return ended
+        }
+        for thread in threads { thread.wait() }
+        #expect(order.withLock { $0.count } == locks.count * rounds)
+        for lock in locks { #expect(!lock.hasWaitingProcesses) }
+    }
+}

@@ -41,18 +41,19 @@ enum {
     running_on_valgrind = 0x1001,
     callgrind_base = 'C' << 24 | 'T' << 16,
     zero_stats = callgrind_base + 1,
-    toggle_collect = callgrind_base + 2,
     dump_stats_at = callgrind_base + 3,
+    start_instrumentation = callgrind_base + 4,
+    stop_instrumentation = callgrind_base + 5,
 };
 
 bool counters_valgrind(void) { return request(running_on_valgrind, NULL) != 0; }
 
 void counters_callgrind_begin(void) {
+    request(start_instrumentation, NULL);
     request(zero_stats, NULL);
-    request(toggle_collect, NULL);
 }
 
 void counters_callgrind_end(const char *name) {
-    request(toggle_collect, NULL);
     request(dump_stats_at, name);
+    request(stop_instrumentation, NULL);
 }

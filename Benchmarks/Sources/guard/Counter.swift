@@ -4,8 +4,8 @@ import Foundation
 /// Counts the instructions of the calling thread: by the processor, or by callgrind, which needs no privileges.
 final class Counter {
     private let descriptor: Int32?
-    /// Instructions for each operation, by name.
-    private(set) var figures: [String: Double] = [:]
+    /// What the hot paths cost, by name.
+    private(set) var figures: [String: Figure] = [:]
 
     /// Counts under callgrind when the process runs under it; nil where nothing can count.
     init?() {
@@ -27,26 +27,15 @@ final class Counter {
         }
         let before = counters_read(descriptor)
         try body()
-        figures[name] = Double(counters_read(descriptor) - before) / Double(operations)
+        figures[name] = Figure(instructions: Double(counters_read(descriptor) - before) / Double(operations))
     }
 
     /// The figures that another run of this program under callgrind left in a folder.
-    static func callgrindFigures(in folder: String) throws -> [String: Double] {
-        var figures: [String: Double] = [:]
+    static func callgrindFigures(in folder: String) throws -> [String: Figure] {
+        var figures: [String: Figure] = [:]
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasPrefix("callgrind.") {
-            var name: Substring?
-            var operations = 1.0
-            var total: Double?
-            for line in try String(contentsOfFile: folder + "/" + file, encoding: .utf8).split(separator: "\n") {
-                if let range = line.range(of: "Client Request: ") {
-                    let parts = line[range.upperBound...].split(separator: "/")
-                    name = parts.first
-                    operations = parts.last.flatMap { Double($0) } ?? 1
-                } else if line.hasPrefix("totals: ") {
-                    total = Double(line.dropFirst("totals: ".count))
-                }
-            }
-            if let name, let total { figures[String(name)] = total / operations }
+            let text = try String(contentsOfFile: folder + "/" + file, encoding: .utf8)
+            if let (name, figure) = Figure.read(callgrind: text) { figures[name] = figure }
         }
         return figures
     }

@@ -6,10 +6,12 @@ import Foundation
 struct Guard {
     private static let usage = """
         usage: guard --thresholds FILE [--update] [--callgrind]
+               guard --calls
 
         --thresholds  The file of thresholds: instructions for each operation, and how much more is tolerated.
         --update      Write what is measured to the file instead of comparing.
         --callgrind   Count under callgrind although the processor could.
+        --calls       Print what each operation allocates and how often it changes reference counts.
         """
 
     private struct Thresholds: Codable {
@@ -38,6 +40,7 @@ struct Guard {
             guard let counter = Counter() else { throw Failure(description: "This is not callgrind.") }
             return try HotPaths(folder: folder, counter: counter).run()
         }
+        if arguments == ["--calls"] { return printCalls(try measure(in: folder, isForced: true)) }
         guard let option = arguments.firstIndex(of: "--thresholds"), option + 1 < arguments.count else {
             throw Failure(description: usage)
         }
@@ -46,14 +49,17 @@ struct Guard {
         if arguments.contains("--update") {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            let thresholds = Thresholds(tolerance: 0.1, instructions: figures.mapValues { $0.rounded() })
+            let thresholds = Thresholds(
+                tolerance: 0.1,
+                instructions: figures.mapValues { $0.instructions.rounded() }
+            )
             try (encoder.encode(thresholds) + Data("\n".utf8)).write(to: file)
             return print(thresholds.instructions)
         }
         try compare(figures, try JSONDecoder().decode(Thresholds.self, from: Data(contentsOf: file)))
     }
 
-    private static func measure(in folder: String, isForced: Bool) throws -> [String: Double] {
+    private static func measure(in folder: String, isForced: Bool) throws -> [String: Figure] {
         if !isForced, let counter = Counter() {
             try HotPaths(folder: folder, counter: counter).run()
             return counter.figures
@@ -62,8 +68,8 @@ struct Guard {
         let plain = folder + "/guard"
         try runTool(["strip", "--strip-debug", "-o", plain, CommandLine.arguments[0]])
         try runTool([
-            "valgrind", "--quiet", "--tool=callgrind", "--collect-atstart=no",
-            "--callgrind-out-file=\(folder)/callgrind.%p", plain, "--under-callgrind",
+            "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no",
+            "--compress-strings=no", "--callgrind-out-file=\(folder)/callgrind.%p", plain, "--under-callgrind",
         ])
         return try Counter.callgrindFigures(in: folder)
     }
@@ -82,10 +88,12 @@ struct Guard {
         }
     }
 
-    private static func compare(_ figures: [String: Double], _ thresholds: Thresholds) throws {
+    private static func compare(_ figures: [String: Figure], _ thresholds: Thresholds) throws {
         var tooMany: [String] = []
         for (name, threshold) in thresholds.instructions.sorted(by: { $0.key < $1.key }) {
-            guard let figure = figures[name] else { throw Failure(description: "\(name) was not measured.") }
+            guard let figure = figures[name]?.instructions else {
+                throw Failure(description: "\(name) was not measured.")
+            }
             let change = (figure / threshold - 1) * 100
             let padded = name.padding(toLength: 18, withPad: " ", startingAt: 0)
             var line = padded + String(format: "%12.0f instructions, %+.1f %%", figure, change)
@@ -99,6 +107,18 @@ struct Guard {
         }
         if !tooMany.isEmpty {
             throw Failure(description: "More instructions than before: \(tooMany.joined(separator: ", ")).")
+        }
+    }
+
+    private static func printCalls(_ figures: [String: Figure]) {
+        print("| operation | instructions | allocations | of them objects | retains | releases |")
+        print("|---|---:|---:|---:|---:|---:|")
+        for (name, figure) in figures.sorted(by: { $0.key < $1.key }) {
+            guard let calls = figure.calls else { continue }
+            let counts = [calls.allocations, calls.objects, calls.retains, calls.releases]
+                .map { String(format: "%.2f", $0) }
+            let instructions = String(format: "%.0f", figure.instructions)
+            print("| \(name) | \(instructions) | \(counts.joined(separator: " | ")) |")
         }
     }
 }

@@ -35,6 +35,7 @@ struct HotPaths {
                 for data in data { realm.add(Person(data)) }
             }
         }
+        try creations()
         let ids = (0..<5_000).map { PersonData.randomKey($0, below: Self.objectCount) }
         try repeated("lookup", operations: ids.count) {
             for id in ids { keep((realm.object(ofType: Person.self, forPrimaryKey: id)?.age ?? 0)) }
@@ -45,6 +46,22 @@ struct HotPaths {
             keep(sum)
         }
         let people = realm.objects(Person.self)
+        try repeated("read.filter", operations: Self.objectCount) {
+            var count = 0
+            for person in people.filter({ $0.age > 33 && $0.score < 0.5 }) { count &+= person.id & 1 }
+            keep(count)
+        }
+        let adultCount = people.where { $0.age > 33 }.count
+        try repeated("read.results", operations: adultCount) {
+            var sum = 0
+            for person in people.where({ $0.age > 33 }) { sum &+= person.age }
+            keep(sum)
+        }
+        try repeated("read.strings", operations: Self.objectCount) {
+            var sum = 0
+            for person in people { sum &+= person.name.utf8.count }
+            keep(sum)
+        }
         try repeated("sum", operations: Self.objectCount) { keep(people.sum(of: \.age) as Int) }
         let emails = ids.prefix(1_000).map { PersonData($0).email }
         try repeated("query.index", operations: emails.count) {
@@ -69,6 +86,32 @@ struct HotPaths {
         }
         // Last, for what it leaves in memory does not change what the others cost.
         try links(realm)
+    }
+
+    /// Objects made from dynamically typed values.
+    private func creations() throws {
+        let realm = try open("created", isDurable: false)
+        let data = (0..<2 * Self.objectCount / 10).map { PersonData($0) }
+        func create(_ data: ArraySlice<PersonData>, value: (PersonData) -> Any) throws {
+            try realm.write {
+                for data in data { realm.create(Person.self, value: value(data)) }
+            }
+        }
+        func date(_ data: PersonData) -> Date { Date(timeIntervalSinceReferenceDate: data.createdAt) }
+        let (first, second) = (data[..<(data.count / 2)], data[(data.count / 2)...])
+        try counter.count("create.dictionary", operations: first.count) {
+            try create(first) { data in
+                [
+                    "id": data.id, "name": data.name, "age": data.age, "score": data.score, "email": data.email,
+                    "createdAt": date(data),
+                ] as [String: Any]
+            }
+        }
+        try counter.count("create.array", operations: second.count) {
+            try create(second) { data in
+                [data.id, data.name, data.age, data.score, data.email, date(data)] as [Any]
+            }
+        }
     }
 
     /// Three dogs for each owner, in turns.

@@ -1,3 +1,4 @@
+import CRealmShims
 import RealmModel
 
 /// What `@Persisted(originProperty:)` accepts.
@@ -132,6 +133,21 @@ extension LinkingObjects: _Persistable {
         let pointer = wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self)
         pointer.pointee.word = key
         pointer.pointee.address = 0
+        pointer.pointee.value = nil
+    }
+
+    /// Makes what a wrapper holds follow its accessor to another row, where nobody else holds it.
+    public static func _moveWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self)
+        guard case .some = pointer.pointee.value else { return }
+        // The first property is the backing; it is looked at without being counted, since it is to have no other holder.
+        let address = withUnsafePointer(to: &pointer.pointee.value) {
+            UnsafeRawPointer($0).load(as: UnsafeRawPointer?.self)
+        }
+        if let address, crealm_is_sole_reference(address) != 0 {
+            let backing = Unmanaged<_CollectionBacking>.fromOpaque(address)
+            if backing._withUnsafeGuaranteedRef({ $0.follow(object) }) { return }
+        }
         pointer.pointee.value = nil
     }
 

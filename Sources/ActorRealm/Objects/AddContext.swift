@@ -5,19 +5,21 @@ import RealmModel
 /// Objects are given their rows when they are first met and filled from a work list, so that neither long chains nor
 /// cycles of links recurse.
 class AddContext {
-    final let core: RealmCore
-    final let policy: Realm.UpdatePolicy
+    /// The realm, which whoever adds keeps.
+    final unowned(unsafe) let core: RealmCore
+    @exclusivity(unchecked) final private(set) var policy: Realm.UpdatePolicy
     /// Whether a failure leaves everything as it was; objects then become managed together, at the end.
     final let undoes: Bool
     /// Why the graph cannot be added; the first failure ends the work.
-    final var failure: (any Error)?
-    private final var pending: [Pending] = []
+    @exclusivity(unchecked) final var failure: (any Error)?
+    @exclusivity(unchecked) private final var pending: [Pending] = []
     /// Rows that were made from dynamically typed values.
-    private final var made: [(accessor: TableAccessor, key: Int64)] = []
+    @exclusivity(unchecked) private final var made: [(accessor: TableAccessor, key: Int64)] = []
 
     private struct Pending {
         let object: ObjectBase
-        let accessor: TableAccessor
+        /// Owned by the core.
+        unowned(unsafe) let accessor: TableAccessor
         let key: Int64
         let isNew: Bool
     }
@@ -27,6 +29,12 @@ class AddContext {
         self.policy = policy
         self.undoes = undoes
     }
+
+    /// Whether the context can be used for another object: it has done its work, and nothing failed.
+    final var isReusable: Bool { pending.isEmpty && pending.capacity < 256 && failure == nil && !undoes }
+
+    /// Makes a context that is reusable ready for another object.
+    final func reuse(policy: Realm.UpdatePolicy) { self.policy = policy }
 
     /// Adds an object and all unmanaged objects it links to.
     final func add(_ object: ObjectBase) throws {
@@ -130,20 +138,7 @@ class AddContext {
         while next < pending.count, failure == nil {
             let item = pending[next]
             next += 1
-            let skipsEqual = !item.isNew && policy == .modified
-            for property in item.accessor.info.properties where !property.isComputed && !property.isPrimaryKey {
-                property.store(
-                    from: item.object,
-                    to: _RowWriter(
-                        accessor: item.accessor,
-                        rowKey: item.key,
-                        declared: property.ordinal,
-                        context: self,
-                        skipsEqual: skipsEqual,
-                        isNewRow: item.isNew
-                    )
-                )
-            }
+            fill(item)
             if failure != nil { break }
             do {
                 try item.accessor.table.requireUnique(key: item.key)
@@ -161,6 +156,26 @@ class AddContext {
         }
         for item in pending[(undoes ? 0 : max(0, next - 1))...] { item.object.detach() }
         throw failure
+    }
+
+    /// Writes the values of an object into its row.
+    private final func fill(_ item: Pending) {
+        let skipsEqual = !item.isNew && policy == .modified
+        for property in item.accessor.info.filledProperties {
+            property._withUnsafeGuaranteedRef {
+                $0.store(
+                    from: item.object,
+                    to: _RowWriter(
+                        accessor: item.accessor,
+                        rowKey: item.key,
+                        declared: $0.ordinal,
+                        context: self,
+                        skipsEqual: skipsEqual,
+                        isNewRow: item.isNew
+                    )
+                )
+            }
+        }
     }
 
     /// Notes a row that was made from a dynamically typed value.

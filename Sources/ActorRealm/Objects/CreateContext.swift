@@ -82,11 +82,11 @@ final class CreateContext: AddContext {
     /// The row that a link to a dynamically typed value must hold; nil when the value stands for no object.
     func linkKey(forValue value: Any, of type: ObjectBase.Type, writer: _RowWriter) -> Int64? {
         let target = writer.accessor.target(of: writer.declared)
-        if let object = value as? ObjectBase {
+        if let object = ValueReader.object(value) {
             guard object.modelClass.name == target.info.name else { return nil }
             // A live object of this realm is linked to; anything else, and every embedded object, is copied.
             if object.core === core, !target.info.isEmbedded { return linkKey(to: object, writer: writer) }
-        } else if !(value is [String: Any?] || value is [Any?]) {
+        } else if !ValueReader.isComposite(value) {
             // As in RealmSwift, a bare primary key stands for an array of one.
             return nil
         }

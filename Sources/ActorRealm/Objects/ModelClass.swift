@@ -9,6 +9,10 @@ final class ModelClass: Sendable {
     let name: String
     /// In declaration order, those of superclasses first.
     let properties: [ModelProperty]
+    /// Those that are written when an object is added, in this order: all but the primary key and computed ones.
+    ///
+    /// They live as long as the class; that they are not counted matters to each object that is added.
+    let filledProperties: [Unmanaged<ModelProperty>]
     let primaryKey: Int?
     let isEmbedded: Bool
     /// Whether every stored property is persisted, so that instances may be copied bytewise from a template and an
@@ -16,7 +20,7 @@ final class ModelClass: Sendable {
     let isClonable: Bool
     /// The ordinals of properties whose wrappers keep collection objects.
     let collections: [Int]
-    private let collectionProperties: [ModelProperty]
+    private let collectionProperties: [Unmanaged<ModelProperty>]
     let instanceSize: Int
     let alignmentMask: Int
     /// Whether instances are `DynamicObject`s.
@@ -47,6 +51,7 @@ final class ModelClass: Sendable {
         type = DynamicObject.self
         self.name = name
         self.properties = properties
+        filledProperties = Self.filled(properties)
         self.isEmbedded = isEmbedded
         isDynamic = true
         wrappersKnowOwner = false
@@ -122,14 +127,20 @@ final class ModelClass: Sendable {
             return true
         }
         self.properties = properties
+        filledProperties = Self.filled(properties)
         primaryKey = properties.firstIndex { $0.isPrimaryKey }
         isClonable = others == 0
-        collectionProperties = properties.filter { $0.isCollection }
-        collections = collectionProperties.map(\.ordinal)
+        let kept = properties.filter { $0.isCollection }
+        collectionProperties = kept.map { Unmanaged.passUnretained($0) }
+        collections = kept.map(\.ordinal)
         ordinals = Dictionary(
             properties.map { ($0.name, $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
         )
+    }
+
+    private static func filled(_ properties: [ModelProperty]) -> [Unmanaged<ModelProperty>] {
+        properties.filter { !$0.isComputed && !$0.isPrimaryKey }.map { Unmanaged.passUnretained($0) }
     }
 
     /// The type's own name, without its module and the types around it.
@@ -141,7 +152,7 @@ final class ModelClass: Sendable {
 
     /// Drops the collections that the wrappers of an accessor keep, before it is pointed at another row.
     func dropCollections(of object: ObjectBase) {
-        for property in collectionProperties { property.reset(in: object, key: property.key) }
+        for property in collectionProperties { property._withUnsafeGuaranteedRef { $0.move(in: object) } }
     }
 
     /// The property of a name.

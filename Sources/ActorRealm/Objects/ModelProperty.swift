@@ -83,6 +83,13 @@ final class ModelProperty: Sendable {
         if knowsOwner, Int32(bitPattern: key) > 0 { remember(object) }
     }
 
+    /// Makes the wrapper of an accessor that was pointed at another row drop what it holds of the last one.
+    func move(in object: ObjectBase) {
+        guard hasWrapper else { return }
+        valueType._moveWrapper(at: wrapper(in: object), of: object, key: key)
+        if knowsOwner { remember(object) }
+    }
+
     /// Tells the managed wrapper which object it is a part of.
     func remember(_ object: ObjectBase) {
         OwnerAddress.store(object, key: key, at: wrapper(in: object))

@@ -37,7 +37,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
 
     /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxedOptional(_ value: Any) -> Self? {
-        if let object = value as? Self { return object }
+        if let object = ValueReader.object(value) as? Self { return object }
         return ValueReader.makeObject(value, of: Self.self).map { unsafeDowncast($0, to: Self.self) }
     }
 

@@ -58,6 +58,7 @@ public protocol _Persistable: SendableMetatype {
     static func _storedKey(_ value: Any?) -> _Stored?
     static func _manageWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32)
     static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32)
+    static func _moveWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32)
     static func _wrapperFlags(at wrapper: UnsafeMutableRawPointer) -> UInt32
     static func _wrapperOrigin(at wrapper: UnsafeMutableRawPointer) -> String?
     static func _boxedWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase) -> Any?
@@ -114,6 +115,11 @@ extension _Persistable {
     /// Drops what a wrapper holds and gives it a key.
     public static func _resetWrapper(at wrapper: UnsafeMutableRawPointer, key: UInt32) {
         wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee = Persisted(key: key, value: nil)
+    }
+
+    /// Drops what the wrapper of an accessor holds, which was pointed at another row, or makes it follow.
+    public static func _moveWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
+        _resetWrapper(at: wrapper, key: key)
     }
 
     /// The flags of the declaration.

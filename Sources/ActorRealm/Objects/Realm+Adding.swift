@@ -19,7 +19,9 @@ extension Realm {
     /// - Precondition: A write transaction is open; with `.error`, no object has the primary key, and none the values of
     ///   unique properties (use ``insert(_:)`` to have that thrown).
     public func add(_ object: Object, update: UpdatePolicy = .error) {
-        core.attemptWrite { try bring(object, update: update) }
+        heldCore._withUnsafeGuaranteedRef { core in
+            core.attemptWrite { try core.bring(object, update: update) }
+        }
     }
 
     /// Adds several objects.
@@ -35,7 +37,8 @@ extension Realm {
     ///
     /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue`.
     public func insert(_ object: Object) throws {
-        try insertion { try bring(object, update: .error, undoes: true) }
+        let core = core
+        try insertion { try core.bring(object, update: .error, undoes: true) }
     }
 
     /// Creates an object like ``create(_:value:update:)``, and throws when one with its primary key, or with the values of
@@ -70,43 +73,7 @@ extension Realm {
         }
     }
 
-    private func bring(_ object: Object, update: UpdatePolicy, undoes: Bool = false) throws {
-        requireWrite("add")
-        if let other = object.core {
-            if other === core {
-                if object.isInvalidated {
-                    misuse("Adding a deleted or invalidated object to a Realm is not permitted.")
-                }
-                return
-            }
-            if other.isFrozen {
-                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
-            }
-            misuse(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
-            )
-        }
-        let accessor = core.requiredAccessor(for: type(of: object))
-        if update != .error, accessor.info.primaryKey == nil {
-            misuse(
-                "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
-                    + "policy."
-            )
-        }
-        let context = AddContext(core: core, policy: update, undoes: undoes)
-        guard undoes else { return try context.add(object) }
-        try context.undoing { try context.add(object) }
-    }
-
-    func requireWrite(_ operation: String) {
-        core.checkAccess()
-        if core.isInWriteTransaction { return }
-        if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
-        misuse(
-            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
-                + "realm.write { } or realm.asyncWrite { }."
-        )
-    }
+    func requireWrite(_ operation: String) { core.requireWriting(operation) }
 
     /// Creates an object in the realm from a dictionary by property name, an array in property order or another object.
     ///
@@ -142,9 +109,55 @@ extension Realm {
                     + "update policy."
             )
         }
-        if let object = value as? ObjectBase, object.isInvalidated {
+        if let object = ValueReader.object(value), object.isInvalidated {
             misuse("Object has been deleted or invalidated: it cannot be copied.")
         }
         return accessor
+    }
+}
+
+extension RealmCore {
+    /// Adds an unmanaged object to the realm.
+    fileprivate func bring(_ object: Object, update: Realm.UpdatePolicy, undoes: Bool = false) throws {
+        requireWriting("add")
+        if let other = object.core {
+            if other === self {
+                if object.isInvalidated {
+                    misuse("Adding a deleted or invalidated object to a Realm is not permitted.")
+                }
+                return
+            }
+            if other.isFrozen {
+                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
+            }
+            misuse(
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+            )
+        }
+        let accessor = requiredAccessor(for: type(of: object))
+        if update != .error, accessor.info.primaryKey == nil {
+            misuse(
+                "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
+                    + "policy."
+            )
+        }
+        guard !undoes else {
+            let context = AddContext(core: self, policy: update, undoes: true)
+            return try context.undoing { try context.add(object) }
+        }
+        let registry = registry
+        let context = registry.takeAddContext(policy: update)
+        try context.add(object)
+        registry.keep(context)
+    }
+
+    fileprivate func requireWriting(_ operation: String) {
+        checkAccess()
+        if isInWriteTransaction { return }
+        if isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
+        misuse(
+            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
+                + "realm.write { } or realm.asyncWrite { }."
+        )
     }
 }

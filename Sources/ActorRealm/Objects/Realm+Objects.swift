@@ -18,28 +18,34 @@ extension Realm {
 
     /// The object of a class with a primary key; nil when there is none.
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
-        core.checkAccess()
-        let accessor = core.requiredAccessor(for: type)
-        guard let kind = accessor.primaryKeyKind else {
-            misuse("'\(accessor.info.name)' does not have a primary key: find the object by a query.")
+        heldCore._withUnsafeGuaranteedRef { core in
+            core.checkAccess()
+            let accessor = core.requiredAccessor(for: type)
+            guard let found = accessor.row(forPrimaryKey: key) else { return nil }
+            return unsafeDowncast(accessor.makeObject(key: found), to: Element.self)
         }
-        let found: Int64?
-        // Types are compared and not cast: the usual keys cost no conversion.
-        if KeyType.self == Int.self, kind == .int {
-            let key = Int64(unsafeBitCast(key, to: Int.self))
-            found = attempt { try accessor.find(intPrimaryKey: key) }
-        } else if KeyType.self == String.self, kind == .string {
-            var key = withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: String.self) }
-            found = attempt { try key.withUTF8 { try accessor.table.findString(UnsafeRawBufferPointer($0)) } }
-        } else {
-            found = accessor.find(anyPrimaryKey: key)
-        }
-        guard let found else { return nil }
-        return unsafeDowncast(accessor.makeObject(key: found), to: Element.self)
     }
 }
 
 extension TableAccessor {
+    /// The row with a primary key; nil when there is none.
+    @inline(__always)
+    fileprivate func row<KeyType>(forPrimaryKey key: KeyType) -> Int64? {
+        guard let kind = primaryKeyKind else {
+            misuse("'\(info.name)' does not have a primary key: find the object by a query.")
+        }
+        // Types are compared and not cast: the usual keys cost no conversion.
+        if KeyType.self == Int.self, kind == .int {
+            let key = Int64(unsafeBitCast(key, to: Int.self))
+            return attempt { try find(intPrimaryKey: key) }
+        }
+        if KeyType.self == String.self, kind == .string {
+            var key = withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: String.self) }
+            return attempt { try key.withUTF8 { try table.findString(UnsafeRawBufferPointer($0)) } }
+        }
+        return find(anyPrimaryKey: key)
+    }
+
     /// The row with a primary key of any type that fits.
     @inline(never)
     fileprivate func find(anyPrimaryKey key: Any) -> Int64? {

@@ -8,8 +8,8 @@ public struct _RowWriter {
     let declared: Int
     /// The stored ordinal of the property.
     let property: Int
-    /// The operation that the write is part of; nil for the assignment of one property.
-    var context: AddContext?
+    /// The operation that the write is part of, which outlives the writer; nil for the assignment of one property.
+    unowned(unsafe) var context: AddContext?
     /// Whether equal values are left alone, so that observers do not see them as modified.
     let skipsEqual: Bool
     /// Whether the row was just made, so that its values are defaults.
@@ -26,7 +26,7 @@ public struct _RowWriter {
         self.accessor = accessor
         self.rowKey = rowKey
         self.declared = declared
-        property = accessor.ordinals[declared]
+        property = accessor.storedOrdinal(declared)
         self.context = context
         self.skipsEqual = skipsEqual
         self.isNewRow = isNewRow

@@ -49,7 +49,7 @@ final class TableAccessor {
     @exclusivity(unchecked) private var backlinks: BacklinkReader?
     @exclusivity(unchecked) private var backlinksGeneration: UInt64 = 0
     /// What looks values up in the index that was asked last.
-    @exclusivity(unchecked) private var indexReader: IndexReader?
+    @exclusivity(unchecked) private var indexReader: Unmanaged<IndexReader>?
     @exclusivity(unchecked) private var indexGeneration: UInt64 = 0
     /// An accessor that was used by an iteration which has ended; a bare address, which no mirror looks behind.
     @exclusivity(unchecked) private var spare: UnsafeMutableRawPointer?
@@ -57,6 +57,9 @@ final class TableAccessor {
     let keepsNoCollections: Bool
     private let slotCount: Int
     private let template: ObjectBase?
+    /// The same, where its references are not counted.
+    private let templateAddress: UnsafeRawPointer?
+    private let wrappersKnowOwner: Bool
 
     var type: ObjectBase.Type { info.type }
 
@@ -109,6 +112,8 @@ final class TableAccessor {
         } else {
             template = nil
         }
+        wrappersKnowOwner = info.wrappersKnowOwner
+        templateAddress = template.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
         template?.tableAccessor = self
         state.pointee.accessor = Unmanaged.passUnretained(self)
         readColumns()
@@ -119,6 +124,7 @@ final class TableAccessor {
         columnsConfiguration = table.configurationCount
         for (declared, ordinal) in ordinals.enumerated() {
             columns[declared] = KnownColumn(
+                ordinal: Int32(ordinal),
                 column: Int32(table.column(ordinal)),
                 kind: table.columnKind(ordinal).rawValue,
                 isNullable: table.isNullable(ordinal)
@@ -126,8 +132,13 @@ final class TableAccessor {
         }
     }
 
+    /// The stored ordinal of a property.
+    @inline(__always)
+    func storedOrdinal(_ declared: Int) -> Int { Int(columns[declared].ordinal) }
+
     /// Where a property lies in a leaf.
     private struct KnownColumn {
+        var ordinal: Int32 = -1
         var column: Int32 = -1
         var kind: UInt8 = 0
         var isNullable = false
@@ -142,6 +153,7 @@ final class TableAccessor {
 
     deinit {
         if let spare { Unmanaged<ObjectBase>.fromOpaque(spare).release() }
+        indexReader?.release()
         state.pointee.slots.deallocate()
         state.deallocate()
         views.deallocate()
@@ -200,12 +212,8 @@ final class TableAccessor {
     /// - Returns: An accessor that nobody else holds.
     func makeObject(key: Int64, at location: RowLocation? = nil) -> ObjectBase {
         let object: ObjectBase
-        if let template {
-            let memory = crealm_clone_object(
-                Unmanaged.passUnretained(template).toOpaque(),
-                instanceSize,
-                alignmentMask
-            )
+        if let templateAddress {
+            let memory = crealm_clone_object(templateAddress, instanceSize, alignmentMask)
             object = Unmanaged<ObjectBase>.fromOpaque(memory.unsafelyUnwrapped).takeRetainedValue()
         } else {
             object = info.type.init()
@@ -213,7 +221,7 @@ final class TableAccessor {
             object.tableState = state
             object.tableAccessor = self
         }
-        if info.wrappersKnowOwner {
+        if wrappersKnowOwner {
             for property in info.properties { property.remember(object) }
         }
         object.core = core
@@ -338,11 +346,15 @@ final class TableAccessor {
             return try find(intPrimaryKey: key)
         }
         let generation = state.pointee.generation.pointee
-        if let indexReader, indexGeneration == generation, indexReader.property == equality.property {
-            return try indexReader.firstKey(equalTo: equality.value)
+        if let indexReader, indexGeneration == generation {
+            let isThis = indexReader._withUnsafeGuaranteedRef { $0.property == equality.property }
+            if isThis {
+                return try indexReader._withUnsafeGuaranteedRef { try $0.firstKey(equalTo: equality.value) }
+            }
         }
         let reader = try IndexReader(equality.property, of: table)
-        indexReader = reader
+        indexReader?.release()
+        indexReader = Unmanaged.passRetained(reader)
         indexGeneration = generation
         return try reader.firstKey(equalTo: equality.value)
     }
@@ -413,9 +425,10 @@ final class TableAccessor {
     }
 
     /// What a typed query asks of an index alone; nil when that is not so.
-    func equality(_ path: KnownPath, _ value: PredicateValue) -> IndexedEquality? {
-        guard path.root == type, path.declared >= 0 else { return nil }
-        return IndexedEquality(ordinals[path.declared], value, table: table)
+    func equality(_ path: Unmanaged<KnownPath>, _ value: PredicateValue) -> IndexedEquality? {
+        let (root, declared) = path._withUnsafeGuaranteedRef { ($0.root, $0.declared) }
+        guard root == type, declared >= 0 else { return nil }
+        return IndexedEquality(storedOrdinal(declared), value, table: table)
     }
 
     /// The stored ordinal of the indexed property whose value a format asks for, where that is remembered.

@@ -6,13 +6,38 @@ enum ValueReader {
     static func isNull(_ value: Any) -> Bool {
         if isPlain(value) { return false }
         if let optional = value as? any NilTestable { return optional.isNil }
-        return String(describing: type(of: value)) == "NSNull"
+        return isNullObject(value)
     }
 
     /// Whether the value is of one of the usual types, which need no search for nested optionals.
     private static func isPlain(_ value: Any) -> Bool {
         let type = type(of: value)
         return type == Int.self || type == String.self || type == Double.self || type == Bool.self
+            || type == Date.self || type == [String: Any].self || type == [Any].self
+    }
+
+    /// Whether the value is Foundation's NSNull; names are compared last, for they are made.
+    private static func isNullObject(_ value: Any) -> Bool {
+        let type = type(of: value)
+        guard type is AnyClass, !(type is ObjectBase.Type) else { return false }
+        return String(describing: type) == "NSNull"
+    }
+
+    /// The model object that a value is; nil for all other values.
+    ///
+    /// Where Foundation is loaded, a plain cast of a dictionary, an array or a date to a class makes a Foundation object of
+    /// it first, which costs more than everything else that is done with it.
+    static func object(_ value: Any) -> ObjectBase? {
+        if isPlain(value) { return nil }
+        let type = type(of: value)
+        if type is AnyClass || type == AnyHashable.self { return value as? ObjectBase }
+        return (value as? any NilTestable)?.content.flatMap { object($0) }
+    }
+
+    /// Whether an object can be made of the value: whether it is a dictionary by property name, or an array.
+    static func isComposite(_ value: Any) -> Bool {
+        let type = type(of: value)
+        return type == [String: Any].self || type == [Any].self || value is [String: Any?] || value is [Any?]
     }
 
     /// The value without the optional layers that `Any` may have swallowed.
@@ -20,7 +45,7 @@ enum ValueReader {
         guard let value else { return nil }
         if isPlain(value) { return value }
         guard let optional = value as? any NilTestable else {
-            return String(describing: type(of: value)) == "NSNull" ? nil : value
+            return isNullObject(value) ? nil : value
         }
         return unwrap(optional.content)
     }
@@ -73,7 +98,7 @@ enum ValueReader {
     /// - Returns: One entry per property: nil where nothing is given, `.some(nil)` where null is.
     static func values(of value: Any, for info: ModelClass) -> [Any??]? {
         var result = [Any??](repeating: nil, count: info.properties.count)
-        if let object = value as? ObjectBase {
+        if let object = object(value) {
             let source = object.modelClass
             for property in info.properties where !property.isComputed {
                 if let other = source.property(property.name) {
@@ -90,7 +115,7 @@ enum ValueReader {
             }
             return result
         }
-        if let dictionary = value as? [String: Any?] {
+        if type(of: value) != [Any].self, let dictionary = value as? [String: Any?] {
             for property in info.properties where !property.isComputed {
                 if let given = dictionary[property.name] ?? dictionary[property.columnName] {
                     result[property.ordinal] = .some(unwrap(given))
@@ -98,7 +123,7 @@ enum ValueReader {
             }
             return result
         }
-        if let array = value as? [Any?] {
+        if let array = anys(value) {
             let stored = info.properties.filter { !$0.isComputed }
             if array.count > stored.count {
                 misuse(
@@ -111,9 +136,15 @@ enum ValueReader {
         return nil
     }
 
+    /// The elements of an array, which may be optional.
+    private static func anys(_ value: Any) -> [Any?]? {
+        if type(of: value) == [Any].self, let array = value as? [Any] { return array.map { $0 } }
+        return value as? [Any?]
+    }
+
     /// The elements of a list or an array.
     static func elements(of value: Any) -> [Any?]? {
-        if let array = value as? [Any?] { return array.map { unwrap($0) } }
+        if let array = anys(value) { return array.map { unwrap($0) } }
         guard let collection = value as? any RealmCollection else { return plainElements(of: value) }
         func boxed<Elements: RealmCollection>(_ elements: Elements) -> [Any?] {
             var result: [Any?] = []
@@ -161,8 +192,8 @@ enum ValueReader {
 
     /// Makes an unmanaged object of a class from an object, a dictionary or an array; nil for anything else.
     static func makeObject(_ value: Any, of type: ObjectBase.Type) -> ObjectBase? {
-        if let object = value as? ObjectBase { return Swift.type(of: object) == type ? object : nil }
-        guard value is [String: Any?] || value is [Any?] else { return nil }
+        if let object = object(value) { return Swift.type(of: object) == type ? object : nil }
+        guard isComposite(value) else { return nil }
         let object = type.init()
         assign(value, to: object)
         return object

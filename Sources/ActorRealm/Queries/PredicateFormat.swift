@@ -80,7 +80,7 @@ enum PredicateFormat {
     /// The embedded object that a value is, or is stored as, unless it has a row; nil for all other values.
     static func embedded(_ argument: Any) -> EmbeddedObject? {
         guard let argument = ValueReader.unwrap(argument) else { return nil }
-        if let object = argument as? EmbeddedObject { return object.core == nil ? object : nil }
+        if let object = ValueReader.object(argument) as? EmbeddedObject { return object.core == nil ? object : nil }
         guard let custom = argument as? any _CustomPersistable else { return nil }
         func persisted<Value: _CustomPersistable>(_ value: Value) -> EmbeddedObject? {
             value.persistableValue as? EmbeddedObject
@@ -99,8 +99,7 @@ enum PredicateFormat {
         default: break
         }
         guard let argument = ValueReader.unwrap(argument) else { return .null }
-        switch argument {
-        case let object as ObjectBase:
+        if let object = ValueReader.object(argument) {
             guard let owner = object.core, let accessor = object.tableAccessor else {
                 throw QueryError("Only managed objects can be compared in a query: add the object to a Realm first.")
             }
@@ -108,6 +107,8 @@ enum PredicateFormat {
                 throw QueryError("Object must be from the Realm being queried: it belongs to another file.")
             }
             return .object(className: accessor.info.name, key: object.rowKey)
+        }
+        switch argument {
         case let any as AnyRealmValue: return try value(any.content, in: core)
         case let scalar as any _Scalar:
             func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }

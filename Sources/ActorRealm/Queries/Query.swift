@@ -28,7 +28,7 @@ public struct Query<T> {
         }
         if Value.self == Int.self { return .value(.int(Int64(unsafeBitCast(value, to: Int.self)))) }
         if let embedded = PredicateFormat.embedded(value) { return .embedded(embedded) }
-        if let objects = ValueReader.unwrap(value), objects is ObjectBase || objects is AnyRealmValue {
+        if let objects = ValueReader.unwrap(value), ValueReader.object(objects) != nil || objects is AnyRealmValue {
             return .objects(objects)
         }
         return .value(attempt { try PredicateFormat.value(value) })

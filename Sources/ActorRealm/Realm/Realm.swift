@@ -28,6 +28,13 @@ public final class Realm {
         return lastCore
     }
 
+    /// The same, not counted: counting references of a core, which others hold weakly, costs more than of other objects.
+    @inline(__always)
+    var heldCore: Unmanaged<RealmCore> {
+        if lastCore.lifecycle == .invalidated { readAnew() }
+        return Unmanaged.passUnretained(lastCore)
+    }
+
     init(core: RealmCore) {
         lastCore = core
     }

@@ -194,8 +194,10 @@ extension _CollectionBacking {
     @usableFromInline
     func firstKey() -> Int64? {
         checkReading()
+        if let equality, refinement == nil, let reader {
+            return attempt { try reader._withUnsafeGuaranteedRef { try $0.firstKey(equality) } }
+        }
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
-        if let equality, refinement == nil, let elements { return attempt { try elements.firstKey(equality) } }
         if let known = withCache({ $0.keys }) { return known.first }
         if let order = withCache({ $0.order }) { return order.count > 0 ? order[0] : nil }
         let steps = steps
@@ -208,9 +210,6 @@ extension _CollectionBacking {
         }
         return keys().first
     }
-
-    /// Whether the elements are objects.
-    @usableFromInline var hasObjects: Bool { elements != nil }
 
     /// The key at a position that must exist.
     func key(at index: Int) -> Int64 {
@@ -267,7 +266,9 @@ extension _CollectionBacking {
     }
 
     /// An object of the collection.
-    func object(forKey key: Int64) -> ObjectBase { elements.unsafelyUnwrapped.makeObject(key: key) }
+    func object(forKey key: Int64) -> ObjectBase {
+        reader.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.makeObject(key: key) }
+    }
 }
 
 /// Traps for a position that does not exist.

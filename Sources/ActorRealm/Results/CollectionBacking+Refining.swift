@@ -22,8 +22,8 @@ extension _CollectionBacking {
     /// The objects for which a condition of a typed query holds.
     @usableFromInline
     func filtered(_ condition: Query<Bool>) -> _CollectionBacking {
-        if case .memberEquals(let member, let value) = condition.node,
-            let equality = wholeTable?.equality(member._withUnsafeGuaranteedRef { $0 }, value)
+        if case .memberEquals(let member, let value) = condition.node, isWholeTable, let reader,
+            let equality = reader._withUnsafeGuaranteedRef({ $0.equality(member, value) })
         {
             return narrowed(to: equality)
         }
@@ -33,7 +33,7 @@ extension _CollectionBacking {
     /// The objects of the class that an index leads to.
     private func narrowed(to equality: IndexedEquality) -> _CollectionBacking {
         core.checkAccess()
-        return _CollectionBacking(core: core, elements: elements, shape: shape, source: source, equality: equality)
+        return _CollectionBacking(self, narrowedTo: equality)
     }
 
     /// The objects for which a predicate in the string language holds, with the steps that stand behind it.

@@ -1,3 +1,4 @@
+import CRealmShims
 import RealmModel
 import RealmQuery
 import RealmStorage
@@ -10,9 +11,13 @@ public final class _CollectionBacking {
     let core: RealmCore
     /// The class of the elements; nil for values.
     unowned(unsafe) let elements: TableAccessor?
+    /// The same, for paths where counting a reference would be felt.
+    let reader: Unmanaged<TableAccessor>?
+    /// Whether the elements are objects.
+    @usableFromInline let hasObjects: Bool
     /// The shape of the elements.
     let shape: _PropertyShape
-    let source: Source
+    @exclusivity(unchecked) private(set) var source: Source
     /// The filter when an index alone answers the usual questions.
     let equality: IndexedEquality?
     /// Everything else that is asked of the source; nil where that is nothing.
@@ -20,6 +25,8 @@ public final class _CollectionBacking {
     /// The filter, compiled; with an equality, when a question was asked that the index does not answer.
     @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
     @exclusivity(unchecked) private var cache = Cache()
+    /// A cursor over links that has come to its end: the next iteration uses it again.
+    @exclusivity(unchecked) private var spareCursor: Unmanaged<_CollectionCursor>?
     /// Guards the cache of a frozen collection, which several threads may read.
     private let lock = Mutex(())
 
@@ -75,11 +82,27 @@ public final class _CollectionBacking {
     ) {
         self.core = core
         self.elements = elements
+        reader = elements.map { Unmanaged.passUnretained($0) }
+        hasObjects = elements != nil
         self.shape = shape
         self.source = source
         self.equality = equality
         refinement = nil
     }
+
+    /// Those of all objects of a class that an index leads to.
+    init(_ all: _CollectionBacking, narrowedTo equality: IndexedEquality) {
+        core = all.core
+        elements = all.elements
+        reader = all.reader
+        hasObjects = all.hasObjects
+        shape = all.shape
+        source = .table
+        self.equality = equality
+        refinement = nil
+    }
+
+    deinit { spareCursor?.release() }
 
     /// The elements of a source with a filter and steps behind it.
     init(
@@ -92,6 +115,8 @@ public final class _CollectionBacking {
     ) throws {
         self.core = core
         self.elements = elements
+        reader = elements.map { Unmanaged.passUnretained($0) }
+        hasObjects = elements != nil
         self.shape = shape
         self.source = source
         refinement = predicate == nil && steps.isEmpty ? nil : try Refinement(predicate, steps, elements)
@@ -160,6 +185,30 @@ public final class _CollectionBacking {
     var isLinks: Bool {
         guard refinement == nil, case .backlinks = source else { return false }
         return true
+    }
+
+    /// Turns into the links to another row of the same class, which an accessor was pointed at; false when these are
+    /// no such links.
+    ///
+    /// The caller is the only one who holds them.
+    func follow(_ object: ObjectBase) -> Bool {
+        guard refinement == nil, case .backlinks(let accessor, _, let property) = source else { return false }
+        source = .backlinks(accessor, key: object.rowKey, property: property)
+        cache.generation = .max
+        return true
+    }
+
+    /// Keeps a cursor for the next iteration.
+    func keepSpare(_ cursor: _CollectionCursor) {
+        if spareCursor == nil { spareCursor = Unmanaged.passRetained(cursor) }
+    }
+
+    /// The cursor that was kept, if nobody else holds it.
+    @inline(__always)
+    func takeSpareCursor() -> _CollectionCursor? {
+        guard let cursor = spareCursor, crealm_is_sole_reference(cursor.toOpaque()) != 0 else { return nil }
+        spareCursor = nil
+        return cursor.takeRetainedValue()
     }
 
     /// Calls a function with the keys of all that link to a row, which are not kept.

@@ -7,7 +7,11 @@ import RealmStorage
 /// It goes over the elements that the collection had at its start, in spite of writes made meanwhile. An accessor that
 /// nobody kept is pointed at the next row instead of making another.
 public final class _CollectionCursor {
-    @usableFromInline let backing: _CollectionBacking
+    private let heldBacking: Unmanaged<_CollectionBacking>
+    /// Whether the backing is held: over links only until the end is met, since the cursor is kept by it from then on.
+    @exclusivity(unchecked) private var holdsBacking = true
+    /// The collection, while it is held.
+    @usableFromInline var backing: _CollectionBacking { heldBacking.takeUnretainedValue() }
     /// The class of the objects, which lives as long as the backing: not counted, since that costs more than a step.
     private let accessor: Unmanaged<TableAccessor>?
     /// The accessor handed out last, if it may be used again.
@@ -17,17 +21,21 @@ public final class _CollectionCursor {
     private let hasCollections: Bool
 
     private let generationWord: UnsafeMutablePointer<UInt64>
-    private let access: UnsafeMutablePointer<RealmAccessState>
+    @exclusivity(unchecked) private var access: UnsafeMutablePointer<RealmAccessState>
 
     // Over keys or values: the first keys lie here, if they were not read before.
     @exclusivity(unchecked) private var firstKeys = InlineArray<8, Int64>(repeating: 0)
     @exclusivity(unchecked) private var keys: [Int64] = []
+    /// Whether the keys lie in the array.
+    @exclusivity(unchecked) private var usesArray = false
     @exclusivity(unchecked) private var keyCount = 0
     private var values: [StoredValue] = []
     @exclusivity(unchecked) private var position = 0
 
     // Over the leaves, of a whole table or to find the rows of ascending keys.
     private let isScan: Bool
+    /// Whether the backing keeps the cursor after the end.
+    private let isKept: Bool
     @exclusivity(unchecked) private var leaves: LeafCursor?
     @exclusivity(unchecked) private var leaf: LeafView?
     @exclusivity(unchecked) private var rowCount = 0
@@ -42,15 +50,21 @@ public final class _CollectionCursor {
     /// A cursor over a collection; nil over one that was emptied.
     @usableFromInline
     static func over(_ backing: _CollectionBacking) -> _CollectionCursor? {
-        backing.isEmptied ? nil : _CollectionCursor(backing)
+        if backing.isEmptied { return nil }
+        if let spare = backing.takeSpareCursor() {
+            spare.begin(backing)
+            return spare
+        }
+        return _CollectionCursor(backing)
     }
 
     init(_ backing: _CollectionBacking) {
-        self.backing = backing
+        heldBacking = Unmanaged.passRetained(backing)
         let elements = backing.elements
         accessor = elements.map { Unmanaged.passUnretained($0) }
         backing.core.checkAccess()
         isScan = backing.isWholeTable
+        isKept = backing.isLinks && !backing.core.isFrozen
         reuses = elements?.info.isClonable ?? false
         hasCollections = !(elements?.keepsNoCollections ?? true)
         generationWord = backing.core.model.generation
@@ -67,6 +81,7 @@ public final class _CollectionCursor {
             } else {
                 keys = backing.keys()
                 keyCount = keys.count
+                usesArray = true
             }
         } else {
             values = backing.values()
@@ -74,6 +89,50 @@ public final class _CollectionCursor {
     }
 
     deinit {
+        returnCurrent()
+        if holdsBacking { heldBacking.release() }
+    }
+
+    /// Begins another iteration over links, whose backing kept the cursor.
+    private func begin(_ backing: _CollectionBacking) {
+        backing.core.checkAccess()
+        _ = heldBacking.retain()
+        holdsBacking = true
+        access = backing.core.access
+        generation = generationWord.pointee
+        leaf = nil
+        position = 0
+        keyCount = 0
+        if usesArray {
+            keys = []
+            usesArray = false
+        }
+        backing.forEachLink { appendKey($0) }
+    }
+
+    /// At the end of an iteration over links: the backing keeps the cursor, and not the other way round.
+    @inline(never)
+    private func finish() {
+        guard isKept, holdsBacking else { return }
+        returnCurrent()
+        current = nil
+        holdsBacking = false
+        // Whoever asks once more gets nothing, even when the realm is gone by then.
+        access = Self.noAccess
+        heldBacking._withUnsafeGuaranteedRef { $0.keepSpare(self) }
+        heldBacking.release()
+    }
+
+    /// What lets every thread pass.
+    // Written here once, and never again.
+    nonisolated(unsafe) private static let noAccess: UnsafeMutablePointer<RealmAccessState> = {
+        let access = UnsafeMutablePointer<RealmAccessState>.allocate(capacity: 1)
+        access.initialize(to: RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: 0))
+        return access
+    }()
+
+    /// Gives the accessor that was handed out last back to its class, if nobody else holds it.
+    private func returnCurrent() {
         guard let current else { return }
         // The last reference may go away on any thread; what the realm keeps is touched only on the one that reads it.
         let state = access.pointee
@@ -89,10 +148,13 @@ public final class _CollectionCursor {
 
     @inline(__always)
     private func appendKey(_ key: Int64) {
-        if keyCount < firstKeys.count, keys.isEmpty {
+        if keyCount < firstKeys.count {
             firstKeys[keyCount] = key
         } else {
-            if keys.isEmpty { for index in 0..<keyCount { keys.append(firstKeys[index]) } }
+            if !usesArray {
+                usesArray = true
+                for index in 0..<keyCount { keys.append(firstKeys[index]) }
+            }
             keys.append(key)
         }
         keyCount &+= 1
@@ -100,7 +162,7 @@ public final class _CollectionCursor {
 
     @inline(__always)
     private func key(at position: Int) -> Int64 {
-        keys.isEmpty ? firstKeys[position] : keys[position]
+        usesArray ? keys[position] : firstKeys[position]
     }
 
     /// The next value of a collection of values.
@@ -139,7 +201,7 @@ public final class _CollectionCursor {
     @inline(__always)
     private func checkAccess() {
         #if DEBUG
-        backing.core.checkAccess()
+        if holdsBacking { backing.core.checkAccess() }
         #else
         let state = access.pointee
         if _slowPath((crealm_thread_word() ^ state.ownerThread) & state.threadMask != 0) {
@@ -151,7 +213,10 @@ public final class _CollectionCursor {
     @inline(never)
     private func nextObjectSlowly() -> ObjectBase? {
         if isScan { return nextInTable() }
-        guard position < keyCount, let accessor else { return nil }
+        guard position < keyCount, let accessor else {
+            finish()
+            return nil
+        }
         let key = key(at: position)
         position &+= 1
         if generationWord.pointee != generation {

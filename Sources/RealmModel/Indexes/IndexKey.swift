@@ -157,9 +157,14 @@ enum IndexKey {
     /// The row key whose short form a cursor's key ends in.
     @inline(__always)
     static func rowKey(at cursor: borrowing ByteTreeCursor) -> Int64 {
-        let end = cursor.lastEightBytes
+        shortRowKey(cursor.lastEightBytes) ?? longRowKey(at: cursor)
+    }
+
+    /// The row key whose short form the last eight bytes of a key end in; nil for one that is longer.
+    @inline(__always)
+    static func shortRowKey(_ end: UInt64) -> Int64? {
         let code = end & 7
-        if _slowPath(code == 7) { return longRowKey(at: cursor) }
+        if _slowPath(code == 7) { return nil }
         return Int64(truncatingIfNeeded: (end & (1 &<< (8 &* code &+ 13) &- 1)) &>> 3)
     }
 

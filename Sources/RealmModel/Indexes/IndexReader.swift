@@ -32,8 +32,11 @@ package final class IndexReader {
 
     /// The first row, in key order, with a value.
     package func firstKey(equalTo value: StoredValue) throws -> Int64? {
-        if case .string(var text) = value {
-            return try text.withUTF8 { try firstKey(equalTo: .bytes(UnsafeRawBufferPointer($0))) }
+        if case .string(let text) = value {
+            let found = try text.utf8.withContiguousStorageIfAvailable {
+                try firstKey(equalTo: .bytes(UnsafeRawBufferPointer($0)))
+            }
+            if let found { return found }
         }
         return try value.withBorrowed { try firstKey(equalTo: $0) }
     }
@@ -52,8 +55,8 @@ package final class IndexReader {
         _ value: BorrowedValue
     ) throws(StorageError) -> Int64? {
         var isOnEntry = try cursor.seek(prefix)
-        while isOnEntry, cursor.hasPrefix(prefix) {
-            let key = IndexKey.rowKey(at: cursor)
+        while isOnEntry, let end = cursor.lastEightBytes(behind: prefix) {
+            let key = IndexKey.shortRowKey(end) ?? IndexKey.rowKey(at: cursor)
             if try table.isMatch(key, property, value, slot) { return key }
             isOnEntry = try cursor.next()
         }

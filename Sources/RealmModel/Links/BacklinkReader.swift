@@ -55,16 +55,17 @@ package final class BacklinkReader {
         _ body: (Int64) -> Void
     ) throws(StorageError) -> Bool {
         let prefix = UnsafeRawBufferPointer(start: prefix, count: 8)
-        if !isOnEntry || !cursor.hasPrefix(prefix) {
+        var found = isOnEntry ? cursor.lastEightBytes(behind: prefix) : nil
+        if found == nil {
             guard try cursor.seek(prefix) else { return false }
-            guard cursor.hasPrefix(prefix) else { return true }
+            found = cursor.lastEightBytes(behind: prefix)
         }
-        repeat {
-            let originKey = Int64(bitPattern: cursor.lastEightBytes)
+        while let originKey = found {
             let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value)
-            for _ in 0..<count { body(originKey) }
+            for _ in 0..<count { body(Int64(bitPattern: originKey)) }
             guard try cursor.next() else { return false }
-        } while cursor.hasPrefix(prefix)
+            found = cursor.lastEightBytes(behind: prefix)
+        }
         return true
     }
 }

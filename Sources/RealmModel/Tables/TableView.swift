@@ -30,9 +30,9 @@ package final class TableView {
     /// The unique indexes among them, the primary key's left out.
     private(set) var uniqueSources: [TreeSource] = []
     /// Per tree: the rows from this key on are not in it yet (see `TableView+Deferring`).
-    private(set) var pendingFrom: UnsafeMutablePointer<Int64>
+    @exclusivity(unchecked) private(set) var pendingFrom: UnsafeMutablePointer<Int64>
     /// Per tree: whether it lags behind in another way.
-    private(set) var lagsBehind: UnsafeMutablePointer<Bool>
+    @exclusivity(unchecked) private(set) var lagsBehind: UnsafeMutablePointer<Bool>
     /// Per tree: what is to become of entries of rows below `pendingFrom`.
     var pendingChanges: [PendingChanges?] = []
     /// By tree: entries of rows below `pendingFrom` that have been put aside, sorted.
@@ -54,25 +54,25 @@ package final class TableView {
     /// Whether earlier transactions of the group left something unsealed in it.
     var wasDirty = false
     /// Whether that has to be sealed before one of its rows is changed.
-    var mustSettle = false
+    @exclusivity(unchecked) var mustSettle = false
     /// What it was sealed to.
     var settledTree: ClusterTree?
     /// The roots outside the transaction, to be read again when it ends.
     private var savedClusters: ClusterTree?
     private var savedTrees: [ByteTree] = []
     /// Rows from this key on were created by the open transaction.
-    var firstNewKey = Int64.max
+    @exclusivity(unchecked) var firstNewKey = Int64.max
     /// A row that is known to exist in the open transaction, -1 for none.
-    var liveKey: Int64 = -1
+    @exclusivity(unchecked) var liveKey: Int64 = -1
     /// The number of rows that may wait for their index entries; a power of two.
-    var pendingRowLimit: Int64 = 1 << 20
+    @exclusivity(unchecked) var pendingRowLimit: Int64 = 1 << 20
     /// The greatest int primary key, pending ones included, while `knowsMaximum`.
-    var maximumPrimaryKey = Int64.min
-    var knowsMaximum = false
+    @exclusivity(unchecked) var maximumPrimaryKey = Int64.min
+    @exclusivity(unchecked) var knowsMaximum = false
     /// What the open transaction has checked of the unique indexes; nil where there are none.
-    var uniqueness: Uniqueness?
+    @exclusivity(unchecked) var uniqueness: Uniqueness?
     /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
-    package private(set) var configurationCount = 0
+    @exclusivity(unchecked) package private(set) var configurationCount = 0
 
     init(
         model: ModelView,

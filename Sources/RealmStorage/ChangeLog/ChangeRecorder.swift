@@ -17,9 +17,10 @@ package final class ChangeRecorder {
         }
     }
 
-    private var tables: [UInt32: Table] = [:]
-    private var currentID: UInt32 = .max
-    private var current = Table()
+    // Unchecked: nothing that changes them calls back, and each write of a row comes by here.
+    @exclusivity(unchecked) private var tables: [UInt32: Table] = [:]
+    @exclusivity(unchecked) private var currentID: UInt32 = .max
+    @exclusivity(unchecked) private var current = Table()
 
     package init() {}
 

@@ -190,6 +190,16 @@ package struct ByteTreeCursor {
         return number
     }
 
+    /// The last eight bytes of the key, as `lastEightBytes`, when it starts with the given bytes; nil when it does not.
+    ///
+    /// It is mutating so that the cursor, which is large, is not copied to be asked.
+    package mutating func lastEightBytes(behind prefix: UnsafeRawBufferPointer) -> UInt64? {
+        guard index < count, leaf.key(at: index, startsWith: KeyBytes(prefix)) else { return nil }
+        let suffix = leaf.suffix(at: index)
+        guard _fastPath(suffix.count >= 8) else { return lastEightBytes }
+        return UInt64(bigEndian: (suffix.start + (suffix.count &- 8)).loadUnaligned(as: UInt64.self))
+    }
+
     /// A byte of the key, counted from its end; 0 beyond its start.
     package func byte(fromEnd distance: Int) -> UInt8 {
         let suffix = leaf.suffix(at: index)
@@ -203,11 +213,7 @@ package struct ByteTreeCursor {
 
     /// Whether the key starts with the given bytes.
     package func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
-        guard isValid else { return false }
-        let wanted = KeyBytes(prefix)
-        let shared = leaf.prefix
-        if wanted.count <= shared.count { return shared.starts(with: wanted) }
-        return wanted.starts(with: shared) && leaf.suffix(at: index).starts(with: wanted.dropFirst(shared.count))
+        isValid && leaf.key(at: index, startsWith: KeyBytes(prefix))
     }
 
     /// Whether the key is below a bound.

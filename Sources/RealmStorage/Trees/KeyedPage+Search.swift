@@ -14,6 +14,14 @@ extension KeyedPage {
         return isEqual ? index : index &- 1
     }
 
+    /// Whether the key of an entry starts with some bytes.
+    @inline(__always)
+    func key(at index: Int, startsWith wanted: KeyBytes) -> Bool {
+        let shared = prefix
+        if wanted.count <= shared.count { return shared.starts(with: wanted) }
+        return wanted.starts(with: shared) && suffix(at: index).starts(with: wanted.dropFirst(shared.count))
+    }
+
     @inline(__always)
     private func search(_ key: KeyBytes, from start: Int) -> (index: Int, isEqual: Bool) {
         let prefix = prefix

@@ -47,6 +47,24 @@ import Testing
         #expect(lists == ["age", "nicknames"])
     }
 
+    @Test func `what one addition was told does not hold for the next one`() throws {
+        let realm = try memoryRealm()
+        try realm.write {
+            realm.add(Keeper(id: 1, name: "Ann"))
+            realm.add(Keeper(id: 1, name: "Bea"), update: .modified)
+            #expect(throws: Realm.Error.self) { try realm.insert(Keeper(id: 1, name: "Cy")) }
+            let nested = Keeper(id: 2)
+            nested.boss = Keeper(id: 3)
+            nested.boss?.favourite = Puppy(value: ["name": "Rex"])
+            realm.add(nested)
+            realm.add(Keeper(id: 4, name: "Dee"))
+            realm.add(Keeper(id: 1, name: "Eve"), update: .all)
+        }
+        #expect(realm.objects(Keeper.self).map(\.id) == [1, 2, 3, 4])
+        #expect(realm.objects(Keeper.self).map(\.name) == ["Eve", "nobody", "nobody", "Dee"])
+        #expect(realm.objects(Puppy.self).count == 1)
+    }
+
     @Test func `all writes everything that is given`() async throws {
         let names = try await changes { realm in
             realm.create(

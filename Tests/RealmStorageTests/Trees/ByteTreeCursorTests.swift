@@ -77,9 +77,11 @@ import Testing
             #expect(cursor.lastEightBytes == key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
             for length in 0...key.count {
                 #expect(key.prefix(length).withUnsafeBytes { cursor.hasPrefix($0) })
+                let end = key.prefix(length).withUnsafeBytes { cursor.lastEightBytes(behind: $0) }
+                #expect(end == cursor.lastEightBytes)
                 #expect(
                     !(key.prefix(length) + [key.count > length ? key[length] ^ 1 : 0])
-                        .withUnsafeBytes { cursor.hasPrefix($0) }
+                        .withUnsafeBytes { cursor.lastEightBytes(behind: $0) != nil || cursor.hasPrefix($0) }
                 )
             }
             for _ in 0..<3 {

@@ -140,11 +140,11 @@ extension LinkingObjects: _Persistable {
     public static func _moveWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, key: UInt32) {
         let pointer = wrapper.assumingMemoryBound(to: Persisted<LinkingObjects>.self)
         guard case .some = pointer.pointee.value else { return }
-        // The first property is the backing; it is looked at without being counted, since it is to have no other holder.
-        let address = withUnsafePointer(to: &pointer.pointee.value) {
-            UnsafeRawPointer($0).load(as: UnsafeRawPointer?.self)
-        }
-        if let address, crealm_is_sole_reference(address) != 0 {
+        // Behind the wrapper's two words stands the backing, the first property. It is looked at without being counted,
+        // since it is to have no other holder, and without asking how the generic types lie in memory.
+        if let address = wrapper.load(fromByteOffset: 8, as: UnsafeRawPointer?.self),
+            crealm_is_sole_reference(address) != 0
+        {
             let backing = Unmanaged<_CollectionBacking>.fromOpaque(address)
             if backing._withUnsafeGuaranteedRef({ $0.follow(object) }) { return }
         }

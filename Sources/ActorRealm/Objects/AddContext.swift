@@ -184,7 +184,9 @@ class AddContext {
     }
 
     private static func manage(_ item: Pending) {
-        for property in item.accessor.info.properties { property.manage(in: item.object) }
+        for property in item.accessor.info.heldProperties {
+            property._withUnsafeGuaranteedRef { $0.manage(in: item.object) }
+        }
     }
 
     /// Takes back the rows that were made.

@@ -9,9 +9,9 @@ final class ModelClass: Sendable {
     let name: String
     /// In declaration order, those of superclasses first.
     let properties: [ModelProperty]
+    /// The same, which live as long as the class: that they are not counted matters to each object that is added.
+    let heldProperties: [Unmanaged<ModelProperty>]
     /// Those that are written when an object is added, in this order: all but the primary key and computed ones.
-    ///
-    /// They live as long as the class; that they are not counted matters to each object that is added.
     let filledProperties: [Unmanaged<ModelProperty>]
     let primaryKey: Int?
     let isEmbedded: Bool
@@ -51,6 +51,7 @@ final class ModelClass: Sendable {
         type = DynamicObject.self
         self.name = name
         self.properties = properties
+        heldProperties = properties.map { Unmanaged.passUnretained($0) }
         filledProperties = Self.filled(properties)
         self.isEmbedded = isEmbedded
         isDynamic = true
@@ -127,6 +128,7 @@ final class ModelClass: Sendable {
             return true
         }
         self.properties = properties
+        heldProperties = properties.map { Unmanaged.passUnretained($0) }
         filledProperties = Self.filled(properties)
         primaryKey = properties.firstIndex { $0.isPrimaryKey }
         isClonable = others == 0

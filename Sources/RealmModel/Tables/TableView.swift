@@ -72,7 +72,9 @@ package final class TableView {
     /// What the open transaction has checked of the unique indexes; nil where there are none.
     @exclusivity(unchecked) var uniqueness: Uniqueness?
     /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
-    @exclusivity(unchecked) package private(set) var configurationCount = 0
+    package var configurationCount: Int { configurations }
+    // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
+    @exclusivity(unchecked) private var configurations = 0
 
     init(
         model: ModelView,
@@ -102,7 +104,7 @@ package final class TableView {
 
     /// Takes over a class as stored, at first and when another process changed the schema.
     func configure(_ schema: ClassSchema, in database: DatabaseSchema) {
-        configurationCount += 1
+        configurations += 1
         slots.deallocate()
         trees.deallocate()
         pendingFrom.deallocate()

@@ -117,7 +117,8 @@ struct Options {
     }
 
     private static let names: Set<String> = [
-        "--rows", "--heavy", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin", "--growth",
+        "--rows", "--heavy", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
+        "--growth",
     ]
     private var values: [String: String] = [:]
 

@@ -70,7 +70,9 @@ extension ChangeCursor {
             let state = try subject.state(at: target)
             // An observer that begins anew, and is never told an initial state.
             let delta = subject.tellsInitialState ? nil : subject.resetDelta(state, at: target)
-            if delta == nil, !subject.tellsInitialState { return .pass(Holding.Base(view: target, state: state), target.version) }
+            if delta == nil, !subject.tellsInitialState {
+                return .pass(Holding.Base(view: target, state: state), target.version)
+            }
             return .tell(Pending(target: target, state: state, delta: delta))
         }
         // Own commits that are left out, as long as nothing else was to be told before them.
@@ -98,7 +100,8 @@ extension ChangeCursor {
         return .tell(Pending(target: target, state: base.state, delta: delta, last: last))
     }
 
-    private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta? {
+    private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta?
+    {
         guard new.version > old.version else { return nil }
         return try subject.advance(&state, by: hub.step(from: old, to: new), from: old)
     }

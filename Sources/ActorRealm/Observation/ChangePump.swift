@@ -94,10 +94,11 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
     private func perform(_ answer: ChangeFlow.Answer) {
         switch answer {
         case .wait: break
-        case .compute: Task.detached { [self] in
-            cursor.computeHere()
-            advance()
-        }
+        case .compute:
+            Task.detached { [self] in
+                cursor.computeHere()
+                advance()
+            }
         case .fetch: hand { try $0.deliver() }
         case .end: end()
         }
@@ -105,7 +106,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
 
     /// Ends, with a word about why if that is an error.
     private func end() {
-        guard let failure = cursor.failure else { return _ = cancel() }
+        guard let failure = cursor.failure else {
+            _ = cancel()
+            return
+        }
         let error = Realm.Error.wrap(failure, path: cursor.coordinator.path)
         isolation.post { [self] in
             // The token may have been let go of meanwhile.

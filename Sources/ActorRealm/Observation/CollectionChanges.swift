@@ -97,9 +97,12 @@ extension ObservationSource where Subject == CollectionSubject {
 extension RealmCollection {
     /// The changes of the collection.
     ///
-    /// - Parameter keyPaths: The properties of the elements whose writes are modifications, dotted across links; nil for
-    ///   all of them and those of linked objects up to four links away, none for no modifications at all. Deletions and
-    ///   insertions are always told.
+    /// - Parameters:
+    ///   - keyPaths: The properties of the elements whose writes are modifications, dotted across links; nil for
+    ///     all of them and those of linked objects up to four links away, none for no modifications at all. Deletions and
+    ///     insertions are always told.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The collection is managed and live, and a key path names properties of its elements.
     public func changes(

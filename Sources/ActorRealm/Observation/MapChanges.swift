@@ -99,8 +99,11 @@ extension Map {
 
     /// The changes of the map.
     ///
-    /// - Parameter keyPaths: The properties of the objects whose writes are modifications; nil for all of them and those
-    ///   of linked objects up to four links away.
+    /// - Parameters:
+    ///   - keyPaths: The properties of the objects whose writes are modifications; nil for all of them and those
+    ///     of linked objects up to four links away.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The map is managed and live, and a key path names properties of its objects.
     public func changes(

@@ -10,6 +10,8 @@ extension ObservableModel where Self: ObjectBase {
     /// - Parameters:
     ///   - keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
     ///   - queue: A serial queue to be called on; nil for the isolation of the object's own realm.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The object is managed and live, its realm is not in a write transaction nor read-only, and the

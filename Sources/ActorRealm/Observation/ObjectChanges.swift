@@ -89,7 +89,10 @@ nonisolated extension ObjectBase: ObservableModel {}
 extension ObservableModel where Self: ObjectBase {
     /// The changes of the object.
     ///
-    /// - Parameter keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    /// - Parameters:
+    ///   - keyPaths: The properties to tell of, dotted across links; nil or none for the object's own.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The object is managed and live, and a key path names its properties.
     public func changes(

@@ -10,6 +10,8 @@ extension RealmCollection {
     /// - Parameters:
     ///   - keyPaths: The properties whose writes are modifications; see ``changes(keyPaths:file:line:)-([String]?,_,_)``.
     ///   - queue: A serial queue to be called on; nil for the isolation of the collection's own realm.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The collection is managed and live, its realm is not in a write transaction nor read-only, and the

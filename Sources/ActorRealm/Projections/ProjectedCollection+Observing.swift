@@ -9,6 +9,8 @@ extension ProjectedCollection {
     /// - Parameters:
     ///   - keyPaths: The properties whose writes are modifications; nil for the projected one.
     ///   - queue: A serial queue to be called on; nil for the isolation of the realm.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
     public func observe(
@@ -61,7 +63,10 @@ extension ProjectedCollection {
 
     /// The changes of the values.
     ///
-    /// - Parameter keyPaths: The properties whose writes are modifications; nil for the projected one.
+    /// - Parameters:
+    ///   - keyPaths: The properties whose writes are modifications; nil for the projected one.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     /// - Returns: A sequence that may be sent anywhere.
     /// - Precondition: The collection is managed and live.
     public func changes(
@@ -69,7 +74,9 @@ extension ProjectedCollection {
         file: StaticString = #fileID,
         line: UInt = #line
     ) -> ProjectedChanges<Value> {
-        ProjectedChanges(source: source.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)).0)
+        ProjectedChanges(
+            source: source.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)).0
+        )
     }
 }
 

@@ -21,6 +21,8 @@ extension ProjectionObservable {
     /// - Parameters:
     ///   - keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
     ///   - queue: A serial queue to be called on; nil for the isolation of the object's own realm.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
     public func observe(
@@ -92,7 +94,10 @@ extension ProjectionObservable {
 
     /// The changes of what the projection shows.
     ///
-    /// - Parameter keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
+    /// - Parameters:
+    ///   - keyPaths: The names of the projection's properties to tell of; nil or none for all of them.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     /// - Returns: A sequence that may be sent anywhere.
     public func changes(
         keyPaths: [String]? = nil,

@@ -12,6 +12,8 @@ extension RealmSectionedResult {
     ///   - keyPaths: The properties whose writes are modifications; see
     ///     ``RealmCollection/changes(keyPaths:file:line:)-([String]?,_,_)``.
     ///   - queue: A serial queue to be called on; nil for the isolation of the sections' own realm.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
     /// - Precondition: The sections are live, their realm is not in a write transaction nor read-only, and the caller runs
@@ -57,7 +59,10 @@ extension RealmSectionedResult {
 
     /// The changes of the sections, as an asynchronous sequence to be iterated where the sections belong.
     ///
-    /// - Parameter keyPaths: The properties whose writes are modifications; nil for all of them.
+    /// - Parameters:
+    ///   - keyPaths: The properties whose writes are modifications; nil for all of them.
+    ///   - file: Where the program registers, for ``Realm/activeVersions``.
+    ///   - line: The line there.
     /// - Returns: The changes, from `.initial` on.
     public func changes(
         keyPaths: [String]? = nil,

@@ -21,7 +21,9 @@ extension ActiveVersion: CustomStringConvertible {
         if isThisProcess {
             text += " (this process)"
             if !origins.isEmpty { text += ", by a realm opened at " + origins.joined(separator: " and at ") }
-            if !observers.isEmpty { text += ", by an observer registered at " + observers.joined(separator: " and at ") }
+            if !observers.isEmpty {
+                text += ", by an observer registered at " + observers.joined(separator: " and at ")
+            }
         }
         return text
     }
@@ -46,7 +48,8 @@ extension StorageFile {
                 processID: reader.process,
                 isThisProcess: reader.isOwn,
                 origins: origins,
-                observers: reader.isOwn ? Self.texts(of: observers.filter { $0.version == reader.version }.map(\.origin)) : []
+                observers: reader.isOwn
+                    ? Self.texts(of: observers.filter { $0.version == reader.version }.map(\.origin)) : []
             )
         }
         return found.values.sorted { $0.version < $1.version }

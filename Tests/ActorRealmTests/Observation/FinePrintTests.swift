@@ -91,7 +91,9 @@ struct FinePrintTests {
                 return
             }
             #expect((error as? Realm.Error)?.code == .wrongIsolation)
-            #expect(error.localizedDescription.contains("began on the actor Worker and was to go on on the actor Worker"))
+            #expect(
+                error.localizedDescription.contains("began on the actor Worker and was to go on on the actor Worker")
+            )
             #expect(await iterator.next() == nil)
         }
     }

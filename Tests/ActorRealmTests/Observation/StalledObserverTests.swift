@@ -119,7 +119,11 @@ struct StalledObserverTests {
             }
             if observes {
                 let told = await iterator?.next()
-                if case .initial(let chores)? = told { #expect(chores.count == 2_000) } else { Issue.record("no reset") }
+                if case .initial(let chores)? = told {
+                    #expect(chores.count == 2_000)
+                } else {
+                    Issue.record("no reset")
+                }
             }
             await worker.close()
             let path = try #require(configuration.fileURL).path

@@ -24,7 +24,8 @@ struct KeyOrderTests {
             for _ in 0..<12 {
                 let comment: Comment = "seed \(seed), round \(round)"
                 let edits = round % 2 == 0 ? 3 : 800
-                let removed = (0..<min(edits, plain.count)).map { _ in Int.random(in: 0..<plain.count, using: &generator) }
+                let removed = (0..<min(edits, plain.count))
+                    .map { _ in Int.random(in: 0..<plain.count, using: &generator) }
                 let positions = Set(removed).sorted()
                 var remaining = plain
                 for position in positions.reversed() { remaining.remove(at: position) }
@@ -43,7 +44,8 @@ struct KeyOrderTests {
                 #expect(order.array() == plain, comment)
                 expectSame(order, plain, &generator, comment)
                 for _ in 0..<20 {
-                    let key = (plain.randomElement(using: &generator) ?? 0)
+                    let key =
+                        (plain.randomElement(using: &generator) ?? 0)
                         &+ Int64(Int.random(in: -2...2, using: &generator))
                     let rank = plain.partitioningIndex { $0 >= key }
                     #expect(order.rank(of: key) == rank, comment)

@@ -25,7 +25,8 @@ extension GRDBEngine {
         let tasks = (0..<observers)
             .map { number in
                 let range = number * length..<(number + 1) * length
-                let observation = ValueObservation.tracking { database in
+                // A constant region lets GRDB fetch beside the writer, and not before the commit returns.
+                let observation = ValueObservation.trackingConstantRegion { database in
                     try Record.fetchAll(
                         database,
                         sql: "SELECT * FROM person WHERE id >= ? AND id < ? AND age < 50 ORDER BY id",

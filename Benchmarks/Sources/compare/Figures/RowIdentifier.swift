@@ -77,12 +77,15 @@ enum RowIdentifier: String, CaseIterable, Sendable {
         case .notify:
             ("commit returned to fine-grained change delivered, 100k rows observed (median)", "us", .atMost(150))
         case .notifyTail: ("the same, 99th percentile", "us", .less)
-        case .notifyOneOf100: ("the same with 100 observers of 1,000 rows each, to the one that it concerns", "us", .less)
+        case .notifyOneOf100:
+            ("the same with 100 observers of 1,000 rows each, to the one that it concerns", "us", .less)
         case .notifyAll100: ("the same with 100 observers on 100 actors, until all have it", "us", .less)
-        case .notifyProcess: ("commit of another process returned to change delivered here (median)", "us", .atMost(2_000))
+        case .notifyProcess:
+            ("commit of another process returned to change delivered here (median)", "us", .atMost(2_000))
         case .notifyProcessTail: ("the same, 99th percentile", "us", .less)
         case .observerMemory: ("memory of an observer, 10,000 of them, 10 rows each", "bytes", .less)
-        case .writeBesideObservers: ("commits beside 1,000 observers, of those without any, without a flush", "%", .none)
+        case .writeBesideObservers:
+            ("commits beside 1,000 observers, of those without any, without a flush", "%", .none)
         case .notifyOneOf10k: ("as W12.notify with 10,000 observers of 10 rows each, to the one concerned", "us", .less)
         case .notifyLarge: ("as W12.notify, 5 of 10 million rows match", "us", .less)
         case .notifyLargeTail: ("the same, 99th percentile", "us", .less)

@@ -54,7 +54,7 @@ func residentByteCount() -> Double {
     return fields.count > 2 ? (fields[1] - fields[2]) * 4096 : 0
 }
 
-extension Array<Double> {
+extension [Double] {
     /// The value below which so much of all is.
     func percentile(_ share: Double) -> Double {
         let sorted = sorted()

@@ -118,7 +118,11 @@ package struct KeyOrder: Sendable {
                 var high = children.count
                 while low < high {
                     let middle = (low + high) / 2
-                    if firsts[middle] != key, try precedes(firsts[middle], key) { low = middle + 1 } else { high = middle }
+                    if firsts[middle] != key, try precedes(firsts[middle], key) {
+                        low = middle + 1
+                    } else {
+                        high = middle
+                    }
                 }
                 if low == 0 { return rank }
                 if low > 1 { rank += ends[low - 2] }

@@ -10,7 +10,7 @@ import Synchronization
 /// ``ChangeFlow`` decides what happens when; this holds what goes with it: the view of the version, what the subject
 /// knows of it, and whom to wake.
 ///
-/// Unchecked because what changes is behind a lock, and the probe is used by the hub only, one call at a time.
+/// Unchecked because what changes is behind a lock.
 final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked Sendable {
     typealias Holding = ChangeHolding<Subject>
     typealias Pending = Holding.Pending
@@ -20,7 +20,6 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     let hub: ObservationHub
     private let lagLimit: UInt64
     let held: Mutex<Holding>
-    private var probe: AnyObject?
 
     /// Registers: what is committed from now on is not missed.
     init(
@@ -262,7 +261,6 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         {
             return .unconcerned(base.state)
         }
-        if try !subject.isConcerned(base.state, by: commit, &probe) { return .unconcerned(base.state) }
         guard subject.isQuick(base.state, step) else { return .concerned(nil) }
         let (state, known) = try subject.advanced(base.state, by: commit)
         guard let delta = known else { return .unconcerned(state) }
@@ -272,11 +270,14 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     /// Leaves the observer to the hub, if it stands there.
     private func follow(_ view: FixedView) -> Bool {
-        held.withLock { held in
-            guard held.skips.isEmpty, held.flow.follow(view.version) else { return false }
+        let state = held.withLock { held -> Subject.State? in
+            guard held.skips.isEmpty, held.flow.follow(view.version) else { return nil }
             held.base?.view = nil
-            return true
+            return held.base?.state
         }
+        guard let state else { return false }
+        check = subject.check(state, reusing: check)
+        return true
     }
 
     private func follows(_ view: FixedView) -> CatchUp {

@@ -1,3 +1,4 @@
+import Dispatch
 import RealmModel
 import RealmQuery
 import RealmStorage
@@ -52,13 +53,23 @@ final class ObservationHub: Sendable {
     private let listenerCount = Atomic(0)
     private let lastListener = Atomic<UInt64>(0)
     private let thread = DedicatedThread(name: "realm-observe")
+    private let ioThread: DedicatedThread
+    private let didProcess = Mutex<(@Sendable () -> Void)?>(nil)
     private let isScheduled = Atomic(false)
     /// Moves from version to version with the probes that were made for it.
     // Used by the thread that observes, which alone processes.
     nonisolated(unsafe) private var walker: ModelView?
+    /// How long the last pass took, in nanoseconds; used by whoever processes.
+    nonisolated(unsafe) private var lastDuration: UInt64 = 0
 
-    init(file: StorageFile) {
+    init(file: StorageFile, ioThread: DedicatedThread) {
         self.file = file
+        self.ioThread = ioThread
+    }
+
+    /// Sets what is called behind each pass.
+    func attach(didProcess: @escaping @Sendable () -> Void) {
+        self.didProcess.withLock { $0 = didProcess }
     }
 
     // MARK: Versions
@@ -156,10 +167,28 @@ final class ObservationHub: Sendable {
     // MARK: New versions
 
     /// Hears of a version; on the thread of a writer, which it does not hold up.
-    func versionPublished(_ version: UInt64) {
+    ///
+    /// The thread that flushes commits, when it has none to flush, looks after a few observers itself: that spares a
+    /// change of threads.
+    ///
+    /// - Returns: whether what was attached will be called.
+    func versionPublished(_ version: UInt64, takesRealmsOver: Bool) -> Bool {
         if expectedCount.load(ordering: .sequentiallyConsistent) > 0 { handOver(version) }
-        if memberCount.load(ordering: .sequentiallyConsistent) > 0 { schedule() }
+        let count = memberCount.load(ordering: .sequentiallyConsistent)
+        if count == 0, !takesRealmsOver { return false }
+        if count <= ObservationHub.handful, !takesRealmsOver, ioThread.isIdleHere,
+            process(if: { lastDuration < ObservationHub.moment })
+        {
+            return true
+        }
+        schedule()
+        return true
     }
+
+    /// So many observers are looked after in passing.
+    private static let handful = 8
+    /// As long as that took no longer than this, in nanoseconds.
+    private static let moment: UInt64 = 100_000
 
     /// Has the hub look for a newer version soon.
     private func schedule() {
@@ -223,14 +252,23 @@ final class ObservationHub: Sendable {
         }
     }
 
-    /// Takes the observers to the newest version, until there is none newer.
-    private func process() {
-        let isOther = state.withLock { state in
-            defer { state.isProcessing = true }
-            if state.isProcessing { state.isDue = true }
-            return state.isProcessing
+    /// Takes the observers to the newest version, until there is none newer, or leaves it to whoever does.
+    ///
+    /// - Returns: false when nobody does because the condition does not hold.
+    @discardableResult
+    private func process(if condition: () -> Bool = { true }) -> Bool {
+        let (isOther, isRefused) = state.withLock { state in
+            if state.isProcessing {
+                state.isDue = true
+                return (true, false)
+            }
+            if !condition() { return (false, true) }
+            state.isProcessing = true
+            return (false, false)
         }
-        if isOther { return }
+        if isRefused { return false }
+        if isOther { return true }
+        let start = DispatchTime.now().uptimeNanoseconds
         while true {
             do {
                 try processOnce()
@@ -240,10 +278,13 @@ final class ObservationHub: Sendable {
             let isDone = state.withLock { state in
                 defer { state.isDue = false }
                 if !state.isDue { state.isProcessing = false }
+                if !state.isDue { lastDuration = DispatchTime.now().uptimeNanoseconds - start }
                 return !state.isDue
             }
-            if isDone { return }
+            if isDone { break }
         }
+        didProcess.withLock { $0 }?()
+        return true
     }
 
     private func processOnce() throws {
@@ -271,7 +312,10 @@ final class ObservationHub: Sendable {
         if walker != nil { _ = try movedWalker(to: process.new) }
         var left: [ObservationMember] = []
         for group in groups where commit.step.changesSchema || group.isTouched(by: commit.step.changes) {
-            for member in group.members where !member.examine(commit) { left.append(member) }
+            for member in group.members {
+                if let check = member.check, try !check.isConcerned(by: commit) { continue }
+                if !member.examine(commit) { left.append(member) }
+            }
         }
         return left
     }

@@ -39,6 +39,9 @@ final class ObservedCommit {
 /// An abstract class, not a protocol or a generic one: the hub asks thousands of them for each commit. It belongs to
 /// whoever processes.
 class FollowerCheck {
+    /// Where the rows lie that alone can concern the observer; nil when they lie anywhere.
+    var bound: RowBound? { nil }
+
     /// Whether the commit may concern the observer.
     func isConcerned(by commit: ObservedCommit) throws -> Bool { fatalError("abstract") }
 }
@@ -54,8 +57,10 @@ final class CollectionCheck: FollowerCheck {
         guard keys.canBeProbed, let order = keys.order else { return nil }
         self.keys = keys
         self.order = order
-        probe = other?.probe
+        if let other, other.keys.sharesProbe(with: keys) { probe = other.probe }
     }
+
+    override var bound: RowBound? { keys.bound }
 
     override func isConcerned(by commit: ObservedCommit) throws -> Bool {
         let walker = try commit.walker
@@ -77,21 +82,6 @@ final class ObjectCheck: FollowerCheck {
     override func isConcerned(by commit: ObservedCommit) throws -> Bool {
         guard !commit.step.changesSchema else { return true }
         guard let changes = commit.step.changes.tables[table] else { return false }
-        return changes.isModified(key) || changes.deleted.contains(key)
+        return changes.columns(of: key) != nil || changes.deleted.contains(key)
     }
-}
-
-extension TableChanges {
-    /// What was written to a row.
-    func columns(of key: Int64) -> ColumnSet {
-        var low = 0
-        var high = modified.count
-        while low < high {
-            let middle = (low + high) / 2
-            if modified[middle].key < key { low = middle + 1 } else { high = middle }
-        }
-        return low < modified.count && modified[low].key == key ? modified[low].columns : ColumnSet()
-    }
-
-    fileprivate func isModified(_ key: Int64) -> Bool { !columns(of: key).isEmpty }
 }

@@ -34,13 +34,25 @@ package final class ChangeProbe {
     package func isConcerned(_ keys: ObservedOrder, by step: ChangeStep, _ rows: ProbedRows) throws -> Bool {
         guard stamp == step.new.schema.stamp, case .tree(let current) = keys, !step.changesSchema else { return true }
         let own = step.changes(in: table)
-        if own.inserted.count + own.deleted.count + own.modified.count > ChangeProbe.largestChange { return true }
-        for key in own.deleted where current.contains(key) { return true }
         // A predicate may follow links and still depend on its own table alone: how many objects a list holds.
-        let context = compiled.followsLinks ? compiled.makeContext() : rows.context
-        for row in try rows.locations(of: own, in: compiled.table) {
-            if try current.contains(row.key) || compiled.condition.test(row.location, key: row.key, context) {
-                return true
+        func context() -> QueryContext { compiled.followsLinks ? compiled.makeContext() : rows.context }
+        if let bound = collection.bound {
+            if own.rowCount > ChangeStep.largestProbed { return true }
+            let near = try step.keys(within: bound, of: table)
+            if near.count > ChangeProbe.largestChange { return true }
+            for key in near {
+                if current.contains(key) { return true }
+                guard let location = try compiled.table.locate(key) else { continue }
+                if try compiled.condition.test(location, key: key, context()) { return true }
+            }
+        } else {
+            if own.rowCount > ChangeProbe.largestChange { return true }
+            for key in own.deleted where current.contains(key) { return true }
+            let context = context()
+            for row in try rows.locations(of: own, in: compiled.table) {
+                if try current.contains(row.key) || compiled.condition.test(row.location, key: row.key, context) {
+                    return true
+                }
             }
         }
         // What was written elsewhere, in the same table too, counts where links lead there.

@@ -22,6 +22,8 @@ final class ObservedCollection: Sendable {
     let strategy: Strategy
     /// The tables of which a change can concern the collection.
     let tables: Set<UInt32>
+    /// What rows of a filtered collection have in common, where its predicate says so of a single property.
+    let bound: RowBound?
 
     init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
         guard let schema = model.schema[query.className] else {
@@ -66,6 +68,13 @@ final class ObservedCollection: Sendable {
             let all = try paths((query.predicate?.readPaths ?? []) + read)
             tables.formUnion(all.tables)
             strategy = .sequence(membership: all)
+        }
+        if case .filtered = strategy, let predicate = query.predicate,
+            let table = try model.table(named: query.className)
+        {
+            bound = RowBound(predicate, in: table)
+        } else {
+            bound = nil
         }
         switch query.source {
         case .table: break

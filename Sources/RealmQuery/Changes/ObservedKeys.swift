@@ -97,6 +97,12 @@ package struct ObservedKeys: Sendable {
         if case .filtered(let membership) = collection.strategy { membership.isShallow } else { false }
     }
 
+    /// The bound of the rows of which a write can concern the collection; nil where others can, too.
+    package var bound: RowBound? { canBeProbed && counted.isShallow && tables.count == 1 ? collection.bound : nil }
+
+    /// Whether a probe that was made for one serves for the other.
+    package func sharesProbe(with other: ObservedKeys) -> Bool { collection === other.collection }
+
     /// Whether a change of few rows takes little work, however many rows there are.
     package var isQuick: Bool {
         switch collection.strategy {

@@ -9,6 +9,10 @@ final class ModelClass: Sendable {
     let name: String
     /// In declaration order, those of superclasses first.
     let properties: [ModelProperty]
+    /// The same properties, without counting references to them.
+    let all: [Unmanaged<ModelProperty>]
+    /// Those of `all` that are written after a row was made: neither the primary key, nor linking objects.
+    let written: [Unmanaged<ModelProperty>]
     let primaryKey: Int?
     let isEmbedded: Bool
     /// Whether every stored property is persisted, so that instances may be copied bytewise from a template and an
@@ -29,6 +33,13 @@ final class ModelClass: Sendable {
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
+    private static func unmanaged(
+        _ properties: [ModelProperty]
+    ) -> (all: [Unmanaged<ModelProperty>], written: [Unmanaged<ModelProperty>]) {
+        let written = properties.filter { !$0.isComputed && !$0.isPrimaryKey }
+        return (properties.map { .passUnretained($0) }, written.map { .passUnretained($0) })
+    }
+
     /// The description of a class.
     static func of(_ type: ObjectBase.Type) -> ModelClass {
         let identifier = ObjectIdentifier(type)
@@ -47,6 +58,7 @@ final class ModelClass: Sendable {
         type = DynamicObject.self
         self.name = name
         self.properties = properties
+        (all, written) = ModelClass.unmanaged(properties)
         self.isEmbedded = isEmbedded
         isDynamic = true
         wrappersKnowOwner = false
@@ -122,6 +134,7 @@ final class ModelClass: Sendable {
             return true
         }
         self.properties = properties
+        (all, written) = ModelClass.unmanaged(properties)
         primaryKey = properties.firstIndex { $0.isPrimaryKey }
         isClonable = others == 0
         collectionProperties = properties.filter { $0.isCollection }

@@ -93,9 +93,17 @@ extension Realm {
                     + "policy."
             )
         }
+        if update == .error, !undoes {
+            // The usual case, and made for every object: its context is used again.
+            let context = core.spareAddContext ?? AddContext(core: core, policy: .error)
+            core.spareAddContext = nil
+            try context.add(object, accessor)
+            core.spareAddContext = context
+            return
+        }
         let context = AddContext(core: core, policy: update, undoes: undoes)
-        guard undoes else { return try context.add(object) }
-        try context.undoing { try context.add(object) }
+        guard undoes else { return try context.add(object, accessor) }
+        try context.undoing { try context.add(object, accessor) }
     }
 
     func requireWrite(_ operation: String) {

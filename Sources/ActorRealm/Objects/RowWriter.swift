@@ -8,8 +8,8 @@ public struct _RowWriter {
     let declared: Int
     /// The stored ordinal of the property.
     let property: Int
-    /// The operation that the write is part of; nil for the assignment of one property.
-    var context: AddContext?
+    /// The operation that the write is part of, which outlives the writer; nil for the assignment of one property.
+    unowned(unsafe) var context: AddContext?
     /// Whether equal values are left alone, so that observers do not see them as modified.
     let skipsEqual: Bool
     /// Whether the row was just made, so that its values are defaults.
@@ -76,8 +76,12 @@ public struct _RowWriter {
 
     func setString(_ value: String) {
         if isStored(.string(value)) { return }
-        var value = value
         attemptWrite {
+            let isContiguous: Void? = try value.utf8.withContiguousStorageIfAvailable {
+                try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0))
+            }
+            if isContiguous != nil { return }
+            var value = value
             try value.withUTF8 { try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0)) }
         }
     }

@@ -34,7 +34,7 @@ package final class TableView {
     /// Per tree: whether it lags behind in another way.
     private(set) var lagsBehind: UnsafeMutablePointer<Bool>
     /// Per tree: what is to become of entries of rows below `pendingFrom`.
-    var pendingChanges: [PendingChanges?] = []
+    @exclusivity(unchecked) var pendingChanges: [PendingChanges?] = []
     /// By tree: entries of rows below `pendingFrom` that have been put aside, sorted.
     var asideTrees: [Int: [ByteTree]] = [:]
     /// The ordinals of link properties.
@@ -50,7 +50,7 @@ package final class TableView {
     /// The rows inside a transaction, from the first write on.
     @exclusivity(unchecked) var writer: ClusterWriter?
     /// What is given back when the transaction ends, from the first write on.
-    var session: TableSession?
+    @exclusivity(unchecked) var session: TableSession?
     /// Whether earlier transactions of the group left something unsealed in it.
     var wasDirty = false
     /// Whether that has to be sealed before one of its rows is changed.
@@ -67,10 +67,10 @@ package final class TableView {
     /// The number of rows that may wait for their index entries; a power of two.
     var pendingRowLimit: Int64 = 1 << 20
     /// The greatest int primary key, pending ones included, while `knowsMaximum`.
-    var maximumPrimaryKey = Int64.min
-    var knowsMaximum = false
+    @exclusivity(unchecked) var maximumPrimaryKey = Int64.min
+    @exclusivity(unchecked) var knowsMaximum = false
     /// What the open transaction has checked of the unique indexes; nil where there are none.
-    var uniqueness: Uniqueness?
+    @exclusivity(unchecked) var uniqueness: Uniqueness?
     /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
     package private(set) var configurationCount = 0
 

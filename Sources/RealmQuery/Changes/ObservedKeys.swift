@@ -63,6 +63,13 @@ package struct ObservedKeys: Sendable {
     ///
     /// - Returns: the exact difference.
     package mutating func advance(by step: ChangeStep) throws -> CollectionDelta {
+        let before = order
+        var delta = try difference(by: step)
+        delta.remember(before: before, after: order)
+        return delta
+    }
+
+    private mutating func difference(by step: ChangeStep) throws -> CollectionDelta {
         if isSourceGone { return CollectionDelta() }
         if step.changesSchema { return try advanceAcrossSchemas(step) }
         guard !step.changes.tables.isEmpty, let table = try step.new.table(named: query.className) else {

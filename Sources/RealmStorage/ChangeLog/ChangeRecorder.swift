@@ -17,9 +17,10 @@ package final class ChangeRecorder {
         }
     }
 
-    private var tables: [UInt32: Table] = [:]
-    private var currentID: UInt32 = .max
-    private var current = Table()
+    // For each row that is written; nothing is called while one of them is accessed.
+    @exclusivity(unchecked) private var tables: [UInt32: Table] = [:]
+    @exclusivity(unchecked) private var currentID: UInt32 = .max
+    @exclusivity(unchecked) private var current = Table()
 
     package init() {}
 

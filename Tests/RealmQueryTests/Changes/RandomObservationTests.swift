@@ -249,6 +249,7 @@ struct RandomObservationTests {
         let next = observer.subject.content(world, evaluator)
         expectExact(delta, from: observer.content, to: next, comment)
         if let order = observer.keys.order { #expect(order.array() == next, comment) }
+        expectMoves(delta, from: observer.content, to: next, comment)
         if observer.subject.keyPaths == nil, next.count == Set(next).count {
             let told = Set(
                 delta.modifications.map { observer.content[$0] } + delta.deletions.map { observer.content[$0] }

@@ -4,8 +4,8 @@ import Foundation
 /// Many tasks on many actors in several processes write to one file, asynchronously and blocking, and are cancelled at random.
 ///
 /// Ends with status 1 when a promise was broken: a write that was acknowledged is lost, or one that was not is there; a block
-/// ran twice; a process's writes were not made in the order in which they came; a thread of Swift's pool waited for the device
-/// or for another process.
+/// ran twice; a process's writes were not made in the order in which they came; a process kept the lock from others; a thread
+/// of Swift's pool waited for the device or for another process.
 @main
 struct Storm {
     static func main() async throws {
@@ -35,6 +35,7 @@ struct Storm {
         print("seed \(options.seed)")
         let realm = try await Realm(configuration: configuration(options))
         try realm.write { _ = realm.create(Total.self, value: ["id": 0, "count": 0]) }
+        let watch = LockWatch(realm: options.path)
         var children: [(process: Process, output: Pipe)] = []
         for number in 0..<options.processes {
             let process = Process()
@@ -60,6 +61,13 @@ struct Storm {
             }
             written += numbers[0]
             sum &+= numbers[1]
+        }
+        let locks = watch.stop()
+        let shares = children.map { locks.shares[$0.process.processIdentifier] ?? .zero }
+        print("had the write lock for \(shares), at most \(locks.longest) while others waited")
+        if locks.longest > LockWatch.tolerance {
+            print("BROKEN: a process kept the write lock for \(locks.longest) while others waited")
+            isKept = false
         }
         realm.refresh()
         let entries = realm.objects(Entry.self)

@@ -14,8 +14,6 @@ final class AccessorRegistry {
     var writeFailure: (any Error)?
     private var byType: [ObjectIdentifier: TableAccessor] = [:]
     private var last: TableAccessor?
-    /// What adds objects, while it does not: made once, not for each object.
-    @exclusivity(unchecked) private var addContext: AddContext?
     /// Guards the accessors of a frozen realm, which several threads may ask for.
     private let lock = Mutex(())
 
@@ -38,19 +36,6 @@ final class AccessorRegistry {
         if let last, last.type == type { return last }
         last = find(type)
         return last
-    }
-
-    /// What adds an object; nested additions have their own.
-    func takeAddContext(policy: Realm.UpdatePolicy) -> AddContext {
-        guard let context = addContext else { return AddContext(core: core, policy: policy) }
-        addContext = nil
-        context.reuse(policy: policy)
-        return context
-    }
-
-    /// Takes one back that has done its work.
-    func keep(_ context: AddContext) {
-        if context.isReusable { addContext = context }
     }
 
     func accessor(className: String) -> TableAccessor? {

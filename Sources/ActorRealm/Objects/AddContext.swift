@@ -5,21 +5,23 @@ import RealmModel
 /// Objects are given their rows when they are first met and filled from a work list, so that neither long chains nor
 /// cycles of links recurse.
 class AddContext {
-    /// The realm, which whoever adds keeps.
+    // The operation that the context is for keeps the core.
     final unowned(unsafe) let core: RealmCore
-    @exclusivity(unchecked) final private(set) var policy: Realm.UpdatePolicy
+    final let policy: Realm.UpdatePolicy
     /// Whether a failure leaves everything as it was; objects then become managed together, at the end.
     final let undoes: Bool
     /// Why the graph cannot be added; the first failure ends the work.
     @exclusivity(unchecked) final var failure: (any Error)?
     @exclusivity(unchecked) private final var pending: [Pending] = []
     /// Rows that were made from dynamically typed values.
-    @exclusivity(unchecked) private final var made: [(accessor: TableAccessor, key: Int64)] = []
+    private final var made: [(accessor: TableAccessor, key: Int64)] = []
+
+    /// The number of objects for which a context that is used again keeps its memory.
+    private static let keptCapacity = 256
 
     private struct Pending {
         let object: ObjectBase
-        /// Owned by the core.
-        unowned(unsafe) let accessor: TableAccessor
+        let accessor: TableAccessor
         let key: Int64
         let isNew: Bool
     }
@@ -30,15 +32,9 @@ class AddContext {
         self.undoes = undoes
     }
 
-    /// Whether the context can be used for another object: it has done its work, and nothing failed.
-    final var isReusable: Bool { pending.isEmpty && pending.capacity < 256 && failure == nil && !undoes }
-
-    /// Makes a context that is reusable ready for another object.
-    final func reuse(policy: Realm.UpdatePolicy) { self.policy = policy }
-
     /// Adds an object and all unmanaged objects it links to.
-    final func add(_ object: ObjectBase) throws {
-        register(object)
+    final func add(_ object: ObjectBase, _ accessor: TableAccessor) throws {
+        register(object, accessor)
         try drain()
     }
 
@@ -57,7 +53,8 @@ class AddContext {
     /// - Returns: nil after a failure.
     final func linkKey(to object: ObjectBase, writer: _RowWriter) -> Int64? {
         guard let other = object.core else {
-            let key = register(object, reusing: embeddedKey(writer))
+            let accessor = core.requiredAccessor(for: type(of: object))
+            let key = register(object, accessor, reusing: embeddedKey(writer))
             return failure == nil ? key : nil
         }
         if other !== core {
@@ -101,12 +98,16 @@ class AddContext {
     ///
     /// - Parameters:
     ///   - object: An unmanaged object.
+    ///   - accessor: The accessor of its class.
     ///   - existing: The row that it takes over; nil for one of its own.
     /// - Returns: the row's key; -1 after a failure.
     @discardableResult
-    private final func register(_ object: ObjectBase, reusing existing: Int64? = nil) -> Int64 {
+    private final func register(
+        _ object: ObjectBase,
+        _ accessor: TableAccessor,
+        reusing existing: Int64? = nil
+    ) -> Int64 {
         guard failure == nil else { return -1 }
-        let accessor = core.requiredAccessor(for: type(of: object))
         do {
             let (key, isNew) = try existing.map { ($0, false) } ?? row(for: object, accessor)
             object.core = core
@@ -151,31 +152,11 @@ class AddContext {
         core.noteWrite()
         guard let failure else {
             if undoes { for item in pending { Self.manage(item) } }
-            pending.removeAll(keepingCapacity: true)
+            pending.removeAll(keepingCapacity: pending.count < Self.keptCapacity)
             return
         }
         for item in pending[(undoes ? 0 : max(0, next - 1))...] { item.object.detach() }
         throw failure
-    }
-
-    /// Writes the values of an object into its row.
-    private final func fill(_ item: Pending) {
-        let skipsEqual = !item.isNew && policy == .modified
-        for property in item.accessor.info.filledProperties {
-            property._withUnsafeGuaranteedRef {
-                $0.store(
-                    from: item.object,
-                    to: _RowWriter(
-                        accessor: item.accessor,
-                        rowKey: item.key,
-                        declared: $0.ordinal,
-                        context: self,
-                        skipsEqual: skipsEqual,
-                        isNewRow: item.isNew
-                    )
-                )
-            }
-        }
     }
 
     /// Notes a row that was made from a dynamically typed value.
@@ -183,10 +164,28 @@ class AddContext {
         if undoes { made.append((accessor, key)) }
     }
 
-    private static func manage(_ item: Pending) {
-        for property in item.accessor.info.heldProperties {
-            property._withUnsafeGuaranteedRef { $0.manage(in: item.object) }
+    /// Writes all properties but the primary key.
+    private final func fill(_ item: Pending) {
+        let accessor = item.accessor
+        let skipsEqual = !item.isNew && policy == .modified
+        for property in accessor.info.written {
+            // The class keeps its properties: a retain and a release for each would cost more than the loop.
+            property._withUnsafeGuaranteedRef { property in
+                let writer = _RowWriter(
+                    accessor: accessor,
+                    rowKey: item.key,
+                    declared: property.ordinal,
+                    context: self,
+                    skipsEqual: skipsEqual,
+                    isNewRow: item.isNew
+                )
+                property.store(from: item.object, to: writer)
+            }
         }
+    }
+
+    private static func manage(_ item: Pending) {
+        for property in item.accessor.info.all { property._withUnsafeGuaranteedRef { $0.manage(in: item.object) } }
     }
 
     /// Takes back the rows that were made.

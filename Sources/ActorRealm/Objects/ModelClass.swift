@@ -9,10 +9,10 @@ final class ModelClass: Sendable {
     let name: String
     /// In declaration order, those of superclasses first.
     let properties: [ModelProperty]
-    /// The same, which live as long as the class: that they are not counted matters to each object that is added.
-    let heldProperties: [Unmanaged<ModelProperty>]
-    /// Those that are written when an object is added, in this order: all but the primary key and computed ones.
-    let filledProperties: [Unmanaged<ModelProperty>]
+    /// The same properties, without counting references to them.
+    let all: [Unmanaged<ModelProperty>]
+    /// Those of `all` that are written after a row was made: neither the primary key, nor linking objects.
+    let written: [Unmanaged<ModelProperty>]
     let primaryKey: Int?
     let isEmbedded: Bool
     /// Whether every stored property is persisted, so that instances may be copied bytewise from a template and an
@@ -33,6 +33,13 @@ final class ModelClass: Sendable {
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
+    private static func unmanaged(
+        _ properties: [ModelProperty]
+    ) -> (all: [Unmanaged<ModelProperty>], written: [Unmanaged<ModelProperty>]) {
+        let written = properties.filter { !$0.isComputed && !$0.isPrimaryKey }
+        return (properties.map { .passUnretained($0) }, written.map { .passUnretained($0) })
+    }
+
     /// The description of a class.
     static func of(_ type: ObjectBase.Type) -> ModelClass {
         let identifier = ObjectIdentifier(type)
@@ -51,8 +58,7 @@ final class ModelClass: Sendable {
         type = DynamicObject.self
         self.name = name
         self.properties = properties
-        heldProperties = properties.map { Unmanaged.passUnretained($0) }
-        filledProperties = Self.filled(properties)
+        (all, written) = ModelClass.unmanaged(properties)
         self.isEmbedded = isEmbedded
         isDynamic = true
         wrappersKnowOwner = false
@@ -128,8 +134,7 @@ final class ModelClass: Sendable {
             return true
         }
         self.properties = properties
-        heldProperties = properties.map { Unmanaged.passUnretained($0) }
-        filledProperties = Self.filled(properties)
+        (all, written) = ModelClass.unmanaged(properties)
         primaryKey = properties.firstIndex { $0.isPrimaryKey }
         isClonable = others == 0
         let kept = properties.filter { $0.isCollection }
@@ -139,10 +144,6 @@ final class ModelClass: Sendable {
             properties.map { ($0.name, $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
         )
-    }
-
-    private static func filled(_ properties: [ModelProperty]) -> [Unmanaged<ModelProperty>] {
-        properties.filter { !$0.isComputed && !$0.isPrimaryKey }.map { Unmanaged.passUnretained($0) }
     }
 
     /// The type's own name, without its module and the types around it.

@@ -19,9 +19,7 @@ extension Realm {
     /// - Precondition: A write transaction is open; with `.error`, no object has the primary key, and none the values of
     ///   unique properties (use ``insert(_:)`` to have that thrown).
     public func add(_ object: Object, update: UpdatePolicy = .error) {
-        heldCore._withUnsafeGuaranteedRef { core in
-            core.attemptWrite { try core.bring(object, update: update) }
-        }
+        core.attemptWrite { try bring(object, update: update) }
     }
 
     /// Adds several objects.
@@ -37,8 +35,7 @@ extension Realm {
     ///
     /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue`.
     public func insert(_ object: Object) throws {
-        let core = core
-        try insertion { try core.bring(object, update: .error, undoes: true) }
+        try insertion { try bring(object, update: .error, undoes: true) }
     }
 
     /// Creates an object like ``create(_:value:update:)``, and throws when one with its primary key, or with the values of
@@ -73,7 +70,51 @@ extension Realm {
         }
     }
 
-    func requireWrite(_ operation: String) { core.requireWriting(operation) }
+    private func bring(_ object: Object, update: UpdatePolicy, undoes: Bool = false) throws {
+        requireWrite("add")
+        if let other = object.core {
+            if other === core {
+                if object.isInvalidated {
+                    misuse("Adding a deleted or invalidated object to a Realm is not permitted.")
+                }
+                return
+            }
+            if other.isFrozen {
+                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
+            }
+            misuse(
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+            )
+        }
+        let accessor = core.requiredAccessor(for: type(of: object))
+        if update != .error, accessor.info.primaryKey == nil {
+            misuse(
+                "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
+                    + "policy."
+            )
+        }
+        if update == .error, !undoes {
+            // The usual case, and made for every object: its context is used again.
+            let context = core.spareAddContext ?? AddContext(core: core, policy: .error)
+            core.spareAddContext = nil
+            try context.add(object, accessor)
+            core.spareAddContext = context
+            return
+        }
+        let context = AddContext(core: core, policy: update, undoes: undoes)
+        guard undoes else { return try context.add(object, accessor) }
+        try context.undoing { try context.add(object, accessor) }
+    }
+
+    func requireWrite(_ operation: String) {
+        core.checkAccess()
+        if core.isInWriteTransaction { return }
+        if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
+        misuse(
+            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
+                + "realm.write { } or realm.asyncWrite { }."
+        )
+    }
 
     /// Creates an object in the realm from a dictionary by property name, an array in property order or another object.
     ///
@@ -113,51 +154,5 @@ extension Realm {
             misuse("Object has been deleted or invalidated: it cannot be copied.")
         }
         return accessor
-    }
-}
-
-extension RealmCore {
-    /// Adds an unmanaged object to the realm.
-    fileprivate func bring(_ object: Object, update: Realm.UpdatePolicy, undoes: Bool = false) throws {
-        requireWriting("add")
-        if let other = object.core {
-            if other === self {
-                if object.isInvalidated {
-                    misuse("Adding a deleted or invalidated object to a Realm is not permitted.")
-                }
-                return
-            }
-            if other.isFrozen {
-                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
-            }
-            misuse(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
-            )
-        }
-        let accessor = requiredAccessor(for: type(of: object))
-        if update != .error, accessor.info.primaryKey == nil {
-            misuse(
-                "'\(accessor.info.name)' does not have a primary key and can not be updated: add it without an update "
-                    + "policy."
-            )
-        }
-        guard !undoes else {
-            let context = AddContext(core: self, policy: update, undoes: true)
-            return try context.undoing { try context.add(object) }
-        }
-        let registry = registry
-        let context = registry.takeAddContext(policy: update)
-        try context.add(object)
-        registry.keep(context)
-    }
-
-    fileprivate func requireWriting(_ operation: String) {
-        checkAccess()
-        if isInWriteTransaction { return }
-        if isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
-        misuse(
-            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
-                + "realm.write { } or realm.asyncWrite { }."
-        )
     }
 }

@@ -26,7 +26,7 @@ public struct _RowWriter {
         self.accessor = accessor
         self.rowKey = rowKey
         self.declared = declared
-        property = accessor.storedOrdinal(declared)
+        property = accessor.ordinals[declared]
         self.context = context
         self.skipsEqual = skipsEqual
         self.isNewRow = isNewRow
@@ -76,8 +76,12 @@ public struct _RowWriter {
 
     func setString(_ value: String) {
         if isStored(.string(value)) { return }
-        var value = value
         attemptWrite {
+            let isContiguous: Void? = try value.utf8.withContiguousStorageIfAvailable {
+                try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0))
+            }
+            if isContiguous != nil { return }
+            var value = value
             try value.withUTF8 { try table.setString(property, key: rowKey, to: UnsafeRawBufferPointer($0)) }
         }
     }

@@ -84,6 +84,7 @@ extension ObservationSource where Subject == CollectionSubject {
         if case .keys(let observed) = pending.state, let order = observed.order {
             collection._backing?.adopt(order)
         }
+        collection._backing?.delivered = pending.delta
         guard let delta = pending.delta else { return .initial(collection) }
         return .update(
             collection,

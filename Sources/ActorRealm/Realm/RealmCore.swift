@@ -54,6 +54,8 @@ final class RealmCore {
     var migration: MigrationTransaction?
     /// Owned by Objects: the accessors of the tables.
     var accessorStorage: AnyObject?
+    /// Owned by Objects: what the last object was added with, for the next one.
+    @exclusivity(unchecked) var spareAddContext: AddContext?
 
     private let handleLock = HandleLock()
     private weak var handle: Realm?

@@ -72,6 +72,9 @@ public final class _CollectionBacking {
         var count: Int?
     }
 
+    /// The difference that observers were told last, for what a change does not carry itself.
+    var delivered: CollectionDelta?
+
     /// The elements of a source, or those of a class that an index leads to.
     init(
         core: RealmCore,

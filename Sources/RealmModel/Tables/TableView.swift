@@ -34,7 +34,7 @@ package final class TableView {
     /// Per tree: whether it lags behind in another way.
     @exclusivity(unchecked) private(set) var lagsBehind: UnsafeMutablePointer<Bool>
     /// Per tree: what is to become of entries of rows below `pendingFrom`.
-    var pendingChanges: [PendingChanges?] = []
+    @exclusivity(unchecked) var pendingChanges: [PendingChanges?] = []
     /// By tree: entries of rows below `pendingFrom` that have been put aside, sorted.
     var asideTrees: [Int: [ByteTree]] = [:]
     /// The ordinals of link properties.
@@ -50,7 +50,7 @@ package final class TableView {
     /// The rows inside a transaction, from the first write on.
     @exclusivity(unchecked) var writer: ClusterWriter?
     /// What is given back when the transaction ends, from the first write on.
-    var session: TableSession?
+    @exclusivity(unchecked) var session: TableSession?
     /// Whether earlier transactions of the group left something unsealed in it.
     var wasDirty = false
     /// Whether that has to be sealed before one of its rows is changed.

@@ -11,6 +11,8 @@ package struct CollectionDelta: Sendable, Equatable {
     package var modifications: [Int] = []
     /// The new indices of the same elements, in the same order.
     package var modificationsInNew: [Int] = []
+    /// The keys before and now, where elements may have moved.
+    private var orders: (before: ObservedOrder, after: ObservedOrder)?
 
     package init() {}
 
@@ -19,6 +21,30 @@ package struct CollectionDelta: Sendable, Equatable {
         self.insertions = insertions
         self.modifications = modifications
         self.modificationsInNew = modificationsInNew
+    }
+
+    package static func == (one: CollectionDelta, other: CollectionDelta) -> Bool {
+        one.deletions == other.deletions && one.insertions == other.insertions
+            && one.modifications == other.modifications && one.modificationsInNew == other.modificationsInNew
+    }
+
+    /// Remembers the keys between which the delta leads, when some of the deleted ones may have been inserted again.
+    package mutating func remember(before: ObservedOrder?, after: ObservedOrder?) {
+        guard !deletions.isEmpty, !insertions.isEmpty, let before, let after else { return }
+        orders = (before, after)
+    }
+
+    /// The elements that are among the deletions and among the insertions: where they were and where they are, in the
+    /// order of the insertions.
+    ///
+    /// An element that a list holds more than once is paired in order.
+    package var moves: [(from: Int, to: Int)] {
+        guard let orders else { return [] }
+        var places: [Int64: [Int]] = [:]
+        for index in deletions.reversed() { places[orders.before[index], default: []].append(index) }
+        return insertions.compactMap { index in
+            places[orders.after[index]]?.popLast().map { ($0, index) }
+        }
     }
 
     /// Whether nothing observable happened.

@@ -17,7 +17,7 @@ package final class ChangeRecorder {
         }
     }
 
-    // Unchecked: nothing that changes them calls back, and each write of a row comes by here.
+    // For each row that is written; nothing is called while one of them is accessed.
     @exclusivity(unchecked) private var tables: [UInt32: Table] = [:]
     @exclusivity(unchecked) private var currentID: UInt32 = .max
     @exclusivity(unchecked) private var current = Table()

@@ -260,6 +260,60 @@ struct CollectionChangesTests {
         )
     }
 
+    @Test("a change says which elements only went to another place")
+    func moves() async throws {
+        let worker = try await Worker(file.configuration)
+        for (id, name) in ["a", "b", "c"].enumerated() { try await worker.add(id, name, priority: 10 * id) }
+        let told = try await worker.with { worker, realm in
+            var told: [[RealmCollectionMove]] = []
+            var first: RealmCollectionChange<Results<Chore>>?
+            for await change in realm.objects(Chore.self).sorted(byKeyPath: "priority").changes() {
+                told.append(change.moves)
+                switch told.count {
+                case 1:
+                    try await realm.asyncWrite {
+                        realm.object(ofType: Chore.self, forPrimaryKey: 0)?.priority = 99
+                        realm.create(Chore.self, value: ["id": 7, "name": "new", "priority": 15])
+                    }
+                case 2:
+                    first = change
+                    try await realm.asyncWrite {
+                        guard let chore = realm.object(ofType: Chore.self, forPrimaryKey: 2) else { return }
+                        realm.delete(chore)
+                        realm.create(Chore.self, value: ["id": 2, "name": "c", "priority": 1])
+                    }
+                default:
+                    #expect(first?.moves == [], "a later change was delivered")
+                    return told
+                }
+            }
+            return told
+        }
+        // a b c -> b new c a; then c is another object.
+        #expect(told == [[], [RealmCollectionMove(from: 0, to: 3)], []])
+    }
+
+    @Test("elements of a list that change places are moves")
+    func movesInLists() async throws {
+        let worker = try await Worker(file.configuration)
+        let moves = try await worker.with { worker, realm in
+            let owner = try await realm.asyncWrite {
+                let owner = realm.create(ChoreOwner.self, value: ["name": "Ann"])
+                for id in 0..<4 { owner.tasks.append(realm.create(Chore.self, value: ["id": id])) }
+                return owner
+            }
+            for await change in owner.tasks.changes() {
+                if case .initial = change {
+                    try await realm.asyncWrite { owner.tasks.move(from: 0, to: 3) }
+                } else {
+                    return change.moves
+                }
+            }
+            return []
+        }
+        #expect(moves == [RealmCollectionMove(from: 0, to: 3)])
+    }
+
     @Test("the deletion of a list's owner is the last change of the list")
     func ownerDeleted() async throws {
         let worker = try await Worker(file.configuration)

@@ -34,3 +34,14 @@ func expectExact<Element: Hashable>(
     }
     #expect(applying(delta, to: old, new: new) == new, comment)
 }
+
+/// Expects that the moves pair every key that was deleted and inserted, once for each time, and nothing else.
+func expectMoves(_ delta: CollectionDelta, from old: [Int64], to new: [Int64], _ comment: Comment) {
+    let moves = delta.moves
+    #expect(moves.allSatisfy { delta.deletions.contains($0.from) && delta.insertions.contains($0.to) }, comment)
+    #expect(moves.allSatisfy { old[$0.from] == new[$0.to] }, comment)
+    #expect(Set(moves.map(\.from)).count == moves.count && Set(moves.map(\.to)).count == moves.count, comment)
+    let deleted = delta.deletions.reduce(into: [Int64: Int]()) { $0[old[$1], default: 0] += 1 }
+    let inserted = delta.insertions.reduce(into: [Int64: Int]()) { $0[new[$1], default: 0] += 1 }
+    #expect(moves.count == deleted.reduce(0) { $0 + min($1.value, inserted[$1.key] ?? 0) }, comment)
+}

@@ -227,7 +227,7 @@ struct RandomObservationTests {
         }
         try observer.walker?.advance(to: step.new.snapshot)
         if !step.changes.tables.keys.contains(where: { observer.keys.tables.contains($0) }) { return false }
-        return try observer.probe?.isConcerned(observer.keys, by: step, ProbedRows()) ?? true
+        return try observer.probe?.isConcerned(observer.keys.order ?? .list([]), by: step, ProbedRows()) ?? true
     }
 
     /// Moves an observer to a version, checks what it tells, and returns whether that is nothing.
@@ -249,6 +249,7 @@ struct RandomObservationTests {
         let next = observer.subject.content(world, evaluator)
         expectExact(delta, from: observer.content, to: next, comment)
         if let order = observer.keys.order { #expect(order.array() == next, comment) }
+        expectMoves(delta, from: observer.content, to: next, comment)
         if observer.subject.keyPaths == nil, next.count == Set(next).count {
             let told = Set(
                 delta.modifications.map { observer.content[$0] } + delta.deletions.map { observer.content[$0] }

@@ -34,6 +34,7 @@ extension ChangeCursor {
                 return ([], before)
             case .pass(let base, let version):
                 held.flow.pass(version)
+                held.passed = version
                 held.base = base
                 held.skips.removeAll { $0.version <= version }
                 held.isLate = false

@@ -10,7 +10,7 @@ import Synchronization
 /// ``ChangeFlow`` decides what happens when; this holds what goes with it: the view of the version, what the subject
 /// knows of it, and whom to wake.
 ///
-/// Unchecked because what changes is behind a lock, and the probe is used by the hub only, one call at a time.
+/// Unchecked because what changes is behind a lock.
 final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked Sendable {
     typealias Holding = ChangeHolding<Subject>
     typealias Pending = Holding.Pending
@@ -20,7 +20,6 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     let hub: ObservationHub
     private let lagLimit: UInt64
     let held: Mutex<Holding>
-    private var probe: AnyObject?
 
     /// Registers: what is committed from now on is not missed.
     init(
@@ -68,23 +67,29 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     /// Asks for a change.
     ///
-    /// Where the answer is to wait, ``wait(isolation:)`` does, or `block` is called when asking again is worth while.
+    /// Where the answer is to wait, ``wait(isolation:)`` does, or `block` is called when asking again is worth while. What
+    /// was committed before somebody asks is looked at by whoever asks, and what comes later is left to the hub. Of many
+    /// observers all is left to the hub that it can do with little work.
     func ask(orCall block: (@Sendable () -> Void)? = nil) -> ChangeFlow.Answer {
         // What was committed before somebody asks is in the answer, whether the hub has come to it or not.
-        let current = hub.current
-        let (answer, leaves) = held.withLock { held in
+        let isCrowded = hub.isCrowded
+        let current = isCrowded ? nil : hub.current
+        let (answer, leaves, isDue) = held.withLock { held in
             let newest = hub.newestVersion
             var leaves = false
+            if held.flow.work == .resting { held.beginAsking(newest, isLeft: isCrowded) }
             if let current, current.version < newest, held.flow.position == .following {
                 held.flow.leaveHub(at: current.version)
                 held.base?.view = current
                 leaves = true
             }
-            let answer = held.flow.ask(newest: newest)
+            let asked = held.newestAsked(newest)
+            let answer = held.flow.ask(newest: asked)
             if answer == .wait, let block { held.waiter = .block(block) }
-            return (answer, leaves)
+            return (answer, leaves, answer == .wait && asked < newest)
         }
         if leaves { hub.moveBehind(self) }
+        if isDue, block != nil { hub.schedule() }
         return answer
     }
 
@@ -92,12 +97,15 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     func wait(isolation: isolated (any Actor)? = #isolation) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                let isDue = held.withLock { held in
-                    if Task.isCancelled || held.flow.answer(newest: hub.newestVersion) != .wait { return true }
+                let (isDue, isLeft) = held.withLock { held in
+                    let newest = hub.newestVersion
+                    let asked = held.newestAsked(newest)
+                    if Task.isCancelled || held.flow.answer(newest: asked) != .wait { return (true, false) }
                     held.waiter = .task(continuation)
-                    return false
+                    return (false, asked < newest)
                 }
                 if isDue { continuation.resume() }
+                if isLeft { hub.schedule() }
             }
         } onCancel: {
             cancel()
@@ -129,7 +137,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     /// Fetches the change that is offered; nil when it was withdrawn meanwhile.
     func fetch() -> Pending? {
-        held.withLock { $0.flow.fetch() ? $0.offer : nil }
+        held.withLock { held in
+            held.passed = nil
+            return held.flow.fetch() ? held.offer : nil
+        }
     }
 
     /// Notes that a change was delivered.
@@ -171,6 +182,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         }
         guard var base else { return false }
         base.view = commit.old
+        if commit.step.changesSchema {
+            standAlone(at: commit.old)
+            return false
+        }
         do {
             switch isPlain ? try verdict(base, commit) : .concerned(nil) {
             case .unconcerned(let state):
@@ -196,6 +211,15 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             fail(error)
         }
         return false
+    }
+
+    /// Takes the observer out of the hub's hands, to be looked at anew: what was known of its properties is void.
+    private func standAlone(at view: FixedView) {
+        held.withLock { held in
+            guard held.flow.position == .following else { return }
+            held.base?.view = view
+            if held.flow.fallBehind(at: view.version) { held.flow.handBack() }
+        }
     }
 
     override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
@@ -262,7 +286,6 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         {
             return .unconcerned(base.state)
         }
-        if try !subject.isConcerned(base.state, by: commit, &probe) { return .unconcerned(base.state) }
         guard subject.isQuick(base.state, step) else { return .concerned(nil) }
         let (state, known) = try subject.advanced(base.state, by: commit)
         guard let delta = known else { return .unconcerned(state) }
@@ -272,11 +295,14 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     /// Leaves the observer to the hub, if it stands there.
     private func follow(_ view: FixedView) -> Bool {
-        held.withLock { held in
-            guard held.skips.isEmpty, held.flow.follow(view.version) else { return false }
+        let state = held.withLock { held -> Subject.State? in
+            guard held.skips.isEmpty, held.flow.follow(view.version) else { return nil }
             held.base?.view = nil
-            return true
+            return held.base?.state
         }
+        guard let state else { return false }
+        check = subject.check(state, reusing: check)
+        return true
     }
 
     private func follows(_ view: FixedView) -> CatchUp {

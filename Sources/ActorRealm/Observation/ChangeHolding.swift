@@ -61,6 +61,10 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     var offer: Pending?
     /// Whether something is known to be there to tell, for when somebody asks.
     var isLate = false
+    /// Up to where there was nothing to tell whoever waits; the hub sees to what is committed later.
+    var passed: UInt64?
+    /// The newest version when somebody asked: what was committed up to there is in the answer.
+    var asked: UInt64 = 0
     var failure: (any Error)?
     var waiter: Waiter?
     var skips: [SkippedCommit] = []
@@ -75,7 +79,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     ///
     /// - Returns: who is to be woken.
     mutating func settle(_ pending: Pending?) -> Waiter? {
-        if let pending {
+        passed = nil
+        if let pending, pending.target.version >= asked {
             flow.offer(pending.target.version)
             offer = pending
         } else {
@@ -83,6 +88,16 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         }
         return takeWaiter()
     }
+
+    /// Notes that somebody begins to ask, and whether what was committed already is left to the hub.
+    mutating func beginAsking(_ newest: UInt64, isLeft: Bool) {
+        asked = newest
+        passed = nil
+        if isLeft, case .standing(let version) = flow.position { passed = version }
+    }
+
+    /// The newest version that an observer takes into account who asks or waits.
+    func newestAsked(_ newest: UInt64) -> UInt64 { passed.map { min($0, newest) } ?? newest }
 
     mutating func takeListeners(upTo version: UInt64) -> [Listener] {
         if listeners.isEmpty { return [] }

@@ -31,10 +31,10 @@ protocol ChangeSubject: Sendable {
     /// The tables of which a change can concern the subject; nil for all.
     func tables(_ state: State, in model: ModelView) -> Set<UInt32>?
 
-    /// Whether a step can concern the subject, found out with little work; true where that is not possible.
+    /// What tells with little work that a commit does not concern the subject; nil where nothing does.
     ///
-    /// `probe` is kept for the next time.
-    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool
+    /// `other` is what was made for an earlier state.
+    func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck?
 
     /// The state after a commit, and what there is to tell; subjects that are the same may share it.
     func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?)
@@ -45,7 +45,7 @@ protocol ChangeSubject: Sendable {
 
 extension ChangeSubject {
     func resetDelta(_ state: State, at view: FixedView) -> Delta? { nil }
-    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool { true }
+    func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? { nil }
     func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?) {
         var state = state
         let delta = try advance(&state, by: commit.step, from: commit.old)

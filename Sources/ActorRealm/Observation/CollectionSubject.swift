@@ -114,15 +114,9 @@ struct CollectionSubject: ChangeSubject {
         }
     }
 
-    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool {
-        guard case .keys(let keys) = state, keys.canBeProbed else { return true }
-        let walker = try commit.walker
-        if let known = probe as? WalkerProbe, known.walker === walker {
-            return try known.isConcerned(keys, by: commit)
-        }
-        let made = try WalkerProbe(keys, walker)
-        probe = made
-        return try made.isConcerned(keys, by: commit)
+    func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? {
+        guard case .keys(let keys) = state else { return nil }
+        return CollectionCheck(keys, reusing: other as? CollectionCheck)
     }
 
     func isQuick(_ state: State, _ step: ChangeStep) -> Bool {

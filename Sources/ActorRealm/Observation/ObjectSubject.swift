@@ -80,22 +80,11 @@ struct ObjectSubject: ChangeSubject {
         if let observed = state.observed {
             names = try observed.filter { try $0.paths.changedKeys(in: step).contains(key) }.map(\.name)
         } else {
-            let written = columnsWritten(in: step.changes.tables[state.table])
+            let written = step.changes.tables[state.table]?.columns(of: key) ?? ColumnSet()
             let properties = step.new.schema.schema(of: state.table)?.properties ?? []
             names = written.columns.filter(properties.indices.contains).map { properties[$0].name }
         }
         return names.isEmpty ? nil : .changed(names, before: old)
-    }
-
-    private func columnsWritten(in changes: TableChanges?) -> ColumnSet {
-        guard let modified = changes?.modified else { return ColumnSet() }
-        var low = 0
-        var high = modified.count
-        while low < high {
-            let middle = (low + high) / 2
-            if modified[middle].key < key { low = middle + 1 } else { high = middle }
-        }
-        return low < modified.count && modified[low].key == key ? modified[low].columns : ColumnSet()
     }
 
     func resetDelta(_ state: State, at view: FixedView) -> Delta? {
@@ -110,10 +99,8 @@ struct ObjectSubject: ChangeSubject {
         return tables
     }
 
-    func isConcerned(_ state: State, by commit: ObservedCommit, _ probe: inout AnyObject?) throws -> Bool {
-        guard state.observed == nil, !commit.step.changesSchema else { return true }
-        let changes = commit.step.changes.tables[state.table]
-        return !columnsWritten(in: changes).isEmpty || changes?.deleted.contains(key) == true
+    func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? {
+        state.observed == nil ? ObjectCheck(table: state.table, key: key) : nil
     }
 
     func isFinal(_ state: State) -> Bool { state.isDeleted }

@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import RealmModel
 import RealmQuery
 import RealmStorage
@@ -10,27 +12,46 @@ import Synchronization
 /// on a thread of the hub's own, so that no writer waits. Observers that are busy hold the version that they know until
 /// they ask again.
 final class ObservationHub: Sendable {
-    /// Observers that stand where the hub does, with the tables whose changes can concern them; nil for all.
-    fileprivate struct Group {
+    /// What observers have in common that are looked at together.
+    fileprivate struct Kind: Hashable {
+        /// The tables whose changes can concern them; nil for all.
         let tables: Set<UInt32>?
+        /// The property, in the only table, of which each has a bound.
+        var property: Int?
+    }
+
+    /// Observers of a kind that stand where the hub does.
+    fileprivate struct Group {
+        let kind: Kind
         var members: [ObservationMember] = []
+        /// The bounds of the members, where they have any.
+        var bounds: [RowBound] = []
 
         func isTouched(by changes: ChangeSet) -> Bool {
-            guard let tables else { return !changes.tables.isEmpty }
+            guard let tables = kind.tables else { return !changes.tables.isEmpty }
             return changes.tables.keys.contains { tables.contains($0) }
+        }
+
+        /// Calls a function with each member that a step may concern.
+        func forEachMember(near step: ChangeStep, _ body: (ObservationMember) throws -> Void) throws {
+            if !step.changesSchema, let property = kind.property, let table = kind.tables?.first,
+                let words = try step.words(of: property, in: table)
+            {
+                for index in RowBound.indices(of: bounds, holdingAnyOf: words) { try body(members[index]) }
+            } else {
+                for member in members { try body(member) }
+            }
         }
     }
 
     fileprivate struct State {
         var views: [UInt64: WeakView] = [:]
         /// What changed on the ways asked for last: observers that catch up by themselves ask for the same one or two.
-        var recent: [(first: UInt64, last: UInt64, changes: ChangeSet)] = []
+        var recent: [Way] = []
         /// The classes as read last.
         var schema: DatabaseSchema?
         var groups: [Group] = []
-        var groupNumbers: [Set<UInt32>: Int] = [:]
-        /// The group of those whom changes of all tables can concern.
-        var everyone: Int?
+        var groupNumbers: [Kind: Int] = [:]
         var behind: [ObservationMember] = []
         /// Where the members of the groups stand; nil when there are none.
         var current: FixedView?
@@ -39,6 +60,14 @@ final class ObservationHub: Sendable {
         var isDue = false
         /// Who is to be handed a version the moment that it is published.
         var expected: [UInt64: [@Sendable (Snapshot) -> Void]] = [:]
+    }
+
+    /// What changed from one version to another, and the rows that were touched.
+    fileprivate struct Way {
+        let first: UInt64
+        let last: UInt64
+        let changes: ChangeSet
+        let rows = TouchedRows()
     }
 
     fileprivate struct WeakView {
@@ -52,13 +81,25 @@ final class ObservationHub: Sendable {
     private let listenerCount = Atomic(0)
     private let lastListener = Atomic<UInt64>(0)
     private let thread = DedicatedThread(name: "realm-observe")
+    private let ioThread: DedicatedThread
+    private let didProcess = Mutex<(@Sendable () -> Void)?>(nil)
     private let isScheduled = Atomic(false)
     /// Moves from version to version with the probes that were made for it.
     // Used by the thread that observes, which alone processes.
     nonisolated(unsafe) private var walker: ModelView?
+    /// How long the last pass took, in nanoseconds; used under the lock.
+    nonisolated(unsafe) private var lastDuration: UInt64 = 0
+    /// When it ended.
+    nonisolated(unsafe) private var lastEnd: UInt64 = 0
 
-    init(file: StorageFile) {
+    init(file: StorageFile, ioThread: DedicatedThread) {
         self.file = file
+        self.ioThread = ioThread
+    }
+
+    /// Sets what is called behind each pass.
+    func attach(didProcess: @escaping @Sendable () -> Void) {
+        self.didProcess.withLock { $0 = didProcess }
     }
 
     // MARK: Versions
@@ -94,18 +135,19 @@ final class ObservationHub: Sendable {
     func step(from old: FixedView, to new: FixedView) throws -> ChangeStep {
         if old.version >= new.version { return ChangeStep(ChangeSet(), from: old.model, to: new.model) }
         let known = state.withLock { state in
-            state.recent.first { $0.first == old.version && $0.last == new.version }?.changes
+            state.recent.first { $0.first == old.version && $0.last == new.version }
         }
-        if let known { return ChangeStep(known, from: old.model, to: new.model) }
+        if let known { return ChangeStep(known.changes, from: old.model, to: new.model, rows: known.rows) }
         let changes =
             try file.changes(after: old.version, through: new.snapshot)
             ?? VersionComparison.changes(from: old.model, to: new.model)
+        let way = Way(first: old.version, last: new.version, changes: changes)
         let forgotten = state.withLock { state in
-            state.recent.append((old.version, new.version, changes))
-            return state.recent.count > 4 ? state.recent.removeFirst().changes : nil
+            state.recent.append(way)
+            return state.recent.count > 4 ? state.recent.removeFirst() : nil
         }
         withExtendedLifetime(forgotten) {}
-        return ChangeStep(changes, from: old.model, to: new.model)
+        return ChangeStep(changes, from: old.model, to: new.model, rows: way.rows)
     }
 
     /// Where the hub stands for the observers that it looks after.
@@ -156,20 +198,56 @@ final class ObservationHub: Sendable {
     // MARK: New versions
 
     /// Hears of a version; on the thread of a writer, which it does not hold up.
-    func versionPublished(_ version: UInt64) {
+    ///
+    /// The thread that flushes commits, when it has none to flush, looks after a few observers itself: that spares a
+    /// change of threads.
+    ///
+    /// - Returns: whether what was attached will be called.
+    func versionPublished(_ version: UInt64, takesRealmsOver: Bool) -> Bool {
         if expectedCount.load(ordering: .sequentiallyConsistent) > 0 { handOver(version) }
-        if memberCount.load(ordering: .sequentiallyConsistent) > 0 { schedule() }
+        let count = memberCount.load(ordering: .sequentiallyConsistent)
+        if count == 0, !takesRealmsOver { return false }
+        if count <= ObservationHub.handful, !takesRealmsOver, ioThread.isIdleHere,
+            process(if: { lastDuration < ObservationHub.moment })
+        {
+            return true
+        }
+        schedule()
+        return true
     }
 
+    /// So many observers are looked after in passing.
+    private static let handful = 8
+    /// As long as that took no longer than this, in nanoseconds.
+    private static let moment: UInt64 = 100_000
+
     /// Has the hub look for a newer version soon.
-    private func schedule() {
+    func schedule() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         thread.perform { [weak self] in
             guard let self else { return }
+            rest()
             isScheduled.store(false, ordering: .sequentiallyConsistent)
             process()
         }
     }
+
+    /// Whether there are more observers than are looked after in passing.
+    var isCrowded: Bool { memberCount.load(ordering: .sequentiallyConsistent) > ObservationHub.handful }
+
+    /// Rests after a pass over many observers as long as that took, within bounds: commits that follow each other closely
+    /// are looked at together, and a busy writer finds a processor.
+    private func rest() {
+        guard isCrowded else { return }
+        let (duration, end) = state.withLock { _ in (lastDuration, lastEnd) }
+        let due = end + Swift.min(Swift.max(duration, ObservationHub.shortestRest), ObservationHub.longestRest)
+        let now = DispatchTime.now().uptimeNanoseconds
+        if now < due { usleep(UInt32((due - now + 999) / 1_000)) }
+    }
+
+    /// How long the hub rests between two passes over many observers, in nanoseconds.
+    private static let shortestRest: UInt64 = 100_000
+    private static let longestRest: UInt64 = 1_000_000
 
     /// Has a block called with a version the moment that it is published.
     func expect(_ version: UInt64, _ block: @escaping @Sendable (Snapshot) -> Void) {
@@ -223,14 +301,23 @@ final class ObservationHub: Sendable {
         }
     }
 
-    /// Takes the observers to the newest version, until there is none newer.
-    private func process() {
-        let isOther = state.withLock { state in
-            defer { state.isProcessing = true }
-            if state.isProcessing { state.isDue = true }
-            return state.isProcessing
+    /// Takes the observers to the newest version, until there is none newer, or leaves it to whoever does.
+    ///
+    /// - Returns: false when nobody does because the condition does not hold.
+    @discardableResult
+    private func process(if condition: () -> Bool = { true }) -> Bool {
+        let (isOther, isRefused) = state.withLock { state in
+            if state.isProcessing {
+                state.isDue = true
+                return (true, false)
+            }
+            if !condition() { return (false, true) }
+            state.isProcessing = true
+            return (false, false)
         }
-        if isOther { return }
+        if isRefused { return false }
+        if isOther { return true }
+        let start = DispatchTime.now().uptimeNanoseconds
         while true {
             do {
                 try processOnce()
@@ -240,10 +327,16 @@ final class ObservationHub: Sendable {
             let isDone = state.withLock { state in
                 defer { state.isDue = false }
                 if !state.isDue { state.isProcessing = false }
+                if !state.isDue {
+                    lastEnd = DispatchTime.now().uptimeNanoseconds
+                    lastDuration = lastEnd - start
+                }
                 return !state.isDue
             }
-            if isDone { return }
+            if isDone { break }
         }
+        didProcess.withLock { $0 }?()
+        return true
     }
 
     private func processOnce() throws {
@@ -271,7 +364,10 @@ final class ObservationHub: Sendable {
         if walker != nil { _ = try movedWalker(to: process.new) }
         var left: [ObservationMember] = []
         for group in groups where commit.step.changesSchema || group.isTouched(by: commit.step.changes) {
-            for member in group.members where !member.examine(commit) { left.append(member) }
+            try group.forEachMember(near: commit.step) { member in
+                if let check = member.check, try !check.isConcerned(by: commit) { return }
+                if !member.examine(commit) { left.append(member) }
+            }
         }
         return left
     }
@@ -338,6 +434,10 @@ extension ObservationHub.State {
             groups[number].members.swapAt(index, last)
             groups[number].members[index].place = .group(number, index)
             groups[number].members.removeLast()
+            if groups[number].kind.property != nil {
+                groups[number].bounds.swapAt(index, last)
+                groups[number].bounds.removeLast()
+            }
             followerCount -= 1
         }
         member.place = .none
@@ -351,16 +451,16 @@ extension ObservationHub.State {
         behind.append(member)
     }
 
-    /// Puts a member into the group of its tables.
+    /// Puts a member into the group of its kind.
     fileprivate mutating func add(_ member: ObservationMember, _ tables: Set<UInt32>?) {
-        let number: Int
-        if let known = tables.map({ groupNumbers[$0] }) ?? everyone {
-            number = known
-        } else {
-            number = groups.count
-            groups.append(ObservationHub.Group(tables: tables))
-            if let tables { groupNumbers[tables] = number } else { everyone = number }
+        let bound = tables?.count == 1 ? member.check?.bound : nil
+        let kind = ObservationHub.Kind(tables: tables, property: bound?.property)
+        let number = groupNumbers[kind] ?? groups.count
+        if number == groups.count {
+            groups.append(ObservationHub.Group(kind: kind))
+            groupNumbers[kind] = number
         }
+        if let bound { groups[number].bounds.append(bound) }
         member.place = .group(number, groups[number].members.count)
         groups[number].members.append(member)
         followerCount += 1

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// An abstract class, because the hub goes over thousands of them: every member is overridden by its one subclass.
 ///
-/// Unchecked because `place` is the hub's, used under its lock.
+/// Unchecked because `place` is used under the hub's lock, and `check` by whoever processes.
 class ObservationMember: @unchecked Sendable {
     /// Where the hub keeps a member.
     enum Place {
@@ -22,6 +22,8 @@ class ObservationMember: @unchecked Sendable {
     }
 
     final var place = Place.none
+    /// What tells that a commit does not concern the member while the hub looks after it; used by whoever processes.
+    final var check: FollowerCheck?
     /// Where the program began to observe.
     final let origin: ReaderOrigin?
 

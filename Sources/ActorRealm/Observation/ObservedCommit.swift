@@ -1,5 +1,6 @@
 import RealmModel
 import RealmQuery
+import RealmStorage
 
 /// One or more commits as the hub takes its observers over them.
 ///
@@ -33,18 +34,54 @@ final class ObservedCommit {
     }
 }
 
-/// A probe and the model view that it belongs to.
-final class WalkerProbe {
-    let walker: ModelView
-    /// Nil where there is nothing to be probed with.
-    let probe: ChangeProbe?
+/// Tells with little work that a commit does not concern an observer that the hub looks after.
+///
+/// An abstract class, not a protocol or a generic one: the hub asks thousands of them for each commit. It belongs to
+/// whoever processes.
+class FollowerCheck {
+    /// Where the rows lie that alone can concern the observer; nil when they lie anywhere.
+    var bound: RowBound? { nil }
 
-    init(_ keys: ObservedKeys, _ walker: ModelView) throws {
-        self.walker = walker
-        probe = try ChangeProbe(keys, in: walker)
+    /// Whether the commit may concern the observer.
+    func isConcerned(by commit: ObservedCommit) throws -> Bool { fatalError("abstract") }
+}
+
+/// Asks the query of a collection about the rows of a commit.
+final class CollectionCheck: FollowerCheck {
+    private let keys: ObservedKeys
+    private let order: ObservedOrder
+    private var probe: ChangeProbe?
+
+    /// Makes a check; nil for a collection whose query cannot be asked about single rows.
+    init?(_ keys: ObservedKeys, reusing other: CollectionCheck?) {
+        guard keys.canBeProbed, let order = keys.order else { return nil }
+        self.keys = keys
+        self.order = order
+        if let other, other.keys.sharesProbe(with: keys) { probe = other.probe }
     }
 
-    func isConcerned(_ keys: ObservedKeys, by commit: ObservedCommit) throws -> Bool {
-        try probe?.isConcerned(keys, by: commit.step, commit.rows) ?? true
+    override var bound: RowBound? { keys.bound }
+
+    override func isConcerned(by commit: ObservedCommit) throws -> Bool {
+        let walker = try commit.walker
+        if probe?.model !== walker { probe = try ChangeProbe(keys, in: walker) }
+        return try probe?.isConcerned(order, by: commit.step, commit.rows) ?? true
+    }
+}
+
+/// Looks for one object among those of a commit.
+final class ObjectCheck: FollowerCheck {
+    private let table: UInt32
+    private let key: Int64
+
+    init(table: UInt32, key: Int64) {
+        self.table = table
+        self.key = key
+    }
+
+    override func isConcerned(by commit: ObservedCommit) throws -> Bool {
+        guard !commit.step.changesSchema else { return true }
+        guard let changes = commit.step.changes.tables[table] else { return false }
+        return changes.columns(of: key) != nil || changes.deleted.contains(key)
     }
 }

@@ -23,6 +23,8 @@ final class DedicatedThread: SerialExecutor {
         }
 
         let state = Mutex(State())
+        /// What tells the thread from others, once it runs.
+        let word = Atomic<UInt>(0)
         let wakeUps = DispatchSemaphore(value: 0)
     }
 
@@ -36,6 +38,11 @@ final class DedicatedThread: SerialExecutor {
     deinit {
         inbox.state.withLock { $0.isStopped = true }
         inbox.wakeUps.signal()
+    }
+
+    /// Whether the thread runs the caller and has nothing else to do.
+    var isIdleHere: Bool {
+        inbox.word.load(ordering: .relaxed) == crealm_thread_word() && inbox.state.withLock { $0.work.isEmpty }
     }
 
     /// Runs the block on the thread, after everything given before.
@@ -60,6 +67,7 @@ final class DedicatedThread: SerialExecutor {
     }
 
     private static func run(_ inbox: Inbox, _ executor: UnownedSerialExecutor) {
+        inbox.word.store(crealm_thread_word(), ordering: .relaxed)
         while true {
             inbox.wakeUps.wait()
             let (work, ends) = inbox.state.withLock { state in

@@ -44,8 +44,9 @@ final class RealmCoordinator: Sendable {
         self.settings = settings
         let relay = VersionRelay()
         self.relay = relay
-        io = FileActor()
-        observations = ObservationHub(file: file)
+        let io = FileActor()
+        self.io = io
+        observations = ObservationHub(file: file, ioThread: io.thread)
         let space = SpaceKeeper(file: file)
         self.space = space
         writes = WriteScheduler(file: file, ioThread: io.thread) { version in
@@ -55,6 +56,7 @@ final class RealmCoordinator: Sendable {
         space.attach(writes)
         relay.attach(self)
         file.pinHolders.attach { [weak observations] in observations?.holders ?? [] }
+        observations.attach { [weak self] in self?.refreshRealms() }
     }
 
     deinit {
@@ -207,10 +209,16 @@ final class RealmCoordinator: Sendable {
 
     /// Tells realms and listeners of a version; called in the order of the versions.
     fileprivate func versionPublished(_ version: UInt64) {
-        observations.versionPublished(version)
-        let (listeners, cores) = state.withLock { ($0.listeners, Array($0.cores.values)) }
+        let (listeners, coreCount) = state.withLock { ($0.listeners, $0.cores.count) }
         for listener in listeners { listener.body(version) }
-        for core in cores { core.postRefresh() }
+        // Observers bring their realms with them, and many realms are not a writer's to be woken.
+        let isTakenOver = observations.versionPublished(version, takesRealmsOver: coreCount > 4)
+        if !isTakenOver { refreshRealms() }
+    }
+
+    /// Has the realms follow the newest version, each in its isolation.
+    private func refreshRealms() {
+        for core in state.withLock({ Array($0.cores.values) }) { core.postRefresh() }
     }
 
     /// Watches for the commits of other processes, from the first call on.

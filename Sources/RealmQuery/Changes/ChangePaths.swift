@@ -33,6 +33,8 @@ package struct ChangePaths: Sendable {
     }
 
     private var shape: Shape
+    /// Whether only writes to the row itself count.
+    let isShallow: Bool
 
     /// Everything in a row and in the rows that at most `depth` links lead to.
     package init(everythingIn table: UInt32, depth: Int = defaultDepth, schema: DatabaseSchema) {
@@ -51,6 +53,7 @@ package struct ChangePaths: Sendable {
             frontier = next
         }
         shape = .everything(table: table, depth: depth, distances: distances)
+        isShallow = depth == 0 || schema.schema(of: table)?.properties.contains(where: \.makesLinks) != true
     }
 
     /// What key paths name: each property on the way, and the one at the end.
@@ -64,6 +67,7 @@ package struct ChangePaths: Sendable {
             try ChangePaths.insert(path.steps[...], of: path, into: &node, root, schema)
         }
         shape = .tree(node)
+        isShallow = node.steps.isEmpty
     }
 
     /// Whether no write at all counts.
@@ -72,10 +76,10 @@ package struct ChangePaths: Sendable {
         return false
     }
 
-    /// Whether only writes to the row itself count.
-    var isShallow: Bool {
-        if case .tree(let node) = shape { return node.steps.isEmpty }
-        return false
+    /// Whether a write of these columns of a row itself counts.
+    func counts(_ columns: ColumnSet) -> Bool {
+        guard case .tree(let node) = shape, let counted = node.columns else { return true }
+        return !columns.isDisjoint(with: counted)
     }
 
     private static func insert(

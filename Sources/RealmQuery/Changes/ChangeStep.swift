@@ -8,10 +8,15 @@ package final class ChangeStep {
     package let changes: ChangeSet
     package let old: ModelView
     package let new: ModelView
+    private let touched: TouchedRows
+    /// What was asked of it already.
+    private var orders: [(table: UInt32, property: Int, order: TouchedRows.Order)] = []
     private(set) lazy var tracing = ChangeTracing(changes: changes, old: old, new: new)
 
-    package init(_ changes: ChangeSet, from old: ModelView, to new: ModelView) {
+    /// Makes a step; others that go the same way may share the rows.
+    package init(_ changes: ChangeSet, from old: ModelView, to new: ModelView, rows: TouchedRows = TouchedRows()) {
         self.changes = changes
+        touched = rows
         self.old = old
         self.new = new
     }
@@ -21,4 +26,37 @@ package final class ChangeStep {
 
     /// What changed in a table.
     func changes(in table: UInt32) -> TableChanges { changes.tables[table] ?? TableChanges() }
+
+    /// The rows of a table that were touched, ascending, and lie within a bound before the step or after it.
+    func keys(within bound: RowBound, of table: UInt32) throws -> [Int64] {
+        try order(of: bound.property, in: table).keys(within: bound)
+    }
+
+    /// The words of a property, ascending, that touched rows of a table had before the step or have after it; nil for more
+    /// rows than are looked at for many observers.
+    package func words(of property: Int, in table: UInt32) throws -> [Int64]? {
+        if let count = changes.tables[table]?.rowCount, count > ChangeStep.largestProbed { return nil }
+        return try order(of: property, in: table).words
+    }
+
+    /// So many rows are looked at to find out which observers they concern.
+    static let largestProbed = 4_096
+
+    private func order(of property: Int, in table: UInt32) throws -> TouchedRows.Order {
+        for known in orders where known.table == table && known.property == property { return known.order }
+        let order = try touched.order(of: property, in: table, self)
+        orders.append((table, property, order))
+        return order
+    }
+}
+
+extension TableChanges {
+    /// The number of rows that were touched.
+    var rowCount: Int { inserted.count + deleted.count + modified.count }
+
+    /// What was written to a row that existed before and exists now; nil for nothing.
+    package func columns(of key: Int64) -> ColumnSet? {
+        let index = modified.partitioningIndex { $0.key >= key }
+        return index < modified.count && modified[index].key == key ? modified[index].columns : nil
+    }
 }

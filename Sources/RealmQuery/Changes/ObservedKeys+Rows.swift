@@ -39,6 +39,9 @@ extension ObservedKeys {
         _ membership: ChangePaths,
         _ step: ChangeStep
     ) throws -> CollectionDelta {
+        if let bound = collection.bound, membership.isShallow, !ObservedKeys.isBulk(own.rowCount, of: table.count) {
+            return try advanceBounded(table, own, membership, bound, step)
+        }
         let keys = current.tree
         let candidates = try membership.changedKeys(in: step)
         var removed: [Int64] = []
@@ -61,9 +64,52 @@ extension ObservedKeys {
         }
         let modified = try counted.changedKeys(in: step)
             .filter { keys.contains($0) && !AscendingKeys.contains($0, in: removed) }
+        return edit(removed: removed, added: added, modified: modified)
+    }
+
+    /// The same for a collection whose rows lie within a bound: no others are looked at.
+    private mutating func advanceBounded(
+        _ table: TableView,
+        _ own: TableChanges,
+        _ membership: ChangePaths,
+        _ bound: RowBound,
+        _ step: ChangeStep
+    ) throws -> CollectionDelta {
+        let keys = current.tree
+        var removed: [Int64] = []
+        var added: [Int64] = []
+        var modified: [Int64] = []
+        var compiled: CompiledQuery?
+        for key in try step.keys(within: bound, of: table.id) {
+            let isIn = keys.contains(key)
+            let columns = own.columns(of: key)
+            if columns == nil, AscendingKeys.contains(key, in: own.deleted) {
+                if isIn { removed.append(key) }
+                continue
+            }
+            // Inserted, or written to where the predicate looks.
+            if columns.map(membership.counts) ?? true {
+                let query = try compiled ?? CompiledQuery(query.predicate ?? .constant(true), table: table)
+                compiled = query
+                let fits = try query.matches(key: key)
+                if isIn, !fits { removed.append(key) }
+                if fits, !isIn { added.append(key) }
+                if !fits { continue }
+            }
+            if isIn, let columns, counted.counts(columns) { modified.append(key) }
+        }
+        if !counted.isShallow {
+            modified = try counted.changedKeys(in: step)
+                .filter { keys.contains($0) && !AscendingKeys.contains($0, in: removed) }
+        }
+        return edit(removed: removed, added: added, modified: modified)
+    }
+
+    /// Removes and adds keys of a collection in key order.
+    private mutating func edit(removed: [Int64], added: [Int64], modified: [Int64]) -> CollectionDelta {
         if removed.isEmpty, added.isEmpty, modified.isEmpty { return CollectionDelta() }
         // Given up here, so that the edit is made in one tree and not in a copy.
-        var edited = keys
+        var edited = current.tree
         let delta = AscendingKeys.apply(removed: removed, added: added, modified: modified, to: &edited)
         current = .tree(edited)
         return delta

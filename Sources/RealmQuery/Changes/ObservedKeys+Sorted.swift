@@ -63,7 +63,6 @@ extension ObservedKeys {
         _ table: TableView,
         _ own: TableChanges,
         _ order: SortOrder,
-        _ window: SortedWindow,
         _ membership: ChangePaths?,
         _ ordering: ChangePaths,
         _ step: ChangeStep
@@ -71,7 +70,7 @@ extension ObservedKeys {
         let modified = try counted.changedKeys(in: step)
         let candidates = try membership?.changedKeys(in: step) ?? []
         let reordered = try ordering.changedKeys(in: step)
-        var next = window
+        guard var next = window else { return CollectionDelta() }
         let touched = AscendingKeys.union(own.deleted + own.inserted, candidates + reordered)
         if !touched.isEmpty {
             let fits = try membershipTest(in: table)
@@ -80,7 +79,7 @@ extension ObservedKeys {
                 && next.replace(touched, where: fits, precedes: CompiledSort(order, table: table).precedes)
             if !isKnown { _ = try next.evaluate(query, order, in: step.new) }
         }
-        strategy = .window(order, next, membership: membership, ordering: ordering)
+        window = next
         return replace(with: next.shown, modified: modified, pairsReplacements: false)
     }
 }

@@ -7,29 +7,12 @@ package import RealmStorage
 /// large that evaluating the query again is cheaper. A collection of every row of a class keeps no keys at all: the
 /// table counts its rows.
 package struct ObservedKeys: Sendable {
-    enum Strategy: Sendable {
-        /// Every row of the table, in key order.
-        case wholeTable
-        /// Rows of the table that fulfil a predicate, in key order.
-        case filtered(membership: ChangePaths)
-        /// Rows of the table in the order of a sort.
-        case sorted(SortOrder, membership: ChangePaths?, ordering: ChangePaths)
-        /// The first rows of a sort, or those behind some of them.
-        case window(SortOrder, SortedWindow, membership: ChangePaths?, ordering: ChangePaths)
-        /// Everything else: evaluated again when something it reads changed, and compared.
-        case sequence(membership: ChangePaths)
-    }
-
-    package let query: ObservedQuery
-    let keyPaths: [String]?
-    /// What counts as a modification of an object.
-    let counted: ChangePaths
-    var strategy: Strategy
+    let collection: ObservedCollection
     var current: ObservedOrder
+    /// The rows known of a sorted collection of which only the first ones are observed.
+    var window: SortedWindow?
     /// Whether the owner of the list, or the target of the links, has been deleted: nothing will change any more.
     package internal(set) var isSourceGone = false
-    /// The tables of which a change can concern the collection.
-    package let tables: Set<UInt32>
 
     /// Evaluates the query.
     ///
@@ -38,66 +21,23 @@ package struct ObservedKeys: Sendable {
     ///
     /// - Throws: `QueryError` when the predicate, the order or a key path does not fit the schema.
     package init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
-        guard let schema = model.schema[query.className] else {
-            throw QueryError("Object type '\(query.className)' is not managed by the Realm.")
-        }
-        func paths(_ paths: [PropertyPath]) throws -> ChangePaths {
-            try ChangePaths(paths, in: query.className, schema: model.schema)
-        }
-        self.query = query
-        self.keyPaths = keyPaths
-        counted =
-            if let keyPaths {
-                try paths(keyPaths.map { PropertyPath($0) })
-            } else {
-                ChangePaths(everythingIn: schema.tableID, schema: model.schema)
-            }
-        let membership = try query.predicate.map { try paths($0.readPaths) }
-        var tables = counted.tables.union([schema.tableID])
-        if let membership { tables.formUnion(membership.tables) }
-        let steps = query.steps
-        if case .table = query.source, steps.isEmpty {
-            strategy = membership.map { .filtered(membership: $0) } ?? .wholeTable
-        } else if case .table = query.source, case .sort(let order)? = steps.first, steps.count == 1 {
-            let ordering = try paths(order.keys.map(\.path))
-            tables.formUnion(ordering.tables)
-            strategy = .sorted(order, membership: membership, ordering: ordering)
-        } else if case .table = query.source, case .sort(let order)? = steps.first, steps.count == 2,
-            case .limit(let count, let offset) = steps[1], let window = SortedWindow(count: count, offset: offset)
-        {
-            let ordering = try paths(order.keys.map(\.path))
-            tables.formUnion(ordering.tables)
-            strategy = .window(order, window, membership: membership, ordering: ordering)
-        } else {
-            let read = steps.flatMap { step -> [PropertyPath] in
-                switch step {
-                case .sort(let order): order.keys.map(\.path)
-                case .distinct(let paths): paths
-                case .limit: []
-                case .filter(let predicate): predicate.readPaths
-                }
-            }
-            let all = try paths((query.predicate?.readPaths ?? []) + read)
-            tables.formUnion(all.tables)
-            strategy = .sequence(membership: all)
-        }
-        switch query.source {
-        case .table: break
-        case .list(let owner, _, _), .backlinks(let owner, _, _):
-            if let owner = model.schema[owner] { tables.insert(owner.tableID) }
-        }
-        self.tables = tables
+        collection = try ObservedCollection(query, keyPaths: keyPaths, in: model)
         current = .list([])
         try evaluate(in: model)
     }
 
+    package var query: ObservedQuery { collection.query }
+    var counted: ChangePaths { collection.counted }
+    /// The tables of which a change can concern the collection.
+    package var tables: Set<UInt32> { collection.tables }
+
     /// Evaluates the query as a whole.
     mutating func evaluate(in model: ModelView) throws {
-        switch strategy {
+        switch collection.strategy {
         case .wholeTable: break
-        case .window(let order, var window, let membership, let ordering):
+        case .window(let order, var window, _, _):
             current = .list(try window.evaluate(query, order, in: model))
-            strategy = .window(order, window, membership: membership, ordering: ordering)
+            self.window = window
         default:
             let keys = try query.keys(in: model)
             isSourceGone = keys == nil
@@ -107,7 +47,7 @@ package struct ObservedKeys: Sendable {
 
     /// Takes keys that were evaluated as a whole.
     mutating func take(_ keys: [Int64]) {
-        switch strategy {
+        switch collection.strategy {
         case .filtered: current = .tree(KeyOrder(keys, isAscending: true))
         case .sorted: current = .tree(KeyOrder(keys, isAscending: false))
         case .wholeTable, .window, .sequence: current = .list(keys)
@@ -116,7 +56,7 @@ package struct ObservedKeys: Sendable {
 
     /// The keys in order; nil for a collection of every row of the class, in key order.
     package var order: ObservedOrder? {
-        if case .wholeTable = strategy { nil } else { current }
+        if case .wholeTable = collection.strategy { nil } else { current }
     }
 
     /// Moves to a later version.
@@ -136,15 +76,15 @@ package struct ObservedKeys: Sendable {
             return CollectionDelta()
         }
         let own = step.changes(in: table.id)
-        switch strategy {
+        switch collection.strategy {
         case .wholeTable:
             return try advanceTable(table, own, step)
         case .filtered(let membership):
             return try advanceFiltered(table, own, membership, step)
         case .sorted(let order, let membership, let ordering):
             return try advanceSorted(table, own, order, membership, ordering, step)
-        case .window(let order, let window, let membership, let ordering):
-            return try advanceWindow(table, own, order, window, membership, ordering, step)
+        case .window(let order, _, let membership, let ordering):
+            return try advanceWindow(table, own, order, membership, ordering, step)
         case .sequence(let membership):
             return try advanceSequence(own, membership, step)
         }
@@ -161,12 +101,18 @@ package struct ObservedKeys: Sendable {
 
     /// Whether a ``ChangeProbe`` may be made for the collection.
     package var canBeProbed: Bool {
-        if case .filtered(let membership) = strategy { membership.isShallow } else { false }
+        if case .filtered(let membership) = collection.strategy { membership.isShallow } else { false }
     }
+
+    /// The bound of the rows of which a write can concern the collection; nil where others can, too.
+    package var bound: RowBound? { canBeProbed && counted.isShallow && tables.count == 1 ? collection.bound : nil }
+
+    /// Whether a probe that was made for one serves for the other.
+    package func sharesProbe(with other: ObservedKeys) -> Bool { collection === other.collection }
 
     /// Whether a change of few rows takes little work, however many rows there are.
     package var isQuick: Bool {
-        switch strategy {
+        switch collection.strategy {
         case .wholeTable, .filtered, .sorted, .window: true
         case .sequence: current.count <= 512 && query.source != .table
         }

@@ -26,7 +26,10 @@ extension RealmEngine {
         case .notifyOneOf10k: return try await oneOfMany(path, observers: 10_000, changes: 100)
         case .notifyAll100: return try await allOfMany(path, observers: 100, changes: 200)
         case .observerMemory: return try await memory(path, observers: 10_000)
+        case .writeBesideOne: return try await writer(path, observers: 1)
+        case .writeBeside100: return try await writer(path, observers: 100)
         case .writeBesideObservers: return try await writer(path, observers: 1_000)
+        case .writeBeside10k: return try await writer(path, observers: 10_000)
         case .notifyProcess:
             let waits = try await process(path)
             note(waits.percentile(0.99), .notifyProcessTail)

@@ -33,7 +33,10 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     case notifyProcess = "W12.process"
     case notifyProcessTail = "W12.process_p99"
     case observerMemory = "W12.memory"
+    case writeBesideOne = "W12.writer1"
+    case writeBeside100 = "W12.writer100"
     case writeBesideObservers = "W12.writer1000"
+    case writeBeside10k = "W12.writer10k"
     case notifyOneOf10k = "W12.observers10k"
     case notifyLarge = "W12.rows10m"
     case notifyLargeTail = "W12.rows10m_p99"
@@ -84,6 +87,9 @@ enum RowIdentifier: String, CaseIterable, Sendable {
             ("commit of another process returned to change delivered here (median)", "us", .atMost(2_000))
         case .notifyProcessTail: ("the same, 99th percentile", "us", .less)
         case .observerMemory: ("memory of an observer, 10,000 of them, 10 rows each", "bytes", .less)
+        case .writeBesideOne: ("commits beside one observer, of those without any, without a flush", "%", .none)
+        case .writeBeside100: ("the same beside 100 observers of 1,000 rows each", "%", .none)
+        case .writeBeside10k: ("the same beside 10,000 observers of 10 rows each", "%", .none)
         case .writeBesideObservers:
             ("commits beside 1,000 observers, of those without any, without a flush", "%", .none)
         case .notifyOneOf10k: ("as W12.notify with 10,000 observers of 10 rows each, to the one concerned", "us", .less)
@@ -132,7 +138,7 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     /// Whether a row takes minutes or gigabytes, and is measured only when that is asked for.
     var isHeavy: Bool {
         switch self {
-        case .notifyOneOf10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge: true
+        case .notifyOneOf10k, .writeBeside10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge: true
         default: false
         }
     }

@@ -32,7 +32,7 @@ final class EngineContestant<E: Engine>: Contestant {
         case .processes: return try commitsOfProcesses()
         case .forward, .back: return try links(row)
         case .tasks, .blocked, .read, .notify, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
-            .writeBesideObservers, .notifyOneOf10k, .notifyLarge:
+            .writeBesideOne, .writeBeside100, .writeBesideObservers, .writeBeside10k, .notifyOneOf10k, .notifyLarge:
             return try await E.measureAlone(row, in: workload) { note($0, for: $1) }
         case .notifyTail: return try await byProduct(row, of: .notify)
         case .notifyProcessTail: return try await byProduct(row, of: .notifyProcess)

@@ -1,0 +1,86 @@
+import RealmModel
+
+/// What is fixed about an observed collection of objects for as long as the classes stay as they are.
+final class ObservedCollection: Sendable {
+    enum Strategy: Sendable {
+        /// Every row of the table, in key order.
+        case wholeTable
+        /// Rows of the table that fulfil a predicate, in key order.
+        case filtered(membership: ChangePaths)
+        /// Rows of the table in the order of a sort.
+        case sorted(SortOrder, membership: ChangePaths?, ordering: ChangePaths)
+        /// The first rows of a sort, or those behind some of them.
+        case window(SortOrder, SortedWindow, membership: ChangePaths?, ordering: ChangePaths)
+        /// Everything else: evaluated again when something it reads changed, and compared.
+        case sequence(membership: ChangePaths)
+    }
+
+    let query: ObservedQuery
+    let keyPaths: [String]?
+    /// What counts as a modification of an object.
+    let counted: ChangePaths
+    let strategy: Strategy
+    /// The tables of which a change can concern the collection.
+    let tables: Set<UInt32>
+    /// What rows of a filtered collection have in common, where its predicate says so of a single property.
+    let bound: RowBound?
+
+    init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
+        guard let schema = model.schema[query.className] else {
+            throw QueryError("Object type '\(query.className)' is not managed by the Realm.")
+        }
+        func paths(_ paths: [PropertyPath]) throws -> ChangePaths {
+            try ChangePaths(paths, in: query.className, schema: model.schema)
+        }
+        self.query = query
+        self.keyPaths = keyPaths
+        counted =
+            if let keyPaths {
+                try paths(keyPaths.map { PropertyPath($0) })
+            } else {
+                ChangePaths(everythingIn: schema.tableID, schema: model.schema)
+            }
+        let membership = try query.predicate.map { try paths($0.readPaths) }
+        var tables = counted.tables.union([schema.tableID])
+        if let membership { tables.formUnion(membership.tables) }
+        let steps = query.steps
+        if case .table = query.source, steps.isEmpty {
+            strategy = membership.map { .filtered(membership: $0) } ?? .wholeTable
+        } else if case .table = query.source, case .sort(let order)? = steps.first, steps.count == 1 {
+            let ordering = try paths(order.keys.map(\.path))
+            tables.formUnion(ordering.tables)
+            strategy = .sorted(order, membership: membership, ordering: ordering)
+        } else if case .table = query.source, case .sort(let order)? = steps.first, steps.count == 2,
+            case .limit(let count, let offset) = steps[1], let window = SortedWindow(count: count, offset: offset)
+        {
+            let ordering = try paths(order.keys.map(\.path))
+            tables.formUnion(ordering.tables)
+            strategy = .window(order, window, membership: membership, ordering: ordering)
+        } else {
+            let read = steps.flatMap { step -> [PropertyPath] in
+                switch step {
+                case .sort(let order): order.keys.map(\.path)
+                case .distinct(let paths): paths
+                case .limit: []
+                case .filter(let predicate): predicate.readPaths
+                }
+            }
+            let all = try paths((query.predicate?.readPaths ?? []) + read)
+            tables.formUnion(all.tables)
+            strategy = .sequence(membership: all)
+        }
+        if case .filtered = strategy, let predicate = query.predicate,
+            let table = try model.table(named: query.className)
+        {
+            bound = RowBound(predicate, in: table)
+        } else {
+            bound = nil
+        }
+        switch query.source {
+        case .table: break
+        case .list(let owner, _, _), .backlinks(let owner, _, _):
+            if let owner = model.schema[owner] { tables.insert(owner.tableID) }
+        }
+        self.tables = tables
+    }
+}

@@ -1,0 +1,90 @@
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@testable import RealmQuery
+
+@Suite("Bounds that predicates give")
+struct RowBoundTests {
+    private func bound(_ text: String, _ database: ObservedDatabase) throws -> RowBound? {
+        let view = try database.view()
+        return RowBound(try Predicate.parse(text), in: try #require(try view.table(named: "Person")))
+    }
+
+    @Test("the narrowest bound of the parts that all must hold is taken, and parts of which one suffices give none")
+    func narrowest() throws {
+        let database = try ObservedDatabase()
+        let age = ObservedDatabase.age
+        #expect(try bound("age > 3", database) == RowBound(property: age, lower: 4, upper: .max))
+        #expect(
+            try bound("age > 3 AND (age <= 9 AND age != 5)", database) == RowBound(property: age, lower: 4, upper: 9)
+        )
+        let both = try #require(try bound("age > 3 AND age <= 9 AND name == 'Ann'", database))
+        #expect(both.property == ObservedDatabase.name)
+        #expect(both.lower == both.upper)
+        let contradiction = try #require(try bound("age > 9 AND age < 3", database))
+        #expect(contradiction.lower > contradiction.upper)
+        for text in [
+            "age > 3 OR name == 'Ann'", "NOT age > 3", "age != 3", "name ==[c] 'ann'", "boss.age > 3",
+            "ANY dogs.age > 3", "boss == nil", "ANY tags == 3", "TRUEPREDICATE",
+        ] {
+            #expect(try bound(text, database) == nil, "\(text)")
+        }
+    }
+
+    @Test("dates stand in their order, and zero has one word whatever its sign")
+    func dates() {
+        let dates = [-Double.infinity, -1e9, -1.5, -1, -.leastNonzeroMagnitude, 0, 1, 1.5, 1e9, .infinity]
+        let words = dates.map { RowBound.word(of: .date($0)) }
+        #expect(words == words.sorted())
+        #expect(Set(words).count == words.count)
+        #expect(RowBound.word(of: .date(-0.0)) == RowBound.word(of: .date(0)))
+    }
+
+    @Test("a row is found by the value that it had, and by the one that it has")
+    func touched() throws {
+        let database = try ObservedDatabase()
+        var keys: [Int64] = []
+        try database.write { keys = try (0..<4).map { try database.addPerson("p", age: $0 * 10) } }
+        let old = try database.view()
+        try database.write {
+            try database.people.set(ObservedDatabase.age, key: keys[0], to: StoredValue.int(55))
+            try database.people.set(ObservedDatabase.name, key: keys[1], to: StoredValue.string("q"))
+            try database.people.delete(key: keys[2])
+            keys.append(try database.addPerson("p", age: 56))
+        }
+        let new = try database.view()
+        let step = ChangeStep(try database.changes(from: old, to: new), from: old, to: new)
+        let table = try database.people.id
+        func found(_ range: ClosedRange<Int64>) throws -> [Int64] {
+            let bound = RowBound(property: ObservedDatabase.age, lower: range.lowerBound, upper: range.upperBound)
+            return try step.keys(within: bound, of: table)
+        }
+        #expect(try found(0...5) == [keys[0]])
+        #expect(try found(10...10) == [keys[1]])
+        #expect(try found(20...30) == [keys[2]], "the row that was deleted, and not the one that nobody wrote to")
+        #expect(try found(55...56) == [keys[0], keys[4]])
+        #expect(try found(0...100) == [keys[0], keys[1], keys[2], keys[4]])
+        #expect(try found(31...54).isEmpty)
+    }
+
+    @Test("what is written to linked objects counts, though no row of the collection was touched")
+    func linked() throws {
+        let database = try ObservedDatabase()
+        var boss: Int64 = 0
+        try database.write {
+            boss = try database.addPerson("Bob", age: 60)
+            let ann = try database.addPerson("Ann", age: 30)
+            try database.people.set(ObservedDatabase.boss, key: ann, to: StoredValue.link(boss))
+        }
+        let query = ObservedQuery(className: "Person", predicate: try Predicate.parse("age == 30"))
+        var observer = try ObservedKeysTests.Observer(query, database)
+        try database.write { try database.people.set(ObservedDatabase.name, key: boss, to: StoredValue.string("Rob")) }
+        #expect(try observer.advance(database).modifications == [0])
+        try database.write { try database.people.set(ObservedDatabase.age, key: boss, to: StoredValue.int(30)) }
+        let delta = try observer.advance(database)
+        #expect(delta.insertions == [0])
+        #expect(delta.modifications == [0])
+    }
+}

@@ -208,6 +208,104 @@ def several_processes(count, seconds, seed, kills_per_second=0.0, base=None, lim
         return text
 
 
+class Reader(threading.Thread):
+    """A process that holds one snapshot after another, until it is killed; then another takes its place."""
+
+    def __init__(self, path, seed, ends):
+        super().__init__(daemon=True)
+        self.path, self.ends, self.rng = path, ends, random.Random(seed)
+        self.driver = self.failure = None
+        self.deaths = self.snapshots = 0
+
+    def run(self):
+        try:
+            while time.monotonic() < self.ends:
+                self.driver = Driver()
+                try:
+                    self.driver.need(f"open {self.path}")
+                    while time.monotonic() < self.ends:
+                        self.driver.need("snap")
+                        before = self.driver.list()
+                        time.sleep(self.rng.uniform(0, 0.2))
+                        expect(self.driver.list() == before, "a snapshot changed")
+                        self.snapshots += 1
+                        self.driver.need("unsnap")
+                    self.driver.end()
+                except Died:
+                    self.driver.must_have_been_killed()
+                    self.deaths += 1
+        except Exception as failure:
+            self.failure = failure
+
+
+def killed_readers(count, seconds, seed, limit=None):
+    """`count` processes write the same keys again and again while readers with snapshots are killed at random.
+
+    Nobody waits for the dead, and what they pinned is free again: the file does not grow from the first third of the
+    time to the last. `limit` is the longest wait that is allowed, in milliseconds.
+    """
+    rng = random.Random(seed)
+    with Folder() as folder:
+        path = folder.file()
+        driver = Driver()
+        driver.need(f"open {path}")
+        driver.need("txn " + " ".join(f"w:k{n}:{'v' * 200}" for n in range(100)))
+        driver.end()
+        began = time.monotonic()
+        ends = began + seconds
+        waits, failures, sizes = [[] for _ in range(count)], [], []
+
+        def write(number):
+            own = random.Random(seed + number)
+            try:
+                writer = Driver()
+                writer.need(f"open {path}")
+                while time.monotonic() < ends:
+                    start = time.monotonic()
+                    writer.need(f"put k{own.randrange(100)} {number}.{'w' * own.randrange(200)}")
+                    waits[number].append(time.monotonic() - start)
+                writer.end()
+            except Exception as failure:
+                failures.append(failure)
+
+        writers = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
+        readers = [Reader(path, rng.random(), ends) for _ in range(3)]
+        for thread in writers + readers:
+            thread.start()
+        while time.monotonic() < ends:
+            time.sleep(rng.uniform(0.05, 0.3))
+            sizes.append((time.monotonic() - began, os.path.getsize(path)))
+            victim = rng.choice(readers)
+            if victim.driver and victim.is_alive():
+                try:
+                    os.kill(victim.driver.process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        for thread in writers + readers:
+            thread.join(600)
+            expect(not thread.is_alive(), f"a process hangs, seed {seed}")
+        failures += [reader.failure for reader in readers if reader.failure]
+        if failures:
+            raise Failure(f"seed {seed}: {failures[0]}")
+        early = max(size for moment, size in sizes if moment <= max(seconds / 3, sizes[0][0]))
+        late = max(size for moment, size in sizes if moment >= min(seconds * 2 / 3, sizes[-1][0]))
+        driver = Driver()
+        driver.need(f"open {path}")
+        driver.need("verify")
+        driver.end()
+        every = sorted(wait * 1000 for own in waits for wait in own)
+        text = (
+            f"{count} processes, {len(every)} writes, {sum(r.deaths for r in readers)} readers killed,"
+            f" {sum(r.snapshots for r in readers)} snapshots held; waits: median {every[len(every) // 2]:.1f} ms,"
+            f" 99.9 % {every[int(len(every) * 0.999)]:.1f} ms, longest {every[-1]:.0f} ms;"
+            f" the least and the most of one: {min(map(len, waits))} and {max(map(len, waits))};"
+            f" the file: {early} bytes at most in the first third, {late} in the last"
+        )
+        expect(late <= 2 * early, f"{text}: the dead pin pages")
+        expect(limit is None or every[-1] < limit, f"{text}: longer than {limit} ms")
+        return text
+
+
 def dead_readers(rounds, overwrites, base=None, wrapper=()):
     """A reader that holds a snapshot is killed: its pages come back. A living one keeps what it reads."""
     with Folder(base) as folder:

@@ -4,13 +4,17 @@ import People
 
 /// The rows that are about actors.
 extension RealmEngine {
+    @MainActor private static var aloneCount = 0
+
     @MainActor
     static func measureAlone(
         _ row: RowIdentifier,
         in workload: Workload,
         note: (Double, RowIdentifier) -> Void
     ) async throws -> Double? {
-        let path = workload.path("alone", of: RealmEngine.self)
+        // Observers that were let go of may still have the file of the row before open for a moment.
+        aloneCount += 1
+        let path = workload.path("alone-\(aloneCount)", of: RealmEngine.self)
         removeFiles(at: path)
         defer { removeFiles(at: path) }
         return switch row {

@@ -85,11 +85,12 @@ final class ObservationHub: Sendable {
     private let didProcess = Mutex<(@Sendable () -> Void)?>(nil)
     private let isScheduled = Atomic(false)
     /// Moves from version to version with the probes that were made for it.
-    // Used by the thread that observes, which alone processes.
+    // Used by whoever processes, the hub's thread or the one that flushes: `isProcessing`, which is set and cleared under the
+    // lock, lets in one at a time. Dropped under the lock while nobody does.
     nonisolated(unsafe) private var walker: ModelView?
     /// How long the last pass took, in nanoseconds; used under the lock.
     nonisolated(unsafe) private var lastDuration: UInt64 = 0
-    /// When it ended.
+    /// When it ended; used under the lock.
     nonisolated(unsafe) private var lastEnd: UInt64 = 0
 
     init(file: StorageFile, ioThread: DedicatedThread) {

@@ -7,6 +7,7 @@ import RealmStorage
 class ProjectedSource<Value: RealmCollectionValue> {
     var count: Int { fatalError("abstract") }
     var confined: any ThreadConfined { fatalError("abstract") }
+    // Every instance is of a subclass, which overrides all of these.
     var reference: _ConfinedReference { fatalError("abstract") }
 
     subscript(position: Int) -> Value {

@@ -55,8 +55,8 @@ final class LockFile: Sendable {
     private static let pauseNanoseconds: UInt64 = 100_000_000
 
     let path: String
-    private let descriptor: Int32
-    private let data: any StorageDevice
+    let descriptor: Int32
+    let data: any StorageDevice
     private let forkGeneration = ForkDetector.generation
     /// The turn word when this process gave the write lock back while others waited, plus one bit that says so.
     private let lastTurn = ManagedAtomic<UInt64>(0)
@@ -163,7 +163,7 @@ final class LockFile: Sendable {
     }
 
     /// Whether this is the process that opened the file, and not a child forked from it: they share their locks.
-    private var isOwn: Bool { ForkDetector.generation == forkGeneration }
+    var isOwn: Bool { ForkDetector.generation == forkGeneration }
 
     /// The identifier of the realm file that this lock file belongs to.
     var fileID: UInt64 { memory.load(fromByteOffset: 16, as: UInt64.self) }
@@ -289,99 +289,10 @@ final class LockFile: Sendable {
         return process == 0 ? nil : Int32(bitPattern: process)
     }
 
-    // MARK: Readers
-
-    /// Takes a free reader entry for a version.
-    func register(version: UInt64) throws(StorageError) -> Int {
-        for entry in 0..<LockFile.readerEntryCount {
-            let word = readerVersion(entry)
-            guard word.load(ordering: .relaxed) == 0 else { continue }
-            let owner = readerOwner(entry)
-            if owner.compareExchange(expected: 0, desired: UInt32(processSlot + 1), ordering: .acquiringAndReleasing)
-                .exchanged
-            {
-                readerSecond(entry).store(LockFile.secondSinceBoot, ordering: .relaxed)
-                word.store(version + 1, ordering: .sequentiallyConsistent)
-                raise(36, to: UInt32(entry + 1))
-                return entry
-            }
-        }
-        throw StorageError(
-            .limit,
-            "More than \(LockFile.readerEntryCount) versions of the realm are in use at once",
-            path: path
-        )
-    }
-
-    /// Moves a reader entry to another version.
-    func setVersion(_ version: UInt64, ofEntry entry: Int) {
-        readerVersion(entry).store(version + 1, ordering: .sequentiallyConsistent)
-    }
-
-    /// Gives a reader entry back.
-    func unregister(_ entry: Int) {
-        guard isOwn else { return }
-        readerVersion(entry).store(0, ordering: .sequentiallyConsistent)
-        readerOwner(entry).store(0, ordering: .sequentiallyConsistent)
-    }
-
-    /// The versions at which readers of living processes stand, ascending and unique.
-    ///
-    /// Entries of dead processes are cleared on the way.
-    func pinnedVersions() -> [UInt64] {
-        var versions: [UInt64] = []
-        var aliveSlots: Set<Int> = [processSlot]
-        let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
-        for entry in 0..<limit {
-            let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
-            if version == 0 { continue }
-            let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
-            if slot >= 0, slot < LockFile.processSlotCount, !aliveSlots.contains(slot) {
-                if forgetIfDead(slot: slot) { continue }
-                aliveSlots.insert(slot)
-            }
-            versions.append(version - 1)
-        }
-        versions.sort()
-        var unique: [UInt64] = []
-        for version in versions where version != unique.last { unique.append(version) }
-        return unique
-    }
-
-    /// Whether a process that cannot write the lock file reads the realm file: it stands at a version that nobody knows.
-    var hasOutsiders: Bool { crealm_ofd_is_locked(data.descriptor, LockFile.outsiderByte, 1) != 0 }
-
-    /// What stands in the table of readers, dead processes' entries included until the next `pinnedVersions()`.
-    func readers() -> [Reader] {
-        let now = LockFile.secondSinceBoot
-        let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
-        return (0..<limit)
-            .compactMap { entry in
-                let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
-                let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
-                guard version != 0, slot >= 0, slot < LockFile.processSlotCount else { return nil }
-                let second = readerSecond(entry).load(ordering: .relaxed)
-                let process = memory.load(fromByteOffset: LockFile.processSlotsOffset + slot * 4, as: UInt32.self)
-                return Reader(
-                    version: version - 1,
-                    seconds: now >= second ? Int(now - second) : 0,
-                    process: Int32(bitPattern: process),
-                    isOwn: slot == processSlot
-                )
-            }
-    }
-
-    /// One entry of the table of readers.
-    struct Reader: Sendable {
-        var version: UInt64
-        /// For how long it has stood there.
-        var seconds: Int
-        var process: Int32
-        var isOwn: Bool
-    }
+    // MARK: Processes
 
     /// The clock of the reader entries: no setting of the time moves it, and all processes of a machine share it.
-    private static var secondSinceBoot: UInt32 {
+    static var secondSinceBoot: UInt32 {
         var time = timespec()
         clock_gettime(clockid_t(CLOCK_BOOTTIME), &time)
         return UInt32(truncatingIfNeeded: time.tv_sec)
@@ -443,7 +354,7 @@ final class LockFile: Sendable {
 
     /// Clears what a dead process has left; false when it lives.
     @discardableResult
-    private func forgetIfDead(slot: Int) -> Bool {
+    func forgetIfDead(slot: Int) -> Bool {
         let byte = LockFile.processByte + Int64(slot)
         // The slot is locked while it is cleared, so that no new process can take it meanwhile.
         guard crealm_ofd_lock(descriptor, Int32(F_WRLCK), byte, 1, 0) == 0 else { return false }
@@ -452,7 +363,7 @@ final class LockFile: Sendable {
         return true
     }
 
-    private func forget(slot: Int) {
+    func forget(slot: Int) {
         waitingThreads(slot).store(0, ordering: .sequentiallyConsistent)
         for entry in 0..<LockFile.readerEntryCount
         where readerOwner(entry).load(ordering: .relaxed) == UInt32(slot + 1) {
@@ -460,7 +371,7 @@ final class LockFile: Sendable {
         }
     }
 
-    private func raise(_ offset: Int, to limit: UInt32) {
+    func raise(_ offset: Int, to limit: UInt32) {
         let word = word32(offset)
         var current = word.load(ordering: .sequentiallyConsistent)
         while current < limit {
@@ -478,21 +389,21 @@ final class LockFile: Sendable {
         UnsafeAtomic(at: (memory + offset).assumingMemoryBound(to: UInt64.AtomicRepresentation.self))
     }
 
-    private func word32(_ offset: Int) -> UnsafeAtomic<UInt32> {
+    func word32(_ offset: Int) -> UnsafeAtomic<UInt32> {
         UnsafeAtomic(at: (memory + offset).assumingMemoryBound(to: UInt32.AtomicRepresentation.self))
     }
 
     func waitingThreads(_ slot: Int) -> UnsafeAtomic<UInt32> { word32(LockFile.waitingOffset + slot * 4) }
 
-    private func readerVersion(_ entry: Int) -> UnsafeAtomic<UInt64> {
+    func readerVersion(_ entry: Int) -> UnsafeAtomic<UInt64> {
         word64(LockFile.readerEntriesOffset + entry * 16)
     }
 
-    private func readerOwner(_ entry: Int) -> UnsafeAtomic<UInt32> {
+    func readerOwner(_ entry: Int) -> UnsafeAtomic<UInt32> {
         word32(LockFile.readerEntriesOffset + entry * 16 + 8)
     }
 
-    private func readerSecond(_ entry: Int) -> UnsafeAtomic<UInt32> {
+    func readerSecond(_ entry: Int) -> UnsafeAtomic<UInt32> {
         word32(LockFile.readerEntriesOffset + entry * 16 + 12)
     }
 

@@ -1,3 +1,4 @@
+import Atomics
 import CRealmShims
 
 /// The table of readers: who stands at which version.

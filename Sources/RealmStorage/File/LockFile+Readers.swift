@@ -73,7 +73,7 @@ extension LockFile {
                 let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
                 guard version != 0, slot >= 0, slot < LockFile.processSlotCount else { return nil }
                 let second = readerSecond(entry).load(ordering: .relaxed)
-                let process = memory.load(fromByteOffset: LockFile.processSlotsOffset + slot * 4, as: UInt32.self)
+                let process = word32(LockFile.processSlotsOffset + slot * 4).load(ordering: .relaxed)
                 return Reader(
                     version: version - 1,
                     seconds: now >= second ? Int(now - second) : 0,

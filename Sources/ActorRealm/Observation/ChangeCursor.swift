@@ -78,8 +78,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             let newest = hub.newestVersion
             var leaves = false
             if held.flow.work == .resting { held.beginAsking(newest, isLeft: isCrowded) }
-            if let current, current.version < newest, held.flow.position == .following {
-                held.flow.leaveHub(at: current.version)
+            if let current, current.version < newest, held.flow.leaveHub(at: current.version) {
                 held.base?.view = current
                 leaves = true
             }
@@ -127,7 +126,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         return held.withLock { held in
             switch held.flow.position {
             case .standing(let version): version
-            case .following: current
+            case .following(let since): max(since, current ?? 0)
             case .fresh, .overdue: nil
             }
         }
@@ -178,7 +177,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     override func examine(_ commit: ObservedCommit) -> Bool {
         let (base, isPlain) = held.withLock { held in
-            (held.flow.position == .following && !held.flow.isEnded ? held.base : nil, held.skips.isEmpty)
+            (held.flow.isFollowing ? held.base : nil, held.skips.isEmpty)
         }
         guard var base else { return false }
         base.view = commit.old
@@ -191,13 +190,13 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             case .unconcerned(let state):
                 return held.withLock { held in
                     // Somebody may have asked meanwhile, and gone on alone.
-                    guard held.flow.position == .following else { return false }
+                    guard held.flow.keepFollowing(to: commit.new.version) else { return false }
                     held.base?.state = state
                     return true
                 }
             case .concerned(let pending):
                 let waiter = held.withLock { held -> Holding.Waiter? in
-                    guard held.flow.position == .following else { return nil }
+                    guard held.flow.isFollowing else { return nil }
                     held.base?.view = commit.old
                     guard held.flow.fallBehind(at: commit.old.version) else {
                         held.isLate = true
@@ -216,7 +215,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// Takes the observer out of the hub's hands, to be looked at anew: what was known of its properties is void.
     private func standAlone(at view: FixedView) {
         held.withLock { held in
-            guard held.flow.position == .following else { return }
+            guard held.flow.isFollowing else { return }
             held.base?.view = view
             if held.flow.fallBehind(at: view.version) { held.flow.handBack() }
         }
@@ -310,6 +309,8 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         return .follows(state.flatMap { subject.tables($0, in: view.model) })
     }
 
+    override var isFollowing: Bool { held.withLock { $0.flow.isFollowing } }
+
     override var heldVersion: UInt64? {
         held.withLock { held in
             if case .standing(let version) = held.flow.position, !held.flow.isEnded { version } else { nil }
@@ -354,7 +355,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     override func noteFollowing(_ version: UInt64) {
         let listeners = held.withLock { held in
-            held.flow.position == .following ? held.takeListeners(upTo: version) : []
+            held.flow.isFollowing ? held.takeListeners(upTo: version) : []
         }
         for listener in listeners { listener.continuation.resume() }
     }

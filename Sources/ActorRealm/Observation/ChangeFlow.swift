@@ -7,7 +7,10 @@ struct ChangeFlow: Equatable, Sendable {
         /// It was told nothing yet.
         case fresh
         /// Up to the version where the hub stands, which sees to it; it holds no version of its own.
-        case following
+        ///
+        /// During a pass the hub hands over observers at the version to which it leads, and stands there when it ends: until
+        /// then they know more than it does, which is what `since` tells.
+        case following(since: UInt64)
         /// Up to this version, which it holds.
         case standing(UInt64)
         /// It stood too far behind, let go of its version, and begins anew.
@@ -52,6 +55,11 @@ struct ChangeFlow: Equatable, Sendable {
     /// An observer that knows what there is at a version.
     init(knowing version: UInt64) {
         position = .standing(version)
+    }
+
+    /// Whether the hub sees to it.
+    var isFollowing: Bool {
+        if case .following = position { !isEnded } else { false }
     }
 
     // MARK: The observer
@@ -122,10 +130,13 @@ struct ChangeFlow: Equatable, Sendable {
         return !isEnded
     }
 
-    /// Takes an observer that the hub looks after out of its hands, which has not gone beyond this version.
-    mutating func leaveHub(at version: UInt64) {
-        guard !isEnded, position == .following else { return }
+    /// Takes an observer that the hub looks after out of its hands, at the version where the hub stands.
+    ///
+    /// - Returns: false when the hub does not look after it, or has not come to where the observer is.
+    mutating func leaveHub(at version: UInt64) -> Bool {
+        guard !isEnded, case .following(let since) = position, since <= version else { return false }
         position = .standing(version)
+        return true
     }
 
     // MARK: Computing
@@ -155,9 +166,16 @@ struct ChangeFlow: Equatable, Sendable {
     mutating func follow(_ version: UInt64) -> Bool {
         guard !isEnded, position == .standing(version) else { return false }
         switch work {
-        case .resting, .waiting(nil): position = .following
+        case .resting, .waiting(nil): position = .following(since: version)
         case .waiting, .computing, .offering, .delivering: return false
         }
+        return true
+    }
+
+    /// The hub looked at an observer in a pass to this version, and goes on looking after it; false when it does not.
+    mutating func keepFollowing(to version: UInt64) -> Bool {
+        guard isFollowing else { return false }
+        position = .following(since: version)
         return true
     }
 
@@ -165,7 +183,7 @@ struct ChangeFlow: Equatable, Sendable {
     ///
     /// - Returns: whether somebody waits for the change, which is to be computed.
     mutating func fallBehind(at version: UInt64) -> Bool {
-        guard !isEnded, position == .following else { return false }
+        guard isFollowing else { return false }
         position = .standing(version)
         guard case .waiting = work else { return false }
         work = .computing

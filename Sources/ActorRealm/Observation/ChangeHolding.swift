@@ -112,7 +112,7 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         switch flow.position {
         case .fresh, .overdue: return true
         case .standing(let told): return told < version
-        case .following: return current ?? 0 < version
+        case .following(let since): return max(since, current ?? 0) < version
         }
     }
 }

@@ -283,7 +283,7 @@ final class ObservationHub: Sendable {
     /// One pass over the observers.
     final class Process {
         fileprivate let hub: ObservationHub
-        fileprivate let new: FixedView
+        let new: FixedView
         private var commits: [UInt64: ObservedCommit] = [:]
 
         fileprivate init(_ hub: ObservationHub, _ new: FixedView) {
@@ -350,7 +350,10 @@ final class ObservationHub: Sendable {
         }
         let follows = caughtUp(process)
         state.withLock { state in
-            for (member, tables) in follows where state.remove(member) { state.add(member, tables) }
+            // Somebody who asked meanwhile goes on alone.
+            for (member, tables) in follows where member.isFollowing && state.remove(member) {
+                state.add(member, tables)
+            }
         }
         leave(at: new)
         if listenerCount.load(ordering: .sequentiallyConsistent) > 0 { tellListeners(new.version) }

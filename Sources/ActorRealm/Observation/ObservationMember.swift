@@ -39,6 +39,9 @@ class ObservationMember: @unchecked Sendable {
     /// Takes a member that stands behind to the hub's new version, if somebody waits for that.
     func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp { fatalError("abstract") }
 
+    /// Whether the hub looks after the member, which holds no version of its own then.
+    var isFollowing: Bool { fatalError("abstract") }
+
     /// Ends with an error: the file could not be read.
     func fail(_ error: any Error) { fatalError("abstract") }
 

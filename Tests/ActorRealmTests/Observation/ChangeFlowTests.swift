@@ -41,6 +41,21 @@ struct ChangeFlowTests {
         #expect(flow.ask(newest: 11) == .compute)
     }
 
+    @Test("an observer goes on alone from where the hub stands, but not from before where it was left to the hub")
+    func leaving() {
+        var flow = ChangeFlow(knowing: 4)
+        #expect(flow.leaveHub(at: 4) == false, "nobody looks after it")
+        // The hub comes from 3, and does not stand at 4 before its pass ends.
+        #expect(flow.follow(4) == true)
+        #expect(flow.leaveHub(at: 3) == false)
+        #expect(flow.ask(newest: 5) == .wait)
+        #expect(flow.keepFollowing(to: 5) == true)
+        #expect(flow.leaveHub(at: 4) == false)
+        #expect(flow.leaveHub(at: 5) == true)
+        #expect(flow.position == .standing(5))
+        #expect(flow.keepFollowing(to: 6) == false)
+    }
+
     @Test("what a realm would not be moved to is tried again when it moves, or for a newer version")
     func refusing() {
         var flow = ChangeFlow(knowing: 1)
@@ -152,6 +167,8 @@ struct ChangeFlowTests {
         var newest: UInt64 = 1
         /// Where the hub stands.
         var hub: UInt64 = 1
+        /// Where the pass under way leads, which has looked at the observer.
+        var passing: UInt64?
         /// The version that the observer was told of last; nil for none, or none that it may build on.
         var told: UInt64?
         var offered: (from: UInt64?, to: UInt64)?
@@ -188,8 +205,20 @@ struct ChangeFlowTests {
         }
 
         mutating func process() {
+            beginPass()
+            endPass()
+        }
+
+        mutating func endPass() {
+            hub = passing ?? hub
+            passing = nil
+        }
+
+        mutating func beginPass() {
+            endPass()
             let target = newest
-            if flow.position == .following {
+            passing = target
+            if flow.isFollowing {
                 if hub < target, concerns(hub + 1...target) {
                     told = hub
                     if flow.fallBehind(at: hub) {
@@ -199,6 +228,8 @@ struct ChangeFlowTests {
                         offered = nil
                     }
                 } else {
+                    let isKept = flow.keepFollowing(to: target)
+                    #expect(isKept)
                     told = target
                 }
             } else if flow.follow(target) {
@@ -213,7 +244,6 @@ struct ChangeFlowTests {
                 #expect(isMoved)
                 self.told = target
             }
-            hub = target
         }
     }
 
@@ -228,15 +258,16 @@ struct ChangeFlowTests {
             var world = World(limit: limit, tellsInitial: round % 2 == 0)
             let comment: Comment = "seed \(seed), round \(round)"
             for _ in 0..<60 {
-                switch Int.random(in: 0..<9, using: &generator) {
+                switch Int.random(in: 0..<10, using: &generator) {
                 case 0, 1: world.commit(concerns: Bool.random(using: &generator))
-                case 2, 3: world.process()
+                case 2, 3: world.beginPass()
+                case 9: world.endPass()
                 case 4:
                     if case .waiting(_?) = world.flow.work { #expect(world.flow.realmMoved() == true, comment) }
                 default:
                     world.isAsking = true
-                    if world.flow.position == .following, world.hub < world.newest {
-                        world.flow.leaveHub(at: world.hub)
+                    if world.hub < world.newest, world.flow.leaveHub(at: world.hub) {
+                        #expect(world.told == world.hub, comment)
                         world.told = world.hub
                     }
                     switch world.flow.ask(newest: world.newest) {

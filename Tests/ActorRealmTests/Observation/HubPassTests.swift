@@ -1,0 +1,124 @@
+import Foundation
+import RealmStorage
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+@Suite("An observer that asks in the middle of a pass over observers", .timeLimit(.minutes(10)))
+struct HubPassTests {
+    let file = TestFile()
+
+    /// Stops the hub in the middle of a pass: where it looks at those that follow, and where it looks at those behind.
+    private final class Barrier: ObservationMember, @unchecked Sendable {
+        let hub: ObservationHub
+        /// The version to which the pass leads that is stopped.
+        let version = Mutex(UInt64.max)
+        let isExamining = DispatchSemaphore(value: 0)
+        let mayExamine = DispatchSemaphore(value: 0)
+        let isCatchingUp = DispatchSemaphore(value: 0)
+        let mayCatchUp = DispatchSemaphore(value: 0)
+
+        init(_ hub: ObservationHub) {
+            self.hub = hub
+            super.init(origin: nil)
+            hub.register(self)
+        }
+
+        override func examine(_ commit: ObservedCommit) -> Bool {
+            if commit.new.version < version.withLock({ $0 }) { return true }
+            isExamining.signal()
+            mayExamine.wait()
+            return false
+        }
+
+        override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
+            if view.version >= version.withLock({ $0 }) {
+                isCatchingUp.signal()
+                mayCatchUp.wait()
+            }
+            return .follows(nil)
+        }
+
+        override var isFollowing: Bool { true }
+        override var heldVersion: UInt64? { nil }
+        override func noteFollowing(_ version: UInt64) {}
+        override func isBehind(_ version: UInt64) -> Bool { false }
+        override func realmMoved() {}
+        override func fail(_ error: any Error) { Issue.record(error) }
+
+        @discardableResult
+        override func cancel() -> Bool {
+            hub.unregister(self)
+            return true
+        }
+    }
+
+    private func wait(for semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                semaphore.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func write(_ name: String) throws {
+        try withNewRealm(file.fast) { realm in
+            try realm.write { _ = realm.create(Tally.self, value: ["name": name]) }
+        }
+    }
+
+    @Test("is not told again what it knows, though the hub stands before it still")
+    @MainActor
+    func askingDuringPass() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let coordinator = realm.core.coordinator
+        let hub = coordinator.observations
+        let cursor = try ChangeCursor(
+            RealmSubject(),
+            coordinator: coordinator,
+            at: nil,
+            lagLimit: nil,
+            origin: nil
+        )
+        let barrier = Barrier(hub)
+        hub.schedule()
+        while !cursor.isFollowing || hub.currentVersion != realm.version { await Task.yield() }
+
+        // The observer is told of a commit by its own asking, while the hub has not come over it.
+        barrier.version.withLock { $0 = realm.version + 1 }
+        try write("a")
+        await wait(for: barrier.isExamining)
+        #expect(cursor.ask() == .compute)
+        await cursor.compute()
+        #expect(cursor.ask() == .fetch)
+        let first = try #require(cursor.fetch())
+        #expect(first.delta?.classes["Tally"]?.inserted.count == 1)
+        cursor.accept(first)
+        defer { barrier.mayCatchUp.signal() }
+        // The hub leaves the observers that follow, and takes the observer in.
+        barrier.mayExamine.signal()
+        await wait(for: barrier.isCatchingUp)
+        #expect(cursor.isFollowing)
+        #expect(hub.currentVersion == realm.version)
+        #expect(cursor.toldVersion == realm.version + 1)
+        #expect(!cursor.isBehind(realm.version + 1))
+        try #require(cursor.ask() == .wait)
+        // With a commit more it hears of that one alone.
+        barrier.version.withLock { $0 = .max }
+        try write("b")
+        barrier.mayCatchUp.signal()
+        while cursor.ask() != .fetch {
+            if cursor.ask() == .compute { await cursor.compute() }
+            await Task.yield()
+        }
+        let second = try #require(cursor.fetch())
+        #expect(second.delta?.classes["Tally"]?.inserted.count == 1)
+        #expect(second.target.version == first.target.version + 1)
+        cursor.accept(second)
+        cursor.cancel()
+        barrier.cancel()
+    }
+}

@@ -3,7 +3,8 @@ import RealmStorage
 extension Realm {
     /// Runs a block in a write transaction on the caller's actor and commits it, without blocking a thread.
     ///
-    /// The task waits for its turn in the file's one queue of writers, whoever is writing, in this process or another.
+    /// The task waits for its turn in the file's one queue of writers, whoever is writing, in this process or another:
+    /// first come, first served, where more urgent tasks pass less urgent ones up to eight times.
     /// Then the block runs on the actor, the pages are written and flushed elsewhere together with all other commits that
     /// wait, and the task resumes when its own is durable. Other jobs of the actor run meanwhile; they read the last
     /// durable version.
@@ -49,7 +50,7 @@ extension Realm {
     /// ```
     ///
     /// The time is that of waiting for the write lock. A wait that is given up leaves the queue as a cancelled one does:
-    /// the others keep their order. There are no priorities: the queue is fair.
+    /// the others keep their order.
     ///
     /// - Throws: `Realm.Error` with the code `.timedOut`, whose message names who has the lock: the process, and for this
     ///   one where the write was begun; and what the other forms throw.

@@ -147,14 +147,14 @@ final class SpaceKeeper: Sendable {
 }
 
 extension WriteScheduler {
-    /// Waits for the turn behind everybody who waits already, blocking the thread, and lets whoever must pass.
+    /// Waits for the turn as the least urgent of all, blocking the thread, and lets whoever must pass.
     func acquireWaiting() throws(StorageError) -> Ticket {
         var gate = ThreadGate<Outcome>()
         let announced = Mutex(gate)
         let granted: @Sendable (Ticket, Outcome) -> Void = { _, outcome in
             announced.withLock { $0 }.open(with: outcome)
         }
-        let ticket = acquire(for: .none, granted)
+        let ticket = acquire(for: .none, priority: .background, granted)
         while true {
             switch gate.wait() {
             case .granted: break

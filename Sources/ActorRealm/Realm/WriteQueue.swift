@@ -1,9 +1,8 @@
-import DequeModule
 import RealmStorage
 
 /// Decides who writes next on one file: a state machine without locks, threads or tasks.
 ///
-/// Writers of every kind stand in one first-in, first-out queue. The one whose turn it is holds the process's part of the
+/// Writers of every kind stand in one ``WriterLine``: first come, first served within a priority. The one whose turn it is holds the process's part of the
 /// inter-process lock; the lock is kept while writers wait or commits are on their way to the disk, but no longer than
 /// ``holdLimit`` when other processes wait for it. Handing it over costs as much as many commits, so while others wait it
 /// lingers for a moment where a program that writes in a loop is between two writes, but for no more than ``holdLimit`` in
@@ -57,13 +56,7 @@ struct WriteQueue<Isolation: Hashable> {
         var flush: FlushPlace?
     }
 
-    private struct Waiter {
-        let ticket: Ticket
-        let kind: Kind
-        let isolation: Isolation
-        /// Where the program asked for the turn.
-        let origin: ReaderOrigin?
-    }
+    typealias Waiter = WriterLine<Isolation>.Writer
 
     /// Who keeps a waiting writer waiting.
     enum Holder: Equatable, Sendable {
@@ -111,11 +104,7 @@ struct WriteQueue<Isolation: Hashable> {
     let lingerStep: UInt64
 
     private var nextNumber: UInt64 = 1
-    private var waiters: Deque<Waiter> = []
-    /// Tickets that stand in `waiters` and have not been cancelled.
-    private var standing: Set<Ticket> = []
-    /// The number of synchronous writers that wait, per isolation.
-    private var blocked: [Isolation: Int] = [:]
+    private var line = WriterLine<Isolation>()
     private var lock = LockState.free
     private var turn = Turn.none
     private var turnBegan: UInt64 = 0
@@ -141,12 +130,12 @@ struct WriteQueue<Isolation: Hashable> {
     }
 
     /// The number of writers that wait, chosen ones not counted.
-    var waitingCount: Int { standing.count }
+    var waitingCount: Int { line.count }
 
     /// Whether nobody writes, waits or flushes.
     var isIdle: Bool {
         guard case .none = turn else { return false }
-        return standing.isEmpty && preparedCount == 0 && joinedCount == 0 && !isFlushing
+        return line.isEmpty && preparedCount == 0 && joinedCount == 0 && !isFlushing
     }
 
     /// Whether the flusher has to seal before it takes the prepared commits.
@@ -201,23 +190,21 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func enqueue(
         _ kind: Kind,
         isolation: Isolation,
+        priority: UInt8 = 0,
         origin: ReaderOrigin? = nil,
         at now: UInt64
     ) -> (ticket: Ticket, actions: Actions) {
-        let waiter = Waiter(ticket: Ticket(number: nextNumber), kind: kind, isolation: isolation, origin: origin)
+        let ticket = Ticket(number: nextNumber)
         nextNumber += 1
         if kind == .synchronous, case .granted(let chosen) = turn, chosen.isolation == isolation {
             // It cannot start before the synchronous one is done, for which the others shall not wait longer.
-            waiters.prepend(chosen)
-            standing.insert(chosen.ticket)
+            line.putBack(chosen)
             turn = .none
         }
         if let idleSince { isBurst = now >= idleSince && now - idleSince < lingerStep }
         idleSince = nil
-        waiters.append(waiter)
-        standing.insert(waiter.ticket)
-        if kind == .synchronous { blocked[isolation, default: 0] += 1 }
-        return (waiter.ticket, advance(at: now))
+        line.append(Waiter(ticket: ticket, kind: kind, isolation: isolation, origin: origin, priority: priority))
+        return (ticket, advance(at: now))
     }
 
     /// A chosen asynchronous writer begins; false when it was passed meanwhile and has to wait again.
@@ -230,15 +217,10 @@ struct WriteQueue<Isolation: Hashable> {
     /// A waiting writer goes away.
     ///
     /// False when it does not wait any more: then it has to start or to ``finish(_:committed:at:)``.
-    mutating func cancel(_ ticket: Ticket) -> Bool {
-        guard standing.remove(ticket) != nil else { return false }
-        if let index = waiters.firstIndex(where: { $0.ticket == ticket }), waiters[index].kind == .synchronous {
-            unblock(waiters[index].isolation)
-            waiters.remove(at: index)
-        }
-        dropCancelled()
-        return true
-    }
+    mutating func cancel(_ ticket: Ticket) -> Bool { line.cancel(ticket) }
+
+    /// The task of a waiting writer has a higher priority now.
+    mutating func raise(_ ticket: Ticket, to priority: UInt8) { line.raise(ticket, to: priority) }
 
     /// The writer whose turn it is is done.
     mutating func finish(_ ticket: Ticket, _ ending: Ending, at now: UInt64) -> Actions {
@@ -314,8 +296,7 @@ struct WriteQueue<Isolation: Hashable> {
             case .none:
                 turn = .sealing
             case .granted(let waiter):
-                waiters.prepend(waiter)
-                standing.insert(waiter.ticket)
+                line.putBack(waiter)
                 turn = .sealing
             case .running, .sealing:
                 break
@@ -341,7 +322,7 @@ struct WriteQueue<Isolation: Hashable> {
     /// The inter-process lock cannot be taken at all: the first writer gets the error, the next tries again.
     mutating func lockFailed(at now: UInt64) -> Actions {
         lock = .free
-        let failed = popNext()
+        let failed = line.popNext()
         var actions = advance(at: now)
         actions.fail = failed?.ticket
         return actions
@@ -373,11 +354,8 @@ struct WriteQueue<Isolation: Hashable> {
     /// A synchronous writer has waited for some time: it passes a chosen writer that still has not started.
     mutating func pressForTurn(_ ticket: Ticket, insteadOf chosen: Ticket) -> Actions {
         guard case .granted(let waiter) = turn, waiter.ticket == chosen, waiter.kind == .asynchronous,
-            standing.contains(ticket), let index = waiters.firstIndex(where: { $0.ticket == ticket })
+            let presser = line.take(ticket)
         else { return Actions() }
-        let presser = waiters.remove(at: index)
-        standing.remove(ticket)
-        unblock(presser.isolation)
         return pass(waiter, with: presser)
     }
 
@@ -388,8 +366,7 @@ struct WriteQueue<Isolation: Hashable> {
     }
 
     private mutating func pass(_ chosen: Waiter, with waiter: Waiter) -> Actions {
-        waiters.prepend(chosen)
-        standing.insert(chosen.ticket)
+        line.putBack(chosen)
         turn = .running(waiter)
         return Actions(grant: waiter.ticket)
     }
@@ -400,22 +377,22 @@ struct WriteQueue<Isolation: Hashable> {
         case .acquiring:
             return Actions()
         case .free:
-            if standing.isEmpty { return Actions() }
+            if line.isEmpty { return Actions() }
             lock = .acquiring
             return Actions(lock: .acquire)
         case .lingering(let since, _):
-            if standing.isEmpty { return Actions() }
+            if line.isEmpty { return Actions() }
             lock = .held(since: since)
             return advance(at: now)
         case .held(let since):
             let hasToYield = isContended && !isFirstOfHold && now >= since && now - since >= holdLimit
-            if !hasToYield, let next = popNext() {
+            if !hasToYield, let next = line.popNext() {
                 turnBegan = now
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
                 return Actions(grant: next.ticket)
             }
             if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
-            if standing.isEmpty {
+            if line.isEmpty {
                 idleSince = now
                 if isBurst, isContended, now >= since, now - since < holdLimit {
                     lock = .lingering(since: since, idle: now)
@@ -427,28 +404,5 @@ struct WriteQueue<Isolation: Hashable> {
             lock = .acquiring
             return Actions(lock: .yield)
         }
-    }
-
-    /// Takes the first writer whose isolation is not blocked by a synchronous one behind it.
-    private mutating func popNext() -> Waiter? {
-        dropCancelled()
-        guard let index = waiters.firstIndex(where: { isEligible($0) }) else { return nil }
-        let waiter = waiters.remove(at: index)
-        standing.remove(waiter.ticket)
-        if waiter.kind == .synchronous { unblock(waiter.isolation) }
-        return waiter
-    }
-
-    private func isEligible(_ waiter: Waiter) -> Bool {
-        standing.contains(waiter.ticket) && (waiter.kind == .synchronous || blocked[waiter.isolation] == nil)
-    }
-
-    private mutating func dropCancelled() {
-        while let first = waiters.first, !standing.contains(first.ticket) { waiters.removeFirst() }
-    }
-
-    private mutating func unblock(_ isolation: Isolation) {
-        guard let count = blocked[isolation] else { return }
-        blocked[isolation] = count > 1 ? count - 1 : nil
     }
 }

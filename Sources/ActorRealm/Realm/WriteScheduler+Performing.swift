@@ -7,11 +7,13 @@ extension WriteScheduler {
     func enqueue(
         _ kind: Queue.Kind,
         for key: RealmIsolation.Key,
+        priority: TaskPriority,
         origin: ReaderOrigin? = nil
     ) -> (Ticket, isGranted: Bool) {
         let (ticket, actions) = state.withLock { state in
             state.queue.isContended = file.hasWaitingProcesses
-            let (ticket, actions) = state.queue.enqueue(kind, isolation: key, origin: origin, at: now)
+            let (ticket, actions) = state.queue
+                .enqueue(kind, isolation: key, priority: priority.rawValue, origin: origin, at: now)
             return (ticket, released(actions))
         }
         return (ticket, perform(actions, own: ticket))
@@ -32,10 +34,21 @@ extension WriteScheduler {
         isolation: isolated (any Actor)? = #isolation
     ) async -> Outcome {
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { register(.task($0), for: ticket) }
+            // A more urgent task may begin to wait for this one.
+            await withTaskPriorityEscalationHandler {
+                await withUnsafeContinuation { register(.task($0), for: ticket) }
+            } onPriorityEscalated: { _, priority in
+                state.withLock { $0.queue.raise(ticket, to: priority.rawValue) }
+            }
         } onCancel: {
             cancel(ticket)
         }
+    }
+
+    /// The priority of the calling task; outside of tasks the medium one.
+    static var currentPriority: TaskPriority {
+        let priority = Task.currentPriority
+        return priority.rawValue == 0 ? .medium : priority
     }
 
     /// Gives the inter-process lock back where the actions say so; called under the lock.

@@ -16,7 +16,7 @@ extension WriteScheduler {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Ticket {
         try Task.checkCancellation()
-        var (ticket, isGranted) = enqueue(.asynchronous, for: key, origin: origin)
+        var (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: Self.currentPriority, origin: origin)
         var timer: Task<Void, Never>?
         defer { timer?.cancel() }
         while true {
@@ -70,7 +70,7 @@ extension WriteScheduler {
                 path: file.path
             )
         }
-        let (ticket, isGranted) = enqueue(.synchronous, for: key, origin: origin)
+        let (ticket, isGranted) = enqueue(.synchronous, for: key, priority: Self.currentPriority, origin: origin)
         if isGranted { return ticket }
         let gate = ThreadGate<Outcome>()
         register(.thread(gate), for: ticket)
@@ -101,12 +101,15 @@ extension WriteScheduler {
     }
 
     /// Asks for a turn, which `granted` announces; it then begins with ``begin(_:)``.
+    ///
+    /// The priority is not that of the calling task: the blocks of one realm keep their order.
     func acquire(
         for key: RealmIsolation.Key,
+        priority: TaskPriority = .medium,
         origin: ReaderOrigin? = nil,
         _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
     ) -> Ticket {
-        let (ticket, isGranted) = enqueue(.asynchronous, for: key, origin: origin)
+        let (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: priority, origin: origin)
         if isGranted {
             granted(ticket, .granted)
         } else {

@@ -1,0 +1,172 @@
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+@Suite("The line of waiting writers: first come, first served, higher priorities first within bounds")
+struct WriterLineTests {
+    /// The line by reference, so that expectations can call its mutating functions; writers are numbers.
+    final class Line {
+        private var line = WriterLine<Int>()
+        private var last: UInt64 = 0
+
+        var count: Int { line.count }
+
+        func append(
+            _ priority: UInt8,
+            _ kind: WriteQueue<Int>.Kind = .asynchronous,
+            isolation: Int = 0
+        ) -> UInt64 {
+            last += 1
+            line.append(
+                WriterLine.Writer(
+                    ticket: .init(number: last),
+                    kind: kind,
+                    isolation: isolation,
+                    origin: nil,
+                    priority: priority
+                )
+            )
+            return last
+        }
+
+        func next() -> UInt64? { line.popNext()?.ticket.number }
+        func all() -> [UInt64] { Array(sequence(state: ()) { _ in self.next() }) }
+        func cancel(_ number: UInt64) -> Bool { line.cancel(.init(number: number)) }
+        func raise(_ number: UInt64, to priority: UInt8) { line.raise(.init(number: number), to: priority) }
+
+        func takeAndPutBack(_ number: UInt64) -> Bool {
+            guard let writer = line.take(.init(number: number)) else { return false }
+            line.putBack(writer)
+            return true
+        }
+    }
+
+    @Test("Within a priority the order is kept, and a higher one goes first")
+    func order() {
+        let line = Line()
+        for priority: UInt8 in [21, 9, 21, 25, 9, 25] { _ = line.append(priority) }
+        #expect(line.all() == [4, 6, 1, 3, 2, 5])
+        #expect(line.count == 0)
+    }
+
+    @Test("The first of a priority is passed eight times, then it goes, and the next of it is passed anew")
+    func bound() {
+        let line = Line()
+        _ = line.append(9)
+        _ = line.append(9)
+        for _ in 0..<30 { _ = line.append(21) }
+        let order = line.all()
+        #expect(order.firstIndex(of: 1) == 8)
+        #expect(order.firstIndex(of: 2) == 17)
+        #expect(order.filter { $0 > 2 } == Array(3...32))
+    }
+
+    @Test("Who came before those of a higher priority is not passed by being served")
+    func olderOnesDoNotPass() {
+        let line = Line()
+        for _ in 0..<20 { _ = line.append(21) }
+        _ = line.append(9)
+        for _ in 0..<20 { _ = line.append(21) }
+        let order = line.all()
+        #expect(order.firstIndex(of: 21) == 28, "twenty came before it, and eight passed it")
+    }
+
+    @Test("Of several that were passed often enough the oldest goes first")
+    func severalDue() {
+        let line = Line()
+        _ = line.append(17)
+        _ = line.append(9)
+        for _ in 0..<20 { _ = line.append(21) }
+        #expect(Array(line.all().prefix(11)) == Array(3...10) + [1, 2, 11])
+    }
+
+    @Test("Whose task becomes more urgent stands among the others of that priority where it would have been")
+    func raising() {
+        let line = Line()
+        for priority: UInt8 in [25, 9, 25, 9, 25] { _ = line.append(priority) }
+        line.raise(2, to: 25)
+        line.raise(3, to: 9)
+        line.raise(99, to: 25)
+        #expect(line.all() == [1, 2, 3, 5, 4])
+    }
+
+    @Test("Who is cancelled, or taken out of turn, leaves the order as it was")
+    func leaving() {
+        let line = Line()
+        for priority: UInt8 in [21, 9, 21, 25, 9, 25] { _ = line.append(priority) }
+        #expect(line.cancel(4))
+        #expect(!line.cancel(4))
+        #expect(line.cancel(5))
+        #expect(line.takeAndPutBack(3))
+        #expect(!line.takeAndPutBack(4))
+        #expect(line.count == 4)
+        #expect(line.all() == [6, 3, 1, 2])
+        #expect(!line.cancel(1))
+    }
+
+    @Test("Asynchronous writers of an isolation that a synchronous one blocks let the others pass, whatever their priority")
+    func blocking() {
+        let line = Line()
+        _ = line.append(25, isolation: 1)
+        _ = line.append(21, isolation: 2)
+        _ = line.append(9, .synchronous, isolation: 1)
+        #expect(line.next() == 2)
+        #expect(line.next() == 3)
+        #expect(line.next() == 1)
+        _ = line.append(25, isolation: 1)
+        let synchronous = line.append(9, .synchronous, isolation: 1)
+        #expect(line.cancel(synchronous))
+        #expect(line.next() == 4)
+    }
+
+    @Test("Whatever happens: nobody is lost, order is kept within a priority, and passing has its bound", arguments: 0..<20)
+    func anything(seed: UInt64) {
+        struct Model {
+            let number: UInt64
+            var priority: UInt8
+            /// How often it was passed by younger ones since it is the first of its priority.
+            var passes = 0
+        }
+        var random = SplitMix64(seed: seed)
+        let line = Line()
+        var waiting: [Model] = []
+        var passed = 0
+        for _ in 0..<5_000 {
+            switch random.next() % 8 {
+            case 0, 1, 2:
+                let priority: UInt8 = [9, 17, 21, 25, 33][Int(random.next() % 5)]
+                waiting.append(Model(number: line.append(priority), priority: priority))
+            case 3 where !waiting.isEmpty:
+                let index = Int(random.next() % UInt64(waiting.count))
+                let isCancelled = line.cancel(waiting.remove(at: index).number)
+                #expect(isCancelled)
+            case 4 where !waiting.isEmpty:
+                let index = Int(random.next() % UInt64(waiting.count))
+                let priority: UInt8 = [17, 21, 25, 33][Int(random.next() % 4)]
+                line.raise(waiting[index].number, to: priority)
+                waiting[index].priority = max(waiting[index].priority, priority)
+            case 5, 6:
+                let next = line.next()
+                guard let index = waiting.firstIndex(where: { $0.number == next }) else {
+                    #expect(next == nil && waiting.isEmpty)
+                    break
+                }
+                let served = waiting.remove(at: index)
+                #expect(!waiting[..<index].contains { $0.priority == served.priority }, "seed \(seed)")
+                var seen: Set<UInt8> = []
+                for index in waiting.indices where seen.insert(waiting[index].priority).inserted {
+                    if waiting[index].number < served.number {
+                        #expect(waiting[index].priority < served.priority || waiting[index].passes < 8, "seed \(seed)")
+                        waiting[index].passes += 1
+                        passed += 1
+                    }
+                    #expect(waiting[index].passes <= 8, "seed \(seed)")
+                }
+            default: break
+            }
+            #expect(line.count == waiting.count)
+        }
+        #expect(passed > 100)
+    }
+}

@@ -41,7 +41,9 @@ struct WriterLine<Isolation: Hashable> {
     /// So often a writer that is the first of its priority lets later ones of higher priorities go first.
     static var passLimit: Int { 8 }
 
-    /// From the highest priority down. A lane stays when it is empty: there are as many as priorities in use.
+    /// From the highest priority down.
+    ///
+    /// A lane stays when it is empty: there are as many as priorities in use.
     private var lanes: [Lane] = []
     /// Tickets that stand in the lanes and have not been cancelled, with their priority.
     private var standing: [Ticket: UInt8] = [:]

@@ -105,7 +105,7 @@ struct WriterLineTests {
         #expect(!line.cancel(1))
     }
 
-    @Test("Asynchronous writers of an isolation that a synchronous one blocks let the others pass, whatever their priority")
+    @Test("Asynchronous writers of an isolation that a synchronous one blocks let all others pass")
     func blocking() {
         let line = Line()
         _ = line.append(25, isolation: 1)
@@ -120,7 +120,7 @@ struct WriterLineTests {
         #expect(line.next() == 4)
     }
 
-    @Test("Whatever happens: nobody is lost, order is kept within a priority, and passing has its bound", arguments: 0..<20)
+    @Test("Whatever happens: nobody is lost, order is kept within a priority, passing has its bound", arguments: 0..<20)
     func anything(seed: UInt64) {
         struct Model {
             let number: UInt64

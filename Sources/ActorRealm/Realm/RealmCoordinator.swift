@@ -164,6 +164,10 @@ final class RealmCoordinator: Sendable {
     /// Whether any realm of this file is open in this process.
     var hasOpenRealms: Bool { state.withLock { Array($0.cores.values) + $0.passing }.contains { $0.isAlive } }
 
+    /// Whether it is only waiting for its threads to let go of it, and its file was deleted or replaced meanwhile: whoever
+    /// opens the path begins anew.
+    var isForsaken: Bool { !hasOpenRealms && !file.isInPlace }
+
     /// Throws when two openings of the file in one process exclude each other.
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {
         func mismatch(_ what: String) -> Realm.Error {

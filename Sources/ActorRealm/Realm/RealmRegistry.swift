@@ -39,7 +39,7 @@ final class RealmRegistry: Sendable {
         let settings = try OpenSettings(configuration)
         let slot = slot(at: settings.path)
         return try slot.content.withLock { content in
-            if let coordinator = content.coordinator {
+            if let coordinator = content.coordinator, !coordinator.isForsaken {
                 guard settings.isReadOnly || !coordinator.isReadOnly else {
                     throw Realm.Error(
                         .incompatibleSession,

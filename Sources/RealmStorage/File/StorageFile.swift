@@ -187,6 +187,9 @@ package final class StorageFile: Sendable {
     /// Whether writing has stopped after a failed flush, until the file is opened anew.
     var hasStopped: Bool { state.withLock { $0.stopped != nil } }
 
+    /// Whether the file is still to be found: nobody deleted it, or put another one into its place.
+    package var isInPlace: Bool { (try? data.currentByteCount()) != nil }
+
     /// The size of the file in bytes.
     package var byteCount: Int {
         state.withLock { $0.byteCount }

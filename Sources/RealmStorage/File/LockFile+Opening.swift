@@ -32,6 +32,12 @@ extension LockFile {
         _ = crealm_ofd_lock(data.descriptor, Int32(F_UNLCK), presenceByte, 1, 0)
     }
 
+    /// Gives all locks back at once: closing alone would leave them to a child that another thread has just forked, until it
+    /// has become another program.
+    static func unlockAll(_ descriptor: Int32) {
+        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), 0, 0, 0)
+    }
+
     static func identity(of data: any StorageDevice) throws(StorageError) -> FileIdentity {
         var status = stat()
         _ = try SystemCall.retrying(data.path, "Cannot examine the realm file") { Int(fstat(data.descriptor, &status)) }

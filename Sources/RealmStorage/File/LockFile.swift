@@ -140,6 +140,7 @@ final class LockFile: Sendable {
         } catch {
             if let mapped { munmap(mapped, LockFile.byteCount) }
             LockFile.endPresence(in: data)
+            LockFile.unlockAll(descriptor)
             close(descriptor)
             throw error
         }
@@ -157,6 +158,7 @@ final class LockFile: Sendable {
         if isOwn {
             forget(slot: processSlot)
             LockFile.endPresence(in: data)
+            LockFile.unlockAll(descriptor)
         }
         munmap(memory, LockFile.byteCount)
         close(descriptor)

@@ -7,13 +7,18 @@ import Testing
 @Suite struct ForkTests {
     let directory = TemporaryDirectory()
 
-    /// Runs a function in a forked child; returns its exit status.
-    private func inChild(_ body: () -> Int32) throws -> Int32 {
+    /// Runs a function in a forked child.
+    private func fork(_ body: () -> Int32) throws -> pid_t {
         // Swift hides `fork`, for good reasons: most of what a program has does not work in a child.
         let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
-        let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
-        let child = fork()
+        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
         if child == 0 { _exit(body()) }
+        return child
+    }
+
+    /// Runs a function in a forked child; returns its exit status.
+    private func inChild(_ body: () -> Int32) throws -> Int32 {
+        let child = try fork(body)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         return status
@@ -62,5 +67,33 @@ import Testing
         #expect(fcntl(other, setLock, &lock) == -1)
         file.unlockForWriting()
         #expect(fcntl(other, setLock, &lock) == 0)
+    }
+
+    @Test func `what is closed is closed, though a child has copies of the descriptors and is no other program yet`()
+        throws
+    {
+        let path = directory.path("closed.realm")
+        var file: StorageFile? = try StorageFile.open(path: path)
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let child = try fork {
+            var byte: UInt8 = 0
+            close(ends[1])
+            return Int32(read(ends[0], &byte, 1))
+        }
+        #expect(child > 0)
+        withExtendedLifetime(file) {}
+        file = nil
+        // Another file at the same path, with the lock file of the first: refused as long as somebody has that one open.
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(
+            atPath: StorageFile.open(path: directory.path("other.realm")).path,
+            toPath: path
+        )
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+        #expect(waitpid(child, nil, WNOHANG) == 0, "the child lives")
+        close(ends[1])
+        #expect(waitpid(child, nil, 0) == child)
+        close(ends[0])
     }
 }

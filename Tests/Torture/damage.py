@@ -19,14 +19,15 @@ def make(path, seed, commits=40):
     return workload.known, workload.version
 
 
-def examine(path, known, version, context, also=()):
-    """What a damaged file does: `refused`, `verify` when only the verification finds it, or `intact`."""
-    driver = Driver()
+def examine(driver, path, known, version, context):
+    """What a damaged file does: `refused`, `verify` when only the verification finds it, or `intact`.
+
+    The process goes on after it, and must do the same with the next file.
+    """
     try:
         reply = driver.ask(f"open {path}")
         if code(reply) != "ok":
             expect(code(reply) in REFUSALS, f"{context}: {reply}")
-            driver.end()
             return "refused"
         found = int(reply.split(" ")[1])
         expect(found >= version, f"{context}: version {found} is passed off as the newest, which is {version}")
@@ -41,7 +42,7 @@ def examine(path, known, version, context, also=()):
         if result == "intact":
             driver.need("put after damage")
             driver.need("verify")
-        driver.end()
+        driver.need("close")
         return result
     except Died as death:
         raise Failure(f"{context}: {death}")
@@ -95,9 +96,12 @@ def random_edits(count, seed):
     with Folder() as folder:
         original, path = folder.file("original.realm"), folder.file("damaged.realm")
         outcomes = {}
-        known = data = None
+        known = data = driver = None
         for number in range(count):
             if number % 200 == 0:
+                if driver:
+                    driver.end()
+                driver = Driver()
                 for name in (original, original + ".lock"):
                     if os.path.exists(name):
                         os.unlink(name)
@@ -114,8 +118,9 @@ def random_edits(count, seed):
                 continue
             with open(path, "wb") as file:
                 file.write(damaged)
-            outcome = examine(path, known, version, f"edit {number}, seed {seed}, {what}")
+            outcome = examine(driver, path, known, version, f"edit {number}, seed {seed}, {what}")
             outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        driver.end()
         return f"{count} edits: {outcomes}"
 
 

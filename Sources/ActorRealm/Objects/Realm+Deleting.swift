@@ -14,10 +14,11 @@ extension Realm {
         guard object.core === core, let accessor = object.tableAccessor else {
             misuse("Can only delete an object from the Realm it belongs to.")
         }
-        if object.isInvalidated {
-            misuse("Object has been deleted or invalidated: it cannot be deleted again.")
+        core.attemptWrite {
+            if try !accessor.table.deleteIfPresent(key: object.rowKey) {
+                misuse("Object has been deleted or invalidated: it cannot be deleted again.")
+            }
         }
-        core.attemptWrite { try accessor.table.delete(key: object.rowKey) }
         object.rowGeneration = 0
         core.noteWrite()
     }
@@ -44,7 +45,7 @@ extension Realm {
         core.attemptWrite {
             try core.model.requireDeletable(rows)
             // Rows that go with an earlier one are gone when their turn comes.
-            for (table, key) in rows where try table.contains(key: key) { try table.deleteUnasked(key: key) }
+            for (table, key) in rows { try table.deleteUnasked(key: key) }
         }
         core.noteWrite()
     }

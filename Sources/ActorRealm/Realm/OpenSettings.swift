@@ -16,7 +16,7 @@ struct OpenSettings: Sendable {
             Realm.Error(.invalidInput, message, fileURL: configuration.fileURL)
         }
         if let name = configuration.inMemoryIdentifier {
-            path = Self.temporaryPath(for: name)
+            path = TemporaryFiles.stem(for: name)
             isTemporary = true
         } else if let url = configuration.fileURL {
             guard url.isFileURL else { throw invalid("The fileURL of a configuration must be a file URL.") }
@@ -43,22 +43,6 @@ struct OpenSettings: Sendable {
         options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int($0) }
         options.makeDevice = configuration.makeDevice
         self.options = options
-    }
-
-    /// Where an in-memory realm lives: a file in memory where the system has such a place.
-    private static func temporaryPath(for name: String) -> String {
-        let manager = FileManager.default
-        let directory = manager.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : manager.temporaryDirectory.path
-        let safe = name.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                String(UnicodeScalar(byte))
-            default:
-                "_" + String(byte, radix: 16)
-            }
-        }
-        return "\(directory)/actor-realm-\(getuid())-\(getpid())-\(safe.joined()).realm"
     }
 
     /// The files that belong to a realm, its own first.

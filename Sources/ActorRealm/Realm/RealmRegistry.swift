@@ -87,9 +87,7 @@ final class RealmRegistry: Sendable {
             state.temporaryFiles += 1
             return state.temporaryFiles
         }
-        let path = "\(stem)-\(number)"
-        OpenSettings.removeFiles(at: path)
-        return path
+        return TemporaryFiles.path(stem: stem, number: number)
     }
 
     /// The open file, written anew before when the configuration wants it.

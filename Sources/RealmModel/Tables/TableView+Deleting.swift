@@ -8,25 +8,31 @@ extension TableView {
     ///
     /// - Throws: `ModelError.noSuchRow`, `ModelError.deletionDenied`, or the storage's error.
     package func delete(key: Int64) throws {
-        if model.schema.deniesDeletions { try model.requireDeletable([(self, key)]) }
-        try deleteUnasked(key: key)
+        guard try deleteIfPresent(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
     }
 
-    /// Deletes a row without asking whether a delete rule denies it.
-    package func deleteUnasked(key: Int64) throws {
+    /// Deletes a row like `delete(key:)`; false when there is no such row.
+    package func deleteIfPresent(key: Int64) throws -> Bool {
+        if model.schema.deniesDeletions { try model.requireDeletable([(self, key)]) }
+        return try deleteUnasked(key: key)
+    }
+
+    /// Deletes a row without asking whether a delete rule denies it; false when there is no such row.
+    @discardableResult
+    package func deleteUnasked(key: Int64) throws -> Bool {
         _ = openTransaction
         if linkProperties.isEmpty && linkOrigins.isEmpty && listProperties.isEmpty {
             let writer = try openWriter()
             try settle()
-            try removeFromIndexes(key, at: try row(of: key))
             return try remove(key, writer)
         }
-        guard try contains(key: key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        guard try contains(key: key) else { return false }
         var doomed: [Doomed] = [(self, key)]
         while let next = doomed.popLast() {
             // A row may be reached more than once, and links may go round in circles.
             if try next.table.contains(key: next.key) { try next.table.deleteRow(next.key, &doomed) }
         }
+        return true
     }
 
     /// Takes a row back that the open transaction made: unlike with `delete(key:)`, nothing goes with it.
@@ -42,14 +48,23 @@ extension TableView {
         for property in linkProperties { try unlinkTargets(of: key, property, &doomed) }
         if !listProperties.isEmpty { try freeSequences(of: key) }
         for origin in linkOrigins { try unlink(key, from: origin) }
-        if treeCount > linkProperties.count { try removeFromIndexes(key, at: try row(of: key)) }
-        try remove(key, writer)
+        guard try remove(key, writer) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
     }
 
-    private func remove(_ key: Int64, _ writer: ClusterWriter) throws(StorageError) {
-        try writer.delete(key: key)
+    /// Removes a row and its index entries; false when there is no such row.
+    private func remove(_ key: Int64, _ writer: ClusterWriter) throws(StorageError) -> Bool {
+        let hasIndexes = treeCount > linkProperties.count
+        let isRemoved = try writer.delete(key: key) { (location) throws(StorageError) in
+            if hasIndexes { try removeFromIndexes(key, at: location) }
+        }
+        guard isRemoved else { return false }
         writer.transaction.changes.recordDelete(table: id, key: key)
         if liveKey == key { liveKey = -1 }
+        // Behind the last look at the row: catching up may move rows and pages.
+        if hasIndexes {
+            for index in sources.indices { try limitChanges(tree: sources[index].tree) }
+        }
+        return true
     }
 
     /// Removes the backlinks that a row makes through a property, and dooms the rows that it owns.
@@ -110,8 +125,6 @@ extension TableView {
             }
         }
         try removeFromCompoundIndexes(key, at: location)
-        // Behind the last look at the row: catching up may move pages.
-        for index in sources.indices { try limitChanges(tree: sources[index].tree) }
     }
 
     /// Deletes every row.
@@ -124,7 +137,7 @@ extension TableView {
         let keys = try allKeys()
         if model.schema.deniesDeletions { try model.requireDeletable(keys.map { (self, $0) }) }
         // Rows that go with an earlier one are gone when their turn comes.
-        for key in keys where try contains(key: key) { try deleteUnasked(key: key) }
+        for key in keys { try deleteUnasked(key: key) }
     }
 
     /// Whether no other row changes when all of this table's rows go.

@@ -114,10 +114,34 @@ package final class ClusterWriter {
     }
 
     /// Deletes a row; false when there is no such row.
+    ///
+    /// - Parameter willDelete: Called with the row before it goes.
     @discardableResult
-    package func delete(key: Int64) throws(StorageError) -> Bool {
-        if openCluster(for: key) == nil, try leaf(containing: key) == nil { return false }
-        guard let cluster = try open(for: key), let row = cluster.leaf.row(of: key) else { return false }
+    @inline(__always)
+    package func delete(
+        key: Int64,
+        willDelete: (RowLocation) throws(StorageError) -> Void = { _ in }
+    ) throws(StorageError) -> Bool {
+        guard let (cluster, row) = try openRow(key) else { return false }
+        try willDelete(RowLocation(leaf: cluster.leaf, row: row))
+        try delete(row, of: cluster, key: key)
+        return true
+    }
+
+    /// Opens the cluster that holds a row; a cluster that does not hold it stays closed.
+    private func openRow(_ key: Int64) throws(StorageError) -> (OpenCluster, Int)? {
+        // Deletions often follow each other in the order of the keys.
+        if let current, let row = current.leaf.row(of: key) { return (current, row) }
+        if let cluster = openCluster(for: key) {
+            current = cluster
+            return cluster.leaf.row(of: key).map { (cluster, $0) }
+        }
+        guard try leaf(containing: key) != nil, let cluster = try open(for: key), let row = cluster.leaf.row(of: key)
+        else { return nil }
+        return (cluster, row)
+    }
+
+    private func delete(_ row: Int, of cluster: OpenCluster, key: Int64) throws(StorageError) {
         try cluster.forEachOverflow(row: row) { (run) throws(StorageError) in
             Overflow.free(run, in: transaction)
         }
@@ -127,7 +151,6 @@ package final class ClusterWriter {
         countDown(key: key, of: cluster)
         bumpGeneration()
         if memory.byteCount > openByteLimit { try encodeOldest() }
-        return true
     }
 
     /// Deletes every row; the keys are still not reused.

@@ -2,6 +2,9 @@ import Synchronization
 
 /// Opening and creating files.
 extension StorageFile {
+    /// Whether any process has a file open, as its lock file tells; opens nothing.
+    package static func isOpenAnywhere(path: String) -> Bool { LockFile.isInUse(path: path + ".lock") }
+
     /// Opens or creates a file.
     ///
     /// Opening the same file again in a process returns the same instance.

@@ -26,7 +26,7 @@ package final class DamagedFile: Sendable {
     ///
     /// - Throws: `alreadyOpen`, `notADatabase` when no header page is left, or the system's error.
     package init(path: String) throws(StorageError) {
-        if LockFile.isInUse(path: path + ".lock") {
+        if StorageFile.isOpenAnywhere(path: path) {
             throw StorageError(.alreadyOpen, "The realm is open: close it everywhere before salvaging it", path: path)
         }
         data = try DataFile.open(path: path, isReadOnly: true)

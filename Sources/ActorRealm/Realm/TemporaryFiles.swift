@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import RealmStorage
+
+/// The files of in-memory realms, in a folder that is in memory where the system has one.
+///
+/// Each belongs to one process, which its name tells, and is removed by it. Those of processes that were killed, or that ended
+/// with such a realm open, are removed by the next process of the same user that opens an in-memory realm.
+enum TemporaryFiles {
+    private static let prefix = "actor-realm-\(getuid())-"
+
+    private static let directory: String = {
+        let manager = FileManager.default
+        return manager.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : manager.temporaryDirectory.path
+    }()
+
+    private static let removeAbandonedOnce: Void = removeAbandoned(in: directory)
+
+    /// The path of an in-memory realm, without the number that each of its lives gets.
+    static func stem(for name: String) -> String {
+        let safe = name.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                String(UnicodeScalar(byte))
+            default:
+                "_" + String(byte, radix: 16)
+            }
+        }
+        return "\(directory)/\(prefix)\(getpid())-\(safe.joined()).realm"
+    }
+
+    /// The path of a new life of an in-memory realm.
+    static func path(stem: String, number: Int) -> String {
+        removeAbandonedOnce
+        let path = "\(stem)-\(number)"
+        OpenSettings.removeFiles(at: path)
+        return path
+    }
+
+    /// Removes the files of processes that are gone.
+    ///
+    /// A file is left alone that somebody has open, and so is a young one: what counts as a process that is gone here may be
+    /// one of another container that shares the folder.
+    ///
+    /// - Complexity: O(the files in the folder).
+    static func removeAbandoned(in directory: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let rest = name.dropFirst(prefix.count)
+            guard let process = pid_t(rest.prefix { $0 != "-" }), process > 0, kill(process, 0) != 0, errno == ESRCH else {
+                continue
+            }
+            let path = directory + "/" + (name.hasSuffix(".lock") ? String(name.dropLast(5)) : name)
+            if isYoung(directory + "/" + name) || StorageFile.isOpenAnywhere(path: path) { continue }
+            OpenSettings.removeFiles(at: path)
+        }
+    }
+
+    /// Whether a file was written to in the last minute, or cannot be examined.
+    private static func isYoung(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return true }
+        return time(nil) - status.st_mtim.tv_sec < 60
+    }
+}

@@ -48,7 +48,8 @@ enum TemporaryFiles {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let rest = name.dropFirst(prefix.count)
-            guard let process = pid_t(rest.prefix { $0 != "-" }), process > 0, kill(process, 0) != 0, errno == ESRCH else {
+            guard let process = pid_t(rest.prefix { $0 != "-" }), process > 0, kill(process, 0) != 0, errno == ESRCH
+            else {
                 continue
             }
             let path = directory + "/" + (name.hasSuffix(".lock") ? String(name.dropLast(5)) : name)

@@ -115,7 +115,7 @@ package final class ClusterWriter {
 
     /// Deletes a row; false when there is no such row.
     ///
-    /// - Parameter willDelete: Called with the row before it goes.
+    /// `willDelete` is called with the row before it goes.
     @discardableResult
     @inline(__always)
     package func delete(

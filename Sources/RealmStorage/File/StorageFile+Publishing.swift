@@ -168,26 +168,27 @@ extension StorageFile {
         try result.get()
     }
 
-    /// Marks the newest version as durable when that has not been done.
+    /// Marks the newest version as durable in both copies of the other slot, where that has not been done.
+    ///
+    /// While commits follow each other one copy has to do: it is overwritten soon. In a file that rests, a damaged page must not
+    /// take the mark away and pass for a torn commit.
     func confirmOnClose() {
         guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
         let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
-        // A commit of a process that died before it could be acknowledged must not come to life at the next opening.
-        let isFollowed = (0..<FileHeader.copiesPerSlot)
-            .contains { copy in
+        // Whatever else stands there, a commit of a process that died before it could be acknowledged must not come to life
+        // at the next opening.
+        let isMarked = (0..<FileHeader.copiesPerSlot)
+            .allSatisfy { copy in
                 let page = (1 - slot) * FileHeader.copiesPerSlot + copy
                 let bytes = reservation.mapping + page * pageByteCount
                 guard case .valid(let other) = FileHeader.read(bytes, page: PageNumber(page)) else { return false }
-                return other.version > published.version
+                return other.version == published.version && other.confirmedVersion == other.version
             }
-        guard stopped == nil, published.confirmedVersion < published.version || isFollowed,
-            (try? lock.tryLockForWriting()) == true
-        else { return }
+        guard stopped == nil, !isMarked, (try? lock.tryLockForWriting()) == true else { return }
         if lock.newestVersion == published.version {
             var header = published
             header.confirmedVersion = header.version
             header.extents = []
-            // Every copy: there may be a commit in the slot that is to be forgotten.
             try? header.write(toSlot: 1 - slot, of: data)
         }
         lock.unlockForWriting()

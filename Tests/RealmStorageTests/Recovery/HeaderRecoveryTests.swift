@@ -48,6 +48,25 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<4)
+    func `a closed file that lost a header page and another one is never taken for an older one`(page: Int) throws {
+        let closed = try makeFile("closed\(page).realm", isClosed: true)
+        let pageCount = try Data(contentsOf: URL(fileURLWithPath: closed)).count / 4096
+        var refused = 0
+        for other in 4..<pageCount {
+            let path = directory.path("two\(page)-\(other).realm")
+            try FileManager.default.copyItem(atPath: closed, toPath: path)
+            for damaged in [page, other] { try flip(path, at: damaged * 4096 + 60) }
+            do {
+                #expect(try firstValue(path) == 3, "pages \(page) and \(other)")
+            } catch let error as StorageError {
+                #expect(error.code == .corrupt, "pages \(page) and \(other): \(error)")
+                refused += 1
+            }
+        }
+        #expect(refused > 0)
+    }
+
     /// What a power cut leaves of a file: everything up to the flush of the last commit but for what `isLost` says, and
     /// nothing of what came after it.
     private func makeCrashedFile(

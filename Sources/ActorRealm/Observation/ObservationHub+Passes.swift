@@ -61,7 +61,7 @@ extension ObservationHub {
             }
             if isDone { break }
         }
-        didProcess.withLock { $0 }?()
+        didProcess.withLock { $0.call }?()
         return true
     }
 

@@ -65,6 +65,14 @@ extension ObservationHub {
         let rows = TouchedRows()
     }
 
+    /// What is called behind each pass.
+    ///
+    /// A structure, because a lock (as anything generic) that holds a function itself wraps it once more each time that it lends
+    /// it out: after a million passes it would be a million calls deep.
+    struct Hook {
+        var call: (@Sendable () -> Void)?
+    }
+
     struct WeakView {
         weak var view: FixedView?
     }

@@ -20,7 +20,7 @@ final class ObservationHub: Sendable {
     private let lastListener = Atomic<UInt64>(0)
     private let thread = DedicatedThread(name: "realm-observe")
     private let ioThread: DedicatedThread
-    let didProcess = Mutex<(@Sendable () -> Void)?>(nil)
+    let didProcess = Mutex(Hook())
     private let isScheduled = Atomic(false)
     /// Moves from version to version with the probes that were made for it.
     // Used by whoever processes, the hub's thread or the one that flushes: `isProcessing`, which is set and cleared under the
@@ -34,7 +34,7 @@ final class ObservationHub: Sendable {
 
     /// Sets what is called behind each pass.
     func attach(didProcess: @escaping @Sendable () -> Void) {
-        self.didProcess.withLock { $0 = didProcess }
+        self.didProcess.withLock { $0.call = didProcess }
     }
 
     // MARK: Versions

@@ -198,12 +198,12 @@ struct WriteQueue<Isolation: Hashable> {
         nextNumber += 1
         if kind == .synchronous, case .granted(let chosen) = turn, chosen.isolation == isolation {
             // It cannot start before the synchronous one is done, for which the others shall not wait longer.
-            line.putBack(chosen)
+            line.insert(chosen)
             turn = .none
         }
         if let idleSince { isBurst = now >= idleSince && now - idleSince < lingerStep }
         idleSince = nil
-        line.append(Waiter(ticket: ticket, kind: kind, isolation: isolation, origin: origin, priority: priority))
+        line.insert(Waiter(ticket: ticket, kind: kind, isolation: isolation, origin: origin, priority: priority))
         return (ticket, advance(at: now))
     }
 
@@ -296,7 +296,7 @@ struct WriteQueue<Isolation: Hashable> {
             case .none:
                 turn = .sealing
             case .granted(let waiter):
-                line.putBack(waiter)
+                line.insert(waiter)
                 turn = .sealing
             case .running, .sealing:
                 break
@@ -366,7 +366,7 @@ struct WriteQueue<Isolation: Hashable> {
     }
 
     private mutating func pass(_ chosen: Waiter, with waiter: Waiter) -> Actions {
-        line.putBack(chosen)
+        line.insert(chosen)
         turn = .running(waiter)
         return Actions(grant: waiter.ticket)
     }

@@ -6,8 +6,9 @@ import RealmStorage
 /// Those of one priority are served first come, first served. One of a higher priority goes before those of lower ones, with
 /// a bound: as the first of its priority a writer is passed ``passLimit`` times at most by those that came later. With the same priority everywhere the line is first in, first out.
 ///
-/// - Complexity: O(the number of priorities) for each function where nobody is cancelled or blocked, of which there are
-///   four or five; changing a priority and cancelling a synchronous writer, O(the number of writers).
+/// - Complexity: with n writers and p priorities in use, of which there are four or five: O(p) to append and to pop where nobody is cancelled
+///   or blocked, O(p log n) to cancel; O(n) to take out of turn and to change a priority, and to pop where synchronous writers
+///   block the isolations of all the others.
 struct WriterLine<Isolation: Hashable> {
     typealias Ticket = WriteQueue<Isolation>.Ticket
     typealias Kind = WriteQueue<Isolation>.Kind
@@ -22,12 +23,32 @@ struct WriterLine<Isolation: Hashable> {
         var priority: UInt8
         /// How often it was passed as the first of its priority.
         var passes = 0
+        /// Whether it went away; it is dropped when it comes to the front.
+        fileprivate(set) var isCancelled = false
     }
 
-    /// The writers of one priority, in the order in which they came.
+    /// The writers of one priority, in the order of their tickets, which is that in which they came.
     private struct Lane {
         let priority: UInt8
         var writers: Deque<Writer> = []
+
+        /// The index of the first writer that came no earlier than that of the ticket.
+        func index(from ticket: Ticket) -> Int {
+            if let last = writers.last, last.ticket.number < ticket.number { return writers.count }
+            var lower = 0
+            var upper = writers.count
+            while lower < upper {
+                let middle = (lower + upper) / 2
+                if writers[middle].ticket.number < ticket.number { lower = middle + 1 } else { upper = middle }
+            }
+            return lower
+        }
+
+        mutating func insert(_ writer: Writer) { writers.insert(writer, at: index(from: writer.ticket)) }
+
+        mutating func dropCancelled() {
+            while let first = writers.first, first.isCancelled { writers.removeFirst() }
+        }
     }
 
     /// Where a writer stands.
@@ -45,36 +66,28 @@ struct WriterLine<Isolation: Hashable> {
     ///
     /// A lane stays when it is empty: there are as many as priorities in use.
     private var lanes: [Lane] = []
-    /// Tickets that stand in the lanes and have not been cancelled, with their priority.
-    private var standing: [Ticket: UInt8] = [:]
     /// The number of synchronous writers that wait, per isolation.
     private var blocked: [Isolation: Int] = [:]
+    /// The number of writers that wait, cancelled ones not counted.
+    private(set) var count = 0
 
-    var count: Int { standing.count }
+    var isEmpty: Bool { count == 0 }
 
-    var isEmpty: Bool { standing.isEmpty }
+    func contains(_ ticket: Ticket) -> Bool { place(of: ticket) != nil }
 
-    func contains(_ ticket: Ticket) -> Bool { standing[ticket] != nil }
-
-    /// Puts a writer that comes behind the others of its priority.
-    mutating func append(_ writer: Writer) {
-        standing[writer.ticket] = writer.priority
+    /// Puts a writer where its ticket belongs among those of its priority: one that comes, or one that was taken and gives its
+    /// turn up.
+    mutating func insert(_ writer: Writer) {
+        count += 1
         if writer.kind == .synchronous { blocked[writer.isolation, default: 0] += 1 }
-        lanes[lane(of: writer.priority)].writers.append(writer)
-    }
-
-    /// Puts a writer back that was taken, before the others of its priority.
-    mutating func putBack(_ writer: Writer) {
-        standing[writer.ticket] = writer.priority
-        if writer.kind == .synchronous { blocked[writer.isolation, default: 0] += 1 }
-        lanes[lane(of: writer.priority)].writers.prepend(writer)
+        lanes[lane(of: writer.priority)].insert(writer)
     }
 
     /// Takes the writer whose turn comes next.
     ///
     /// Asynchronous writers whose isolation a synchronous one blocks that waits as well let the others pass.
     mutating func popNext() -> Writer? {
-        dropCancelled()
+        for lane in lanes.indices { lanes[lane].dropCancelled() }
         var best: Place?
         var due: Int?
         for lane in lanes.indices {
@@ -106,15 +119,12 @@ struct WriterLine<Isolation: Hashable> {
 
     /// A writer goes away; false when it does not wait.
     mutating func cancel(_ ticket: Ticket) -> Bool {
-        guard let priority = standing[ticket] else { return false }
-        let lane = lane(of: priority)
-        // Most are asynchronous, and dropped when they come to the front.
-        if !blocked.isEmpty, let (lane, index) = place(of: ticket), lanes[lane].writers[index].kind == .synchronous {
-            _ = take(lane, index)
-        } else {
-            standing[ticket] = nil
-        }
-        dropCancelled(in: lane)
+        guard let (lane, index) = place(of: ticket) else { return false }
+        count -= 1
+        let writer = lanes[lane].writers[index]
+        if writer.kind == .synchronous { unblock(writer.isolation) }
+        lanes[lane].writers[index].isCancelled = true
+        lanes[lane].dropCancelled()
         return true
     }
 
@@ -123,15 +133,12 @@ struct WriterLine<Isolation: Hashable> {
         guard let (old, index) = place(of: ticket), priority > lanes[old].priority else { return }
         var writer = lanes[old].writers.remove(at: index)
         writer.priority = priority
-        standing[ticket] = priority
-        let new = lane(of: priority)
-        let next = lanes[new].writers.firstIndex { $0.ticket.number > ticket.number } ?? lanes[new].writers.count
-        lanes[new].writers.insert(writer, at: next)
+        lanes[lane(of: priority)].insert(writer)
     }
 
     private mutating func take(_ lane: Int, _ index: Int) -> Writer {
         let writer = lanes[lane].writers.remove(at: index)
-        standing[writer.ticket] = nil
+        count -= 1
         if writer.kind == .synchronous { unblock(writer.isolation) }
         return writer
     }
@@ -145,28 +152,25 @@ struct WriterLine<Isolation: Hashable> {
         return index
     }
 
+    /// Where a writer waits.
     private func place(of ticket: Ticket) -> (lane: Int, index: Int)? {
-        guard let priority = standing[ticket], let lane = lanes.firstIndex(where: { $0.priority == priority }),
-            let index = lanes[lane].writers.firstIndex(where: { $0.ticket == ticket })
-        else { return nil }
-        return (lane, index)
+        for lane in lanes.indices {
+            let index = lanes[lane].index(from: ticket)
+            guard index < lanes[lane].writers.count else { continue }
+            let writer = lanes[lane].writers[index]
+            if writer.ticket == ticket { return writer.isCancelled ? nil : (lane, index) }
+        }
+        return nil
     }
 
     /// The first writer of a lane that can have a turn.
     private func head(of lane: Int) -> Place? {
         let index = lanes[lane].writers
-            .firstIndex {
-                contains($0.ticket) && ($0.kind == .synchronous || blocked.isEmpty || blocked[$0.isolation] == nil)
+            .firstIndex { writer in
+                !writer.isCancelled
+                    && (writer.kind == .synchronous || blocked.isEmpty || blocked[writer.isolation] == nil)
             }
         return index.map { Place(lane: lane, index: $0, number: lanes[lane].writers[$0].ticket.number) }
-    }
-
-    private mutating func dropCancelled() {
-        for lane in lanes.indices { dropCancelled(in: lane) }
-    }
-
-    private mutating func dropCancelled(in lane: Int) {
-        while let first = lanes[lane].writers.first, !contains(first.ticket) { lanes[lane].writers.removeFirst() }
     }
 
     private mutating func unblock(_ isolation: Isolation) {

@@ -18,7 +18,7 @@ struct WriterLineTests {
             isolation: Int = 0
         ) -> UInt64 {
             last += 1
-            line.append(
+            line.insert(
                 WriterLine.Writer(
                     ticket: .init(number: last),
                     kind: kind,
@@ -37,7 +37,7 @@ struct WriterLineTests {
 
         func takeAndPutBack(_ number: UInt64) -> Bool {
             guard let writer = line.take(.init(number: number)) else { return false }
-            line.putBack(writer)
+            line.insert(writer)
             return true
         }
     }
@@ -101,7 +101,7 @@ struct WriterLineTests {
         #expect(line.takeAndPutBack(3))
         #expect(!line.takeAndPutBack(4))
         #expect(line.count == 4)
-        #expect(line.all() == [6, 3, 1, 2])
+        #expect(line.all() == [6, 1, 3, 2])
         #expect(!line.cancel(1))
     }
 

@@ -2,18 +2,102 @@
 ///
 /// Row keys are never reused and grow, so a key at or above the first one inserted by this transaction is new in it.
 package final class ChangeRecorder {
+    private typealias Run = (first: Int64, count: Int64, columns: ColumnSet)
+
     private struct Table {
         /// Runs of consecutive inserted keys, ascending.
         var inserted: [(first: Int64, count: Int64)] = []
         var deleted: Set<Int64> = []
-        var modified: [Int64: ColumnSet] = [:]
+        /// Runs of consecutive keys of which the same columns were written, ascending: whoever goes through a table writes
+        /// its rows in their order, and then a million of them take no memory.
+        var modified: [Run] = []
+        /// The number of rows in `modified`.
+        var modifiedCount: Int64 = 0
+        /// The runs of whoever went through the table before.
+        var earlier: [[Run]] = []
+        /// What was written out of order.
+        var scattered: [Int64: ColumnSet] = [:]
         var lastKey = Int64.min
         var lastColumns = ColumnSet()
 
         mutating func flushLast() {
-            if !lastColumns.isEmpty { modified[lastKey, default: ColumnSet()].formUnion(lastColumns) }
+            if !lastColumns.isEmpty { note(lastKey, lastColumns) }
             lastKey = .min
             lastColumns = ColumnSet()
+        }
+
+        mutating func note(_ key: Int64, _ columns: ColumnSet) {
+            if let last = modified.last {
+                let end = last.first + last.count
+                if key < end {
+                    // A second way through the table, or a row out of order.
+                    if modifiedCount < 1_024 || earlier.count == 7 {
+                        scattered[key, default: ColumnSet()].formUnion(columns)
+                        return
+                    }
+                    earlier.append(modified)
+                    modified = []
+                    modifiedCount = 0
+                } else if key == end, columns == last.columns {
+                    modified[modified.count - 1].count += 1
+                    modifiedCount += 1
+                    return
+                }
+            }
+            modified.append((key, 1, columns))
+            modifiedCount += 1
+        }
+
+        /// The rows that were written and are still there, ascending.
+        func modifications() -> [TableChanges.Modification] {
+            var result: [TableChanges.Modification] = []
+            result.reserveCapacity(Int(modifiedCount) + scattered.count)
+            var scattered = scattered
+            func add(_ key: Int64, _ columns: ColumnSet) {
+                if deleted.contains(key) { return }
+                var columns = columns
+                if !scattered.isEmpty, let more = scattered.removeValue(forKey: key) { columns.formUnion(more) }
+                result.append(TableChanges.Modification(key: key, columns: columns))
+            }
+            if earlier.isEmpty {
+                for run in modified { for key in run.first..<run.first + run.count { add(key, run.columns) } }
+            } else {
+                var ways = (earlier + [modified]).map { RunCursor(runs: $0) }
+                while let key = ways.lazy.map(\.key).min(), key < .max {
+                    var columns = ColumnSet()
+                    for way in ways.indices where ways[way].key == key { columns.formUnion(ways[way].next()) }
+                    add(key, columns)
+                }
+            }
+            for (key, columns) in scattered where !deleted.contains(key) {
+                result.append(TableChanges.Modification(key: key, columns: columns))
+            }
+            if !scattered.isEmpty { result.sort { $0.key < $1.key } }
+            return result
+        }
+    }
+
+    /// A place in ascending runs.
+    private struct RunCursor {
+        let runs: [Run]
+        private var run = 0
+        /// The next row; the greatest number at the end.
+        private(set) var key: Int64
+
+        init(runs: [Run]) {
+            self.runs = runs
+            key = runs.first?.first ?? .max
+        }
+
+        /// The columns of the row, and on to the one behind it.
+        mutating func next() -> ColumnSet {
+            let current = runs[run]
+            key += 1
+            if key == current.first + current.count {
+                run += 1
+                key = run < runs.count ? runs[run].first : .max
+            }
+            return current.columns
         }
     }
 
@@ -80,12 +164,11 @@ package final class ChangeRecorder {
         if !later.deleted.isEmpty { current.deleted.formUnion(later.deleted) }
         let first = current.inserted.first?.first ?? .max
         current.flushLast()
-        if !later.lastColumns.isEmpty, later.lastKey < first {
-            current.modified[later.lastKey, default: ColumnSet()].formUnion(later.lastColumns)
+        for run in later.earlier.joined() + later.modified {
+            for key in run.first..<run.first + run.count where key < first { current.note(key, run.columns) }
         }
-        for (key, columns) in later.modified where key < first {
-            current.modified[key, default: ColumnSet()].formUnion(columns)
-        }
+        for (key, columns) in later.scattered where key < first { current.note(key, columns) }
+        if !later.lastColumns.isEmpty, later.lastKey < first { current.note(later.lastKey, later.lastColumns) }
     }
 
     /// What this transaction changed so far, in the shape observers get.
@@ -104,9 +187,7 @@ package final class ChangeRecorder {
             changes.inserted.sort()
             let firstInserted = table.inserted.first?.first ?? .max
             changes.deleted = table.deleted.filter { $0 < firstInserted }.sorted()
-            changes.modified = table.modified.filter { !table.deleted.contains($0.key) }
-                .map { TableChanges.Modification(key: $0.key, columns: $0.value) }
-                .sorted { $0.key < $1.key }
+            changes.modified = table.modifications()
             if !changes.isEmpty { result.tables[id] = changes }
         }
         return result

@@ -88,16 +88,25 @@ extension List {
 
     /// Removes elements from the start.
     public func removeFirst(_ number: Int = 1) {
-        let count = count
-        if number < 0 || number > count { indexOutOfBounds(number, count: count + 1) }
+        requireElements(number, of: count)
         removeSubrange(0..<number)
     }
 
     /// Removes elements from the end.
     public func removeLast(_ number: Int = 1) {
         let count = count
-        if number < 0 || number > count { indexOutOfBounds(number, count: count + 1) }
+        requireElements(number, of: count)
         removeSubrange(count - number..<count)
+    }
+
+    /// Traps for more elements than there are.
+    private func requireElements(_ number: Int, of count: Int) {
+        if number < 0 { misuse("Cannot remove a negative number of objects from a list: \(number).") }
+        if number > count {
+            misuse(
+                "It is not possible to remove more objects (\(number)) from a list than it already contains (\(count))."
+            )
+        }
     }
 
     /// Removes the elements of a range of positions.

@@ -72,6 +72,26 @@ extension Query where T: RealmKeyedCollection, T.Value: Comparable & _QueryNumer
     }
 }
 
+extension Query
+where T: RealmKeyedCollection, T.Value: OptionalProtocol & _QueryNumeric, T.Value.Wrapped: Comparable {
+    /// Whether all values that are not nil are in a range without its upper bound.
+    public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
+        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.less, .maximum, range.upperBound)
+    }
+    /// Whether all values that are not nil are in a range with both bounds.
+    public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
+        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.lessOrEqual, .maximum, range.upperBound)
+    }
+
+    private func compared(
+        _ operation: ComparisonOperator,
+        _ step: PropertyPath.Step,
+        _ bound: T.Value.Wrapped
+    ) -> Query<Bool> {
+        Query<Bool>(.comparison(.path(node.path.aggregated(step)), operation, Self.constant(bound), .none))
+    }
+}
+
 extension Query where T: ObjectBase {
     /// A map of the objects.
     public subscript<Value: RealmKeyedCollection>(dynamicMember member: KeyPath<T, Value>) -> Query<Value> {

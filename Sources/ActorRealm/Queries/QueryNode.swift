@@ -38,6 +38,17 @@ struct QueryPath {
         .path(PropertyPath(steps: count == 0 ? steps : Array(steps.dropFirst(count))))
     }
 
+    /// Traps for a way into a map or a value of any kind where a subquery needs a collection.
+    func requireCollectionFirst() {
+        for step in steps.prefix(collections.first ?? steps.count) {
+            switch step {
+            case .key: misuse("Subqueries do not support map subscripts.")
+            case .index, .anyElement: misuse("Subqueries do not support AnyRealmValue subscripts.")
+            default: break
+            }
+        }
+    }
+
     /// Whether the path has many values for one start.
     func isMany(stripping count: Int) -> Bool { collections.contains { $0 > count } }
 }
@@ -175,6 +186,7 @@ enum QueryNode {
             case .not(let inner): pending.append(inner)
             case .value, .objects, .embedded, .subqueryCount: break
             case .path(let path):
+                path.requireCollectionFirst()
                 guard let length = path.collections.first else {
                     misuse("Subqueries must contain a keypath starting with a collection.")
                 }

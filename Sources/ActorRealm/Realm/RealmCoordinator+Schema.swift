@@ -131,6 +131,7 @@ extension RealmCoordinator {
                     writes.finish(turn)
                     return
                 }
+                transaction.keepLittle()
                 let block = configuration.effectiveMigrationBlock
                 let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
                 if let stored, stored.version < declared.version,

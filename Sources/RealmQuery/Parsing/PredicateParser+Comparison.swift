@@ -253,11 +253,7 @@ extension PredicateParser {
             throw failure("there are more placeholders than the \(arguments.count) arguments given")
         }
         defer { nextArgument += 1 }
-        let value = arguments[nextArgument]
-        if case .list(let values) = value, values.count > PredicateLimits.listCount {
-            throw failure("a list has more than \(PredicateLimits.listCount) values")
-        }
-        return value
+        return arguments[nextArgument]
     }
 
     private mutating func argument(

@@ -99,6 +99,8 @@ struct PredicateCompiler {
             operation = .equal
             quantifier = .any
         }
+        // `map.@allKeys == 'a'` asks whether one of them is, with and without ANY.
+        if quantifier == nil, path.steps.contains(where: \.namesEntries) { quantifier = .any }
         if resolved.reader.isMany, quantifier == nil {
             throw QueryError(
                 "Key paths that include a collection property must use aggregate operations (ANY, ALL, NONE, @count …): "

@@ -312,6 +312,9 @@ extension PropertyPath.Step {
         }
     }
 
+    /// Whether the step is `@allKeys` or `@allValues`.
+    var namesEntries: Bool { self == .allKeys || self == .allValues }
+
     /// The computation of `@min`, `@max`, `@sum` and `@avg`.
     var aggregate: AggregateOperation? {
         switch self {

@@ -41,9 +41,6 @@ struct ValueTestFactory {
         switch operation {
         case .in:
             guard case .list(let values) = value else { throw QueryError("IN clause requires an array of items") }
-            guard values.count <= PredicateLimits.listCount else {
-                throw QueryError("IN clause has more than \(PredicateLimits.listCount) items")
-            }
             return try membership(values)
         case .between:
             guard case .list(let bounds) = value else { throw QueryError("BETWEEN requires an array of two constants") }

@@ -6,14 +6,52 @@ package final class ChangeRecorder {
         /// Runs of consecutive inserted keys, ascending.
         var inserted: [(first: Int64, count: Int64)] = []
         var deleted: Set<Int64> = []
-        var modified: [Int64: ColumnSet] = [:]
+        /// Runs of consecutive keys of which the same columns were written, ascending: whoever goes through a table writes
+        /// its rows in their order, and then a million of them take no memory.
+        var modified: [(first: Int64, count: Int64, columns: ColumnSet)] = []
+        /// What was written out of order, and rows that were written again.
+        var scattered: [Int64: ColumnSet] = [:]
         var lastKey = Int64.min
         var lastColumns = ColumnSet()
 
         mutating func flushLast() {
-            if !lastColumns.isEmpty { modified[lastKey, default: ColumnSet()].formUnion(lastColumns) }
+            if !lastColumns.isEmpty { note(lastKey, lastColumns) }
             lastKey = .min
             lastColumns = ColumnSet()
+        }
+
+        mutating func note(_ key: Int64, _ columns: ColumnSet) {
+            guard let last = modified.last else {
+                modified.append((key, 1, columns))
+                return
+            }
+            let end = last.first + last.count
+            if key < end {
+                scattered[key, default: ColumnSet()].formUnion(columns)
+            } else if key == end, columns == last.columns {
+                modified[modified.count - 1].count += 1
+            } else {
+                modified.append((key, 1, columns))
+            }
+        }
+
+        /// The rows that were written and are still there, ascending.
+        func modifications() -> [TableChanges.Modification] {
+            var result: [TableChanges.Modification] = []
+            result.reserveCapacity(modified.reduce(scattered.count) { $0 + Int($1.count) })
+            var scattered = scattered
+            for run in modified {
+                for key in run.first..<run.first + run.count where !deleted.contains(key) {
+                    var columns = run.columns
+                    if !scattered.isEmpty, let more = scattered.removeValue(forKey: key) { columns.formUnion(more) }
+                    result.append(TableChanges.Modification(key: key, columns: columns))
+                }
+            }
+            for (key, columns) in scattered where !deleted.contains(key) {
+                result.append(TableChanges.Modification(key: key, columns: columns))
+            }
+            if !scattered.isEmpty { result.sort { $0.key < $1.key } }
+            return result
         }
     }
 
@@ -80,12 +118,11 @@ package final class ChangeRecorder {
         if !later.deleted.isEmpty { current.deleted.formUnion(later.deleted) }
         let first = current.inserted.first?.first ?? .max
         current.flushLast()
-        if !later.lastColumns.isEmpty, later.lastKey < first {
-            current.modified[later.lastKey, default: ColumnSet()].formUnion(later.lastColumns)
+        for run in later.modified {
+            for key in run.first..<run.first + run.count where key < first { current.note(key, run.columns) }
         }
-        for (key, columns) in later.modified where key < first {
-            current.modified[key, default: ColumnSet()].formUnion(columns)
-        }
+        for (key, columns) in later.scattered where key < first { current.note(key, columns) }
+        if !later.lastColumns.isEmpty, later.lastKey < first { current.note(later.lastKey, later.lastColumns) }
     }
 
     /// What this transaction changed so far, in the shape observers get.
@@ -104,9 +141,7 @@ package final class ChangeRecorder {
             changes.inserted.sort()
             let firstInserted = table.inserted.first?.first ?? .max
             changes.deleted = table.deleted.filter { $0 < firstInserted }.sorted()
-            changes.modified = table.modified.filter { !table.deleted.contains($0.key) }
-                .map { TableChanges.Modification(key: $0.key, columns: $0.value) }
-                .sorted { $0.key < $1.key }
+            changes.modified = table.modifications()
             if !changes.isEmpty { result.tables[id] = changes }
         }
         return result

@@ -24,7 +24,7 @@ package final class ClusterWriter {
     @exclusivity(unchecked) package internal(set) var tree: ClusterTree
 
     /// The memory that open clusters may take before the oldest are encoded.
-    let openByteLimit: Int
+    @exclusivity(unchecked) private(set) var openByteLimit: Int
     /// The rows that a cluster may have; fewer in wide tables.
     let rowLimit: Int
     let memory = OpenMemory()
@@ -48,18 +48,18 @@ package final class ClusterWriter {
     ///   - columns: All columns of the table; clusters that were written when there were fewer read the rest as default.
     ///   - transaction: The open write transaction.
     ///   - generation: A word that is bumped together with `generation`, for readers who keep it at hand.
-    ///   - openByteLimit: The memory that open clusters may take, in bytes.
+    ///   - openByteLimit: The memory that open clusters may take, in bytes; nil for what the transaction allows.
     package init(
         tree: ClusterTree,
         columns: [ColumnLayout],
         transaction: WriteTransaction,
         generation: UnsafeMutablePointer<UInt64>? = nil,
-        openByteLimit: Int = 128 << 20
+        openByteLimit: Int? = nil
     ) {
         self.tree = tree
         self.columns = columns
         attached = transaction
-        self.openByteLimit = openByteLimit
+        self.openByteLimit = openByteLimit ?? transaction.openByteLimit
         sharedGeneration = generation
         rowLimit = max(64, min(ClusterFormat.rowLimit, 32_000 / max(columns.count, 1)))
         root = tree.root.isNone ? nil : .sealed(tree.root)
@@ -73,6 +73,7 @@ package final class ClusterWriter {
     package func resume(in transaction: WriteTransaction, generation: UnsafeMutablePointer<UInt64>?) {
         attached = transaction
         sharedGeneration = generation
+        openByteLimit = transaction.openByteLimit
     }
 
     /// Leaves the transaction, which is over.

@@ -3,6 +3,12 @@
 /// The runs go to the places where the commit wants them: pages that no durable version uses, or beyond the end. Nothing
 /// refers to them before the header does, which such a commit writes only when everything else has been flushed.
 extension WriteTransaction {
+    /// Keeps little in memory: for a transaction that goes through whole tables, and does not come back to what it wrote.
+    package func keepLittle() {
+        openByteLimit = 16 << 20
+        unspilledPageLimit = 1024
+    }
+
     /// Writes what is sealed when much of it waits.
     ///
     /// Pointers into sealed pages of this transaction are stale afterwards.

@@ -24,6 +24,8 @@ package final class WriteTransaction {
     let group: WriterGroup
     /// The number of sealed pages that may wait in memory for the commit.
     @exclusivity(unchecked) package var unspilledPageLimit = 4096
+    /// The memory that the open clusters of a table may take before the oldest are encoded, in bytes.
+    @exclusivity(unchecked) package var openByteLimit = 128 << 20
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
     @exclusivity(unchecked) private var savepoint: Savepoint?

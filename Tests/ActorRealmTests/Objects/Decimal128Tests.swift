@@ -55,6 +55,8 @@ import Testing
         #expect(Decimal128(string: "nonsense").isNaN)
         #expect(throws: Realm.Error.self) { try Decimal128(parsing: "nonsense") }
         #expect(Decimal128(0.1).stringValue == "0.1")
+        #expect(Decimal128(number: NSNumber(value: 7)) == 7 && Decimal128(number: NSNumber(value: 0.1)) == "0.1")
+        #expect(Decimal128(number: NSDecimalNumber(string: "12.340")) == "12.34" && Decimal128(number: 3) == 3)
         #expect(Decimal128("1E+3").decimalValue == 1_000)
         #expect(Decimal128(Decimal(string: "12.75")!).stringValue == "12.75")
         #expect(Decimal128("1e-2").doubleValue == 0.01)

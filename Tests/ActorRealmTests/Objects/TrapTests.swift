@@ -52,4 +52,18 @@ import Testing
         }
         check(result, "Index 3 is out of bounds (must be less than 0)")
     }
+
+    @Test func `removing more than there is traps`() async {
+        let last = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let list = List<Int>()
+            list.append(objectsIn: [1, 2, 3])
+            list.removeLast(5)
+        }
+        check(last, "It is not possible to remove more objects (5) from a list than it already contains (3).")
+        let first = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            try realm.write { realm.create(Keeper.self).puppies.removeFirst() }
+        }
+        check(first, "It is not possible to remove more objects (1) from a list than it already contains (0).")
+    }
 }

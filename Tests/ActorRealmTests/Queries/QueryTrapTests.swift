@@ -48,6 +48,16 @@ import Testing
             _ = try memoryRealm().objects(Keeper.self).where { ($0.age > 3).count > 1 }
         }
         check(result, "Subqueries must contain a keypath starting with a collection.")
+        let map = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let crates = try memoryRealm([Crate.self, Slip.self]).objects(Crate.self)
+            _ = crates.where { ($0.peers["a"].id > 3).count > 1 }
+        }
+        check(map, "Subqueries do not support map subscripts.")
+        let inside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let crates = try memoryRealm([Crate.self, Slip.self]).objects(Crate.self)
+            _ = crates.where { ($0.value[0] == .int(3)).count > 1 }
+        }
+        check(inside, "Subqueries do not support AnyRealmValue subscripts.")
     }
 
     @Test func `sections without an order, or with another one, trap`() async {

@@ -18,14 +18,14 @@ struct RandomObservationTests {
             switch query.source {
             case .table: keys = world.keys(query.className)
             case .list(let owner, let key, let property):
-                keys = (world.rows[owner]?[key]?.lists[property] ?? []).compactMap(\.linkedKey)
+                keys = world.targets(of: property, of: owner, key).map(\.key)
             case .backlinks(let target, let key, let property):
                 guard world.rows[target]?[key] != nil else { return [] }
                 keys = world.keys(query.className)
                     .flatMap { origin in
-                        let row = world.rows[query.className]![origin]!
-                        let stored = row.lists[property] ?? [row.values[property] ?? .null]
-                        return stored.compactMap(\.linkedKey).filter { $0 == key }.map { _ in origin }
+                        world.targets(of: property, of: query.className, origin)
+                            .filter { $0.className == target && $0.key == key }
+                            .map { _ in origin }
                     }
             }
             if let predicate = query.predicate {
@@ -88,9 +88,9 @@ struct RandomObservationTests {
         var query = ObservedQuery(className: className)
         let schema = world.schema.classes[className]!
         if world.chance(0.3) {
-            // A list of objects, or what links to an object.
+            // A list, a set or a map of objects, or what links to an object.
             let lists = world.schema.classes.values.flatMap { owner in
-                owner.properties.filter { $0.kind == .object && $0.targetClass == className && $0.collection == .list }
+                owner.properties.filter { $0.kind == .object && $0.targetClass == className && $0.collection != .none }
                     .map { (owner.name, $0.name) }
             }
             let links = schema.properties.filter { $0.kind == .object }
@@ -143,11 +143,12 @@ struct RandomObservationTests {
             case 2:
                 guard let key = world.keys(name).randomElement(using: &world.random) else { continue }
                 for (origin, schema) in world.schema.classes {
-                    for property in schema.properties where property.kind == .object && property.targetClass == name {
+                    for property in schema.properties where property.makesLinks {
                         for source in world.keys(origin) {
-                            let row = world.rows[origin]![source]!
-                            let stored = row.lists[property.name] ?? [row.values[property.name] ?? .null]
-                            if stored.contains(.link(key)) { written[origin, default: []].insert(source) }
+                            let targets = world.targets(of: property.name, of: origin, source)
+                            if targets.contains(where: { $0.className == name && $0.key == key }) {
+                                written[origin, default: []].insert(source)
+                            }
                         }
                     }
                 }
@@ -178,8 +179,9 @@ struct RandomObservationTests {
         var seeds = SplitMix64(seed: seed)
         var cases = 0
         var changes = 0
-        for round in 0..<10 {
-            let world = try QueryWorld.random(seed: seeds.next(), everyType: false)
+        for round in 0..<14 {
+            // Most with sets, maps, decimals and values of any kind.
+            let world = try QueryWorld.random(seed: seeds.next(), everyType: round % 3 != 0)
             var evaluator = PlainEvaluator(world: world)
             var observers: [Observer] = []
             func register() throws {
@@ -279,11 +281,23 @@ extension RandomObservationTests.Observer {
     }
 }
 
-extension StoredValue {
-    fileprivate var linkedKey: Int64? { if case .link(let key) = self { key } else { nil } }
-}
-
 extension QueryWorld {
+    /// The rows that a property of a row leads to, in order, those inside of values of any kind included.
+    fileprivate func targets(of name: String, of className: String, _ key: Int64) -> [(className: String, key: Int64)] {
+        guard let row = rows[className]?[key] else { return [] }
+        let targetClass = schema.classes[className]?[name]?.targetClass
+        func targets(_ value: StoredValue) -> [(className: String, key: Int64)] {
+            switch value {
+            case .link(let key): [(targetClass ?? "", key)]
+            case .anyLink(let table, let key): [(model.schema.schema(of: table)?.name ?? "", key)]
+            case .list(let values): values.flatMap(targets)
+            case .dictionary(let entries): entries.flatMap { targets($0.value) }
+            default: []
+            }
+        }
+        return (row.lists[name] ?? row.maps[name]?.map(\.value) ?? [row.values[name] ?? .null]).flatMap(targets)
+    }
+
     /// Properties with values that can be sorted by, those behind one link among them.
     fileprivate func sortablePaths(of className: String) -> [String] {
         func own(_ name: String) -> [String] {
@@ -318,11 +332,10 @@ extension QueryWorld {
         for _ in 0..<ChangePaths.defaultDepth {
             var next = reached
             for (origin, schema) in schema.classes {
-                for property in schema.properties where property.kind == .object {
-                    guard let targets = reached[property.targetClass!], !targets.isEmpty else { continue }
-                    for (key, row) in rows[origin]! {
-                        let stored = row.lists[property.name] ?? [row.values[property.name] ?? .null]
-                        if stored.contains(where: { $0.linkedKey.map(targets.contains) ?? false }) {
+                for property in schema.properties where property.makesLinks {
+                    for key in rows[origin]!.keys {
+                        let targets = targets(of: property.name, of: origin, key)
+                        if targets.contains(where: { reached[$0.className]?.contains($0.key) == true }) {
                             next[origin, default: []].insert(key)
                         }
                     }

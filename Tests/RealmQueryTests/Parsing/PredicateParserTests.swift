@@ -171,9 +171,7 @@ struct PredicateParserTests {
         let values = (0..<10_000).map(String.init).joined(separator: ",")
         _ = try Predicate.parse("a IN {\(values)}")
         #expect(throws: PredicateParseError.self) { try Predicate.parse("a IN {\(values),1}") }
-        #expect(throws: PredicateParseError.self) {
-            try Predicate.parse("a IN %@", arguments: [.list(Array(repeating: .int(1), count: 10_001))])
-        }
+        _ = try Predicate.parse("a IN %@", arguments: [.list(Array(repeating: .int(1), count: 10_001))])
         #expect(throws: PredicateParseError.self) {
             try Predicate.parse(String(repeating: "a.", count: 32) + "a == 1")
         }

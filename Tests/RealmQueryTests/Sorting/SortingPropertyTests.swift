@@ -23,7 +23,24 @@ struct SortingPropertyTests {
         return world.rows[className]![key]!.values[names.last!]!
     }
 
-    /// Null first, then NaN, then by value; bytes bytewise.
+    /// Where values of one kind stand among those of others.
+    private static func rank(_ value: StoredValue) -> Int {
+        switch value {
+        case .null: 0
+        case .bool: 1
+        case .int, .float, .double, .decimal: 2
+        case .string: 3
+        case .data: 4
+        case .date: 5
+        case .objectId: 6
+        case .uuid: 7
+        case .link, .anyLink: 8
+        case .list: 9
+        case .dictionary: 10
+        }
+    }
+
+    /// Null first, then NaN, then by value; bytes bytewise; kinds by their rank, lists and dictionaries by their encoding.
     static func order(_ left: StoredValue, _ right: StoredValue) -> Int {
         func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a > b ? 1 : 0 }
         func bytes(_ a: [UInt8], _ b: [UInt8]) -> Int {
@@ -39,6 +56,11 @@ struct SortingPropertyTests {
         case (.uuid(let a), .uuid(let b)): return sign(a, b)
         case (.string(let a), .string(let b)): return bytes(Array(a.utf8), Array(b.utf8))
         case (.data(let a), .data(let b)): return bytes(a, b)
+        case (.link(let a), .link(let b)): return sign(a, b)
+        case (.anyLink(let table, let a), .anyLink(let other, let b)):
+            return table == other ? sign(a, b) : sign(table, other)
+        case (.list, .list), (.dictionary, .dictionary): return bytes(left.sortKey, right.sortKey)
+        case _ where rank(left) != rank(right): return sign(rank(left), rank(right))
         default:
             let a = PlainEvaluator.double(left)!
             let b = PlainEvaluator.double(right)!

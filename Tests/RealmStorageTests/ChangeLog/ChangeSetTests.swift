@@ -49,6 +49,49 @@ import Testing
         }
     }
 
+    @Test(arguments: [21, 22, 23] as [UInt64])
+    func `one transaction notes what it wrote, in order, out of order and again`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let file = try StorageFile.open(path: directory.path("order-\(seed).realm"))
+        #expect(try file.tryLockForWriting())
+        for _ in 0..<40 {
+            let before = try file.beginRead()
+            let transaction = try file.beginWrite()
+            var written: [Int64: Set<Int>] = [:]
+            var deleted: Set<Int64> = []
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let column = Int.random(in: 0..<90, using: &random)
+                let start = Int64.random(in: 0..<60, using: &random)
+                // Stretches of rows one after the other, single ones, and some that go.
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0:
+                    transaction.changes.recordDelete(table: 5, key: start)
+                    deleted.insert(start)
+                case 1:
+                    transaction.changes.recordModify(table: 5, key: start, column: column)
+                    written[start, default: []].insert(column)
+                default:
+                    for key in start..<start + Int64.random(in: 1...40, using: &random) {
+                        if column % 5 == 0, key % 7 == 0 { continue }
+                        transaction.changes.recordModify(table: 5, key: key, column: column)
+                        written[key, default: []].insert(column)
+                        // Another table in between.
+                        if key % 11 == 0 { transaction.changes.recordModify(table: 6, key: key, column: 1) }
+                    }
+                }
+            }
+            try file.publish([try transaction.prepareCommit()])
+            let set = try #require(try file.changes(after: before.version, through: try file.beginRead()))
+            let changes = set.tables[5] ?? TableChanges()
+            let expected = written.filter { !deleted.contains($0.key) }
+            #expect(changes.modified.map(\.key) == expected.keys.sorted(), "seed \(seed)")
+            for change in changes.modified {
+                #expect(Set(change.columns.columns) == expected[change.key], "seed \(seed), row \(change.key)")
+            }
+            #expect(changes.deleted == deleted.sorted(), "seed \(seed)")
+        }
+    }
+
     @Test func `changes that nobody stands behind are forgotten`() throws {
         var options = StorageOptions()
         options.durability = .none

@@ -2,14 +2,20 @@
 ///
 /// Row keys are never reused and grow, so a key at or above the first one inserted by this transaction is new in it.
 package final class ChangeRecorder {
+    private typealias Run = (first: Int64, count: Int64, columns: ColumnSet)
+
     private struct Table {
         /// Runs of consecutive inserted keys, ascending.
         var inserted: [(first: Int64, count: Int64)] = []
         var deleted: Set<Int64> = []
         /// Runs of consecutive keys of which the same columns were written, ascending: whoever goes through a table writes
         /// its rows in their order, and then a million of them take no memory.
-        var modified: [(first: Int64, count: Int64, columns: ColumnSet)] = []
-        /// What was written out of order, and rows that were written again.
+        var modified: [Run] = []
+        /// The number of rows in `modified`.
+        var modifiedCount: Int64 = 0
+        /// The runs of whoever went through the table before.
+        var earlier: [[Run]] = []
+        /// What was written out of order.
         var scattered: [Int64: ColumnSet] = [:]
         var lastKey = Int64.min
         var lastColumns = ColumnSet()
@@ -21,30 +27,46 @@ package final class ChangeRecorder {
         }
 
         mutating func note(_ key: Int64, _ columns: ColumnSet) {
-            guard let last = modified.last else {
-                modified.append((key, 1, columns))
-                return
+            if let last = modified.last {
+                let end = last.first + last.count
+                if key < end {
+                    // A second way through the table, or a row out of order.
+                    if modifiedCount < 1_024 || earlier.count == 7 {
+                        scattered[key, default: ColumnSet()].formUnion(columns)
+                        return
+                    }
+                    earlier.append(modified)
+                    modified = []
+                    modifiedCount = 0
+                } else if key == end, columns == last.columns {
+                    modified[modified.count - 1].count += 1
+                    modifiedCount += 1
+                    return
+                }
             }
-            let end = last.first + last.count
-            if key < end {
-                scattered[key, default: ColumnSet()].formUnion(columns)
-            } else if key == end, columns == last.columns {
-                modified[modified.count - 1].count += 1
-            } else {
-                modified.append((key, 1, columns))
-            }
+            modified.append((key, 1, columns))
+            modifiedCount += 1
         }
 
         /// The rows that were written and are still there, ascending.
         func modifications() -> [TableChanges.Modification] {
             var result: [TableChanges.Modification] = []
-            result.reserveCapacity(modified.reduce(scattered.count) { $0 + Int($1.count) })
+            result.reserveCapacity(Int(modifiedCount) + scattered.count)
             var scattered = scattered
-            for run in modified {
-                for key in run.first..<run.first + run.count where !deleted.contains(key) {
-                    var columns = run.columns
-                    if !scattered.isEmpty, let more = scattered.removeValue(forKey: key) { columns.formUnion(more) }
-                    result.append(TableChanges.Modification(key: key, columns: columns))
+            func add(_ key: Int64, _ columns: ColumnSet) {
+                if deleted.contains(key) { return }
+                var columns = columns
+                if !scattered.isEmpty, let more = scattered.removeValue(forKey: key) { columns.formUnion(more) }
+                result.append(TableChanges.Modification(key: key, columns: columns))
+            }
+            if earlier.isEmpty {
+                for run in modified { for key in run.first..<run.first + run.count { add(key, run.columns) } }
+            } else {
+                var ways = (earlier + [modified]).map { RunCursor(runs: $0) }
+                while let key = ways.lazy.map(\.key).min(), key < .max {
+                    var columns = ColumnSet()
+                    for way in ways.indices where ways[way].key == key { columns.formUnion(ways[way].next()) }
+                    add(key, columns)
                 }
             }
             for (key, columns) in scattered where !deleted.contains(key) {
@@ -52,6 +74,30 @@ package final class ChangeRecorder {
             }
             if !scattered.isEmpty { result.sort { $0.key < $1.key } }
             return result
+        }
+    }
+
+    /// A place in ascending runs.
+    private struct RunCursor {
+        let runs: [Run]
+        private var run = 0
+        /// The next row; the greatest number at the end.
+        private(set) var key: Int64
+
+        init(runs: [Run]) {
+            self.runs = runs
+            key = runs.first?.first ?? .max
+        }
+
+        /// The columns of the row, and on to the one behind it.
+        mutating func next() -> ColumnSet {
+            let current = runs[run]
+            key += 1
+            if key == current.first + current.count {
+                run += 1
+                key = run < runs.count ? runs[run].first : .max
+            }
+            return current.columns
         }
     }
 
@@ -118,7 +164,7 @@ package final class ChangeRecorder {
         if !later.deleted.isEmpty { current.deleted.formUnion(later.deleted) }
         let first = current.inserted.first?.first ?? .max
         current.flushLast()
-        for run in later.modified {
+        for run in later.earlier.joined() + later.modified {
             for key in run.first..<run.first + run.count where key < first { current.note(key, run.columns) }
         }
         for (key, columns) in later.scattered where key < first { current.note(key, columns) }

@@ -92,6 +92,31 @@ import Testing
         }
     }
 
+    @Test func `several ways through a table are noted, and what happens between them`() throws {
+        let file = try StorageFile.open(path: directory.path("ways.realm"))
+        #expect(try file.tryLockForWriting())
+        let before = try file.beginRead()
+        let transaction = try file.beginWrite()
+        let changes = transaction.changes
+        var written: [Int64: Set<Int>] = [:]
+        func write(_ key: Int64, _ column: Int) {
+            changes.recordModify(table: 2, key: key, column: column)
+            written[key, default: []].insert(column)
+        }
+        for way in 0..<10 {
+            for key in Int64(way)..<3_000 where way % 3 == 0 || key % 5 != 0 { write(key, way * 9) }
+            write(Int64(way * 17), 3)
+            write(Int64(way * 13), 4)
+        }
+        changes.recordDelete(table: 2, key: 77)
+        written[77] = nil
+        try file.publish([try transaction.prepareCommit()])
+        let set = try #require(try file.changes(after: before.version, through: try file.beginRead()))
+        let modified = try #require(set.tables[2]).modified
+        #expect(modified.map(\.key) == written.keys.sorted())
+        #expect(modified.allSatisfy { Set($0.columns.columns) == written[$0.key] })
+    }
+
     @Test func `changes that nobody stands behind are forgotten`() throws {
         var options = StorageOptions()
         options.durability = .none

@@ -170,6 +170,12 @@ extension RealmCore {
         _ coordinator: RealmCoordinator,
         _ configuration: Realm.Configuration
     ) -> RealmCore {
-        RealmCore(configuration: configuration, coordinator: coordinator, isolation: .everywhere, model: view.model)
+        RealmCore(
+            configuration: configuration,
+            coordinator: coordinator,
+            isolation: .everywhere,
+            model: view.model,
+            isDelivery: true
+        )
     }
 }

@@ -49,15 +49,7 @@ extension ObservableModel where Self: ObjectBase {
         line: UInt = #line,
         _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
-        let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
-        return source.observe(from: core, on: RealmIsolation(actor)) { [weak actor] result, core in
-            guard let actor else { return }
-            switch result {
-            case .failure(let error): actor.receive(.error(error as NSError), with: block)
-            case .success(let pending): actor.receive(source.change(pending, in: core), with: block)
-            }
-        }
+        observeAs(Self.self, keyPaths: keyPaths, on: actor, ReaderOrigin(fileID: file, line: line), block)
     }
 
     /// Calls a block on an actor after each commit that writes to the given properties of the object, and when it is
@@ -81,6 +73,37 @@ extension ObservableModel where Self: ObjectBase {
     }
 }
 
+/// Variables of the type `Object` itself: the block names the class.
+///
+/// With a variable of a class of its own a block that names another one on an actor is an error of the compiler's.
+extension ObservableModel where Self == Object {
+    /// Calls a block on an actor that names another type for the object than the caller's variable has.
+    public func observe<A: Actor, T: ObjectBase>(
+        keyPaths: [String]? = nil,
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<T>) -> Void
+    ) async -> NotificationToken {
+        self.observeAs(T.self, keyPaths: keyPaths, on: actor, ReaderOrigin(fileID: file, line: line), block)
+    }
+
+    /// Calls a block on an actor that names another type for the object than the caller's variable has, and its
+    /// properties.
+    public func observe<A: Actor, T: ObjectBase>(
+        keyPaths: [PartialKeyPath<T>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<T>) -> Void
+    ) async -> NotificationToken {
+        let names = keyPaths.map { PathRecorder.name(of: $0) }
+        return self.observeAs(T.self, keyPaths: names, on: actor, ReaderOrigin(fileID: file, line: line), block)
+    }
+}
+
 extension ObjectBase {
     /// Calls a block that names another type for the object than the caller's variable has.
     @_disfavoredOverload
@@ -92,6 +115,37 @@ extension ObjectBase {
         _ block: @escaping (ObjectChange<T>) -> Void
     ) -> NotificationToken {
         observeAs(T.self, keyPaths: keyPaths, on: queue, ReaderOrigin(fileID: file, line: line), block)
+    }
+
+    /// Calls a block that names another type for the object than the caller's variable has, and its properties.
+    @_disfavoredOverload
+    public final func observe<T: ObjectBase>(
+        keyPaths: [PartialKeyPath<T>],
+        on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: @escaping (ObjectChange<T>) -> Void
+    ) -> NotificationToken {
+        let names = keyPaths.map { PathRecorder.name(of: $0) }
+        return observeAs(T.self, keyPaths: names, on: queue, ReaderOrigin(fileID: file, line: line), block)
+    }
+
+    final func observeAs<A: Actor, T: ObjectBase>(
+        _ type: T.Type,
+        keyPaths: [String]?,
+        on actor: A,
+        _ origin: ReaderOrigin,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<T>) -> Void
+    ) -> NotificationToken {
+        guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
+        let source = observationSource(keyPaths: keyPaths, origin: origin)
+        return source.observe(from: core, on: RealmIsolation(actor)) { [weak actor] result, core in
+            guard let actor else { return }
+            switch result {
+            case .failure(let error): actor.receive(.error(error as NSError), with: block)
+            case .success(let pending): actor.receive(source.change(pending, in: core), with: block)
+            }
+        }
     }
 
     final func observeAs<T: ObjectBase>(

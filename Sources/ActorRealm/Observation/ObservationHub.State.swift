@@ -7,8 +7,8 @@ extension ObservationHub {
     struct Kind: Hashable {
         /// The tables whose changes can concern them; nil for all.
         let tables: Set<UInt32>?
-        /// The property, in the only table, of which each has a bound.
-        var property: Int?
+        /// The property of which each has a bound.
+        var place: RowWatch.Place?
     }
 
     /// Observers of a kind that stand where the hub does.
@@ -25,9 +25,7 @@ extension ObservationHub {
 
         /// Calls a function with each member that a step may concern.
         func forEachMember(near step: ChangeStep, _ body: (ObservationMember) throws -> Void) throws {
-            if !step.changesSchema, let property = kind.property, let table = kind.tables?.first,
-                let words = try step.words(of: property, in: table)
-            {
+            if !step.changesSchema, let place = kind.place, let words = try step.words(at: place) {
                 for index in RowBound.indices(of: bounds, holdingAnyOf: words) { try body(members[index]) }
             } else {
                 for member in members { try body(member) }
@@ -92,7 +90,7 @@ extension ObservationHub.State {
             groups[number].members.swapAt(index, last)
             groups[number].members[index].place = .group(number, index)
             groups[number].members.removeLast()
-            if groups[number].kind.property != nil {
+            if groups[number].kind.place != nil {
                 groups[number].bounds.swapAt(index, last)
                 groups[number].bounds.removeLast()
             }
@@ -111,14 +109,14 @@ extension ObservationHub.State {
 
     /// Puts a member into the group of its kind.
     mutating func add(_ member: ObservationMember, _ tables: Set<UInt32>?) {
-        let bound = tables?.count == 1 ? member.check?.bound : nil
-        let kind = ObservationHub.Kind(tables: tables, property: bound?.property)
+        let watch = member.check?.watch
+        let kind = ObservationHub.Kind(tables: tables, place: watch?.place)
         let number = groupNumbers[kind] ?? groups.count
         if number == groups.count {
             groups.append(ObservationHub.Group(kind: kind))
             groupNumbers[kind] = number
         }
-        if let bound { groups[number].bounds.append(bound) }
+        if let watch { groups[number].bounds.append(watch.bound) }
         member.place = .group(number, groups[number].members.count)
         groups[number].members.append(member)
         followerCount += 1

@@ -39,30 +39,31 @@ final class ObservedCommit {
 /// An abstract class, not a protocol or a generic one: the hub asks thousands of them for each commit. It belongs to
 /// whoever processes.
 class FollowerCheck {
-    /// Where the rows lie that alone can concern the observer; nil when they lie anywhere.
-    var bound: RowBound? { nil }
+    /// Which rows alone can concern the observer; nil for all.
+    var watch: RowWatch? { nil }
 
     /// Whether the commit may concern the observer.
     func isConcerned(by commit: ObservedCommit) throws -> Bool { fatalError("abstract") }
 }
 
-/// Asks the query of a collection about the rows of a commit.
+/// Asks the query of a collection about the rows of a commit, or only whether there are any where its rows lie.
 final class CollectionCheck: FollowerCheck {
     private let keys: ObservedKeys
     private let order: ObservedOrder
     private var probe: ChangeProbe?
 
-    /// Makes a check; nil for a collection whose query cannot be asked about single rows.
+    /// Makes a check; nil for a collection of which nothing is known about single rows.
     init?(_ keys: ObservedKeys, reusing other: CollectionCheck?) {
-        guard keys.canBeProbed, let order = keys.order else { return nil }
+        guard keys.canBeProbed || keys.watch != nil, let order = keys.order else { return nil }
         self.keys = keys
         self.order = order
         if let other, other.keys.sharesProbe(with: keys) { probe = other.probe }
     }
 
-    override var bound: RowBound? { keys.bound }
+    override var watch: RowWatch? { keys.watch }
 
     override func isConcerned(by commit: ObservedCommit) throws -> Bool {
+        guard keys.canBeProbed else { return try keys.mayBeConcerned(by: commit.step) }
         let walker = try commit.walker
         if probe?.model !== walker { probe = try ChangeProbe(keys, in: walker) }
         return try probe?.isConcerned(order, by: commit.step, commit.rows) ?? true

@@ -27,6 +27,10 @@ final class RealmCore {
     let origin: ReaderOrigin?
     /// Whether this is a frozen realm's core.
     @usableFromInline let isFrozen: Bool
+    /// Whether a change is delivered with the realm: it is frozen, and what is observed in it was found to fit its classes.
+    ///
+    /// The collection that is delivered knows its keys, so that its query waits until something else is asked of it.
+    let isDelivery: Bool
     /// The core as its coordinator knows it.
     private(set) lazy var registration = CoreRegistration(self)
     /// What every access compares with the current thread.
@@ -66,8 +70,10 @@ final class RealmCore {
         isolation: RealmIsolation,
         model: ModelView,
         origin: ReaderOrigin? = nil,
-        callbackWrites: CallbackWrites = CallbackWrites()
+        callbackWrites: CallbackWrites = CallbackWrites(),
+        isDelivery: Bool = false
     ) {
+        self.isDelivery = isDelivery
         self.callbackWrites = callbackWrites
         self.origin = origin
         self.configuration = configuration

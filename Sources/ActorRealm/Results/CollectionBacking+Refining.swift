@@ -114,6 +114,11 @@ extension _CollectionBacking {
 }
 
 extension _CollectionBacking.Step {
+    /// Makes steps ready to run.
+    static func compiled(_ steps: [CollectionDescriptor.Step], _ elements: TableAccessor?) throws -> [Self] {
+        try steps.map { try Self($0, elements) }
+    }
+
     /// Makes a step ready to run.
     init(_ step: CollectionDescriptor.Step, _ elements: TableAccessor?) throws {
         switch step {

@@ -82,7 +82,8 @@ extension _CollectionBacking {
             shape: base.shape,
             source: base.source,
             predicate: descriptor.predicate,
-            steps: descriptor.steps
+            steps: descriptor.steps,
+            isDeferred: core.isDelivery
         )
     }
 }

@@ -22,7 +22,8 @@ public final class _CollectionBacking {
     let equality: IndexedEquality?
     /// Everything else that is asked of the source; nil where that is nothing.
     let refinement: Refinement?
-    /// The filter, compiled; with an equality, when a question was asked that the index does not answer.
+    /// The filter, compiled; with an equality, when a question was asked that the index does not answer, and in a realm of
+    /// a delivery each time that one was asked which the observer's keys do not answer.
     @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
     @exclusivity(unchecked) private var cache = Cache()
     /// A cursor over links that has come to its end: the next iteration uses it again.
@@ -53,12 +54,18 @@ public final class _CollectionBacking {
     final class Refinement {
         let predicate: Predicate?
         let described: [CollectionDescriptor.Step]
-        let steps: [Step]
+        /// The steps, compiled; nil when that waits until they are asked for.
+        let steps: [Step]?
 
-        init(_ predicate: Predicate?, _ described: [CollectionDescriptor.Step], _ elements: TableAccessor?) throws {
+        init(
+            _ predicate: Predicate?,
+            _ described: [CollectionDescriptor.Step],
+            _ elements: TableAccessor?,
+            isDeferred: Bool
+        ) throws {
             self.predicate = predicate
             self.described = described
-            steps = try described.map { try Step($0, elements) }
+            steps = isDeferred ? nil : try Step.compiled(described, elements)
         }
     }
 
@@ -107,14 +114,15 @@ public final class _CollectionBacking {
 
     deinit { spareCursor?.release() }
 
-    /// The elements of a source with a filter and steps behind it.
+    /// The elements of a source with a filter and steps behind it, which may wait to be compiled if they are known to fit.
     init(
         core: RealmCore,
         elements: TableAccessor?,
         shape: _PropertyShape,
         source: Source,
         predicate: Predicate?,
-        steps: [CollectionDescriptor.Step]
+        steps: [CollectionDescriptor.Step],
+        isDeferred: Bool = false
     ) throws {
         self.core = core
         self.elements = elements
@@ -122,13 +130,16 @@ public final class _CollectionBacking {
         hasObjects = elements != nil
         self.shape = shape
         self.source = source
-        refinement = predicate == nil && steps.isEmpty ? nil : try Refinement(predicate, steps, elements)
+        refinement =
+            predicate == nil && steps.isEmpty
+            ? nil : try Refinement(predicate, steps, elements, isDeferred: isDeferred)
         if let predicate {
             guard let elements else {
                 throw QueryError("Only collections of objects can be filtered by a predicate.")
             }
             equality = IndexedEquality(predicate, table: elements.table)
-            compiledQuery = equality == nil ? try CompiledQuery(predicate, table: elements.table) : nil
+            compiledQuery =
+                equality == nil && !isDeferred ? try CompiledQuery(predicate, table: elements.table) : nil
         } else {
             equality = nil
         }
@@ -182,7 +193,10 @@ public final class _CollectionBacking {
         return equality.predicate(in: elements.table)
     }
 
-    var steps: [Step] { refinement?.steps ?? [] }
+    var steps: [Step] {
+        guard let refinement else { return [] }
+        return refinement.steps ?? attempt { try Step.compiled(refinement.described, elements) }
+    }
 
     /// Whether the elements are all that link to a row.
     var isLinks: Bool {
@@ -224,7 +238,7 @@ public final class _CollectionBacking {
     /// The filter, compiled.
     var query: CompiledQuery? {
         if let compiledQuery { return compiledQuery }
-        guard equality != nil, let predicate, let elements else { return nil }
+        guard let predicate, let elements else { return nil }
         let query = attempt { try CompiledQuery(predicate, table: elements.table) }
         // Several threads may ask a frozen collection at once: there it is compiled each time.
         if !core.isFrozen { compiledQuery = query }

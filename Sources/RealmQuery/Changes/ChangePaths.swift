@@ -76,6 +76,25 @@ package struct ChangePaths: Sendable {
         return false
     }
 
+    /// Whether every write counts that links lead to, to the default depth.
+    var isEverything: Bool {
+        if case .everything(_, let depth, _) = shape { depth == ChangePaths.defaultDepth } else { false }
+    }
+
+    /// Whether nothing counts that links do not lead to within the default depth.
+    var isWithinEverything: Bool {
+        func isWithin(_ node: Node, _ depth: Int) -> Bool {
+            depth >= 0
+                && node.steps.allSatisfy { step in
+                    if case .forward(_, let child) = step { isWithin(child, depth - 1) } else { false }
+                }
+        }
+        switch shape {
+        case .tree(let node): return isWithin(node, ChangePaths.defaultDepth)
+        case .everything(_, let depth, _): return depth <= ChangePaths.defaultDepth
+        }
+    }
+
     /// Whether a write of these columns of a row itself counts.
     func counts(_ columns: ColumnSet) -> Bool {
         guard case .tree(let node) = shape, let counted = node.columns else { return true }
@@ -105,8 +124,8 @@ package struct ChangePaths: Sendable {
             guard let origin = property.targetClass.flatMap({ database[$0] }),
                 let originProperty = property.originProperty.flatMap({ origin.ordinal(of: $0) })
             else { throw QueryError("property '\(name)' of type '\(schema.name)' has no origin in the schema") }
+            // Objects that begin and cease to link count without being named.
             var child = node.takeBackward(originProperty, table: origin.tableID)
-            child.columns?.insert(originProperty)
             try insert(rest, of: path, into: &child, origin, database)
             node.steps.append(.backward(property: originProperty, child))
             return

@@ -10,7 +10,7 @@ package final class ChangeStep {
     package let new: ModelView
     private let touched: TouchedRows
     /// What was asked of it already.
-    private var orders: [(table: UInt32, property: Int, order: TouchedRows.Order)] = []
+    private var orders: [(place: RowWatch.Place, order: TouchedRows.Order?)] = []
     private(set) lazy var tracing = ChangeTracing(changes: changes, old: old, new: new)
 
     /// Makes a step; others that go the same way may share the rows.
@@ -29,23 +29,33 @@ package final class ChangeStep {
 
     /// The rows of a table that were touched, ascending, and lie within a bound before the step or after it.
     func keys(within bound: RowBound, of table: UInt32) throws -> [Int64] {
-        try order(of: bound.property, in: table).keys(within: bound)
+        let place = RowWatch.Place(table: table, property: bound.property, followsLinks: false)
+        return try order(at: place)?.keys(within: bound) ?? []
     }
 
-    /// The words of a property, ascending, that touched rows of a table had before the step or have after it; nil for more
-    /// rows than are looked at for many observers.
-    package func words(of property: Int, in table: UInt32) throws -> [Int64]? {
-        if let count = changes.tables[table]?.rowCount, count > ChangeStep.largestProbed { return nil }
-        return try order(of: property, in: table).words
+    /// The rows, ascending, that alone can concern a collection; nil when there are more than are looked at for many
+    /// observers, so that all can.
+    func keys(within watch: RowWatch) throws -> [Int64]? {
+        isProbed(watch.place) ? try order(at: watch.place)?.keys(within: watch.bound) : nil
+    }
+
+    /// The words of a property, ascending, that rows of a table had before the step or have after it which were touched or,
+    /// if so asked, lead to what was; nil for more rows than are looked at for many observers.
+    package func words(at place: RowWatch.Place) throws -> [Int64]? {
+        isProbed(place) ? try order(at: place)?.words : nil
+    }
+
+    private func isProbed(_ place: RowWatch.Place) -> Bool {
+        changes.tables[place.table].map { $0.rowCount <= ChangeStep.largestProbed } ?? true
     }
 
     /// So many rows are looked at to find out which observers they concern.
     static let largestProbed = 4_096
 
-    private func order(of property: Int, in table: UInt32) throws -> TouchedRows.Order {
-        for known in orders where known.table == table && known.property == property { return known.order }
-        let order = try touched.order(of: property, in: table, self)
-        orders.append((table, property, order))
+    private func order(at place: RowWatch.Place) throws -> TouchedRows.Order? {
+        for known in orders where known.place == place { return known.order }
+        let order = try touched.order(at: place, self)
+        orders.append((place, order))
         return order
     }
 }

@@ -30,12 +30,20 @@ final class ChangeTracing {
                 let targets = try keys(of: child)
                 try appendOrigins(of: targets, in: child.table, from: node.table, property, to: &result)
             case .backward(let property, let child):
-                // Rows that were created or deleted, or whose link was written, come or go on this side.
+                // Rows that were created or deleted come or go on this side, for all that they link to.
                 let origins = try keys(of: child)
                 let table = changes.tables[child.table] ?? TableChanges()
-                try appendTargets(of: origins + table.inserted, in: new.table(id: child.table), property, to: &result)
-                let before = table.deleted + written(in: child.table, columns: ColumnSet(property))
-                try appendTargets(of: before, in: old.table(id: child.table), property, to: &result)
+                let before = try old.table(id: child.table)
+                let after = try new.table(id: child.table)
+                for origin in origins + table.inserted { result += try targets(of: origin, in: after, property) }
+                for origin in table.deleted { result += try targets(of: origin, in: before, property) }
+                // Where the link was written only those count that it leads to more or less often than before.
+                for origin in written(in: child.table, columns: ColumnSet(property)) {
+                    var counts: [Int64: Int] = [:]
+                    for target in try targets(of: origin, in: before, property) { counts[target, default: 0] -= 1 }
+                    for target in try targets(of: origin, in: after, property) { counts[target, default: 0] += 1 }
+                    for (target, count) in counts where count != 0 { result.append(target) }
+                }
             }
         }
         return AscendingKeys.union(result, [])
@@ -78,21 +86,14 @@ final class ChangeTracing {
         }
     }
 
-    /// Adds the rows that `origins` link to.
-    private func appendTargets(
-        of origins: [Int64],
-        in table: TableView?,
-        _ property: Int,
-        to result: inout [Int64]
-    ) throws {
-        guard let table, table.schema.properties.indices.contains(property) else { return }
-        let isCollection = table.schema.properties[property].collection != .none
-        for origin in origins where try table.contains(key: origin) {
-            if isCollection {
-                result.append(contentsOf: try table.linkedKeys(property, key: origin))
-            } else if let target = try table.link(property, key: origin) {
-                result.append(target)
-            }
+    /// The rows that a row links to; none when it does not exist.
+    private func targets(of origin: Int64, in table: TableView?, _ property: Int) throws -> [Int64] {
+        guard let table, table.schema.properties.indices.contains(property), try table.contains(key: origin) else {
+            return []
         }
+        if table.schema.properties[property].collection != .none {
+            return try table.linkedKeys(property, key: origin)
+        }
+        return try table.link(property, key: origin).map { [$0] } ?? []
     }
 }

@@ -24,6 +24,8 @@ final class ObservedCollection: Sendable {
     let tables: Set<UInt32>
     /// What rows of a filtered collection have in common, where its predicate says so of a single property.
     let bound: RowBound?
+    /// Which rows alone can concern the collection; nil for all.
+    let watch: RowWatch?
 
     init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
         guard let schema = model.schema[query.className] else {
@@ -76,6 +78,14 @@ final class ObservedCollection: Sendable {
         } else {
             bound = nil
         }
+        let read: [ChangePaths] =
+            switch strategy {
+            case .wholeTable: []
+            case .filtered(let membership), .sequence(let membership): [membership]
+            case .sorted(_, let membership, let ordering), .window(_, _, let membership, let ordering):
+                [ordering] + (membership.map { [$0] } ?? [])
+            }
+        watch = try ObservedCollection.watch(query, counted: counted, read: read, in: model)
         switch query.source {
         case .table: break
         case .list(let owner, _, _), .backlinks(let owner, _, _):

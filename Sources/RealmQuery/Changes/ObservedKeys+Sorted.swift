@@ -5,31 +5,33 @@ import RealmStorage
 extension ObservedKeys {
     mutating func advanceSorted(
         _ table: TableView,
-        _ own: TableChanges,
+        _ rows: ConcernedRows,
         _ order: SortOrder,
         _ membership: ChangePaths?,
         _ ordering: ChangePaths,
         _ step: ChangeStep
     ) throws -> CollectionDelta {
-        let modified = try counted.changedKeys(in: step)
-        let candidates = try membership?.changedKeys(in: step) ?? []
-        let reordered = try ordering.changedKeys(in: step)
-        let touched = own.deleted.count + own.inserted.count + candidates.count + reordered.count
+        let modified = try rows.changed(counted)
+        let candidates = try membership.map { try rows.changed($0) } ?? []
+        let reordered = try rows.changed(ordering)
+        let inserted = rows.inserted
+        let deleted = rows.deleted
+        let touched = deleted.count + inserted.count + candidates.count + reordered.count
         var keys = current.tree
         guard let before = try step.old.table(id: table.id), !ObservedKeys.isBulk(touched, of: keys.count) else {
             let next = try query.keys(in: step.new) ?? []
             return replace(with: next, modified: modified, pairsReplacements: false)
         }
-        let sought = AscendingKeys.union(own.deleted, candidates + reordered + modified)
-            .filter { !AscendingKeys.contains($0, in: own.inserted) }
-        if sought.isEmpty, own.inserted.isEmpty { return CollectionDelta() }
+        let sought = AscendingKeys.union(deleted, candidates + reordered + modified)
+            .filter { !AscendingKeys.contains($0, in: inserted) }
+        if sought.isEmpty, inserted.isEmpty { return CollectionDelta() }
         let oldOrder = try CompiledSort(order, table: before)
         let places = try SortedKeys.positions(of: sought, in: keys, precedes: oldOrder.precedes)
 
         let fits = try membershipTest(in: table)
-        var gone = Set(own.deleted.compactMap { places[$0] })
-        var added = try own.inserted.filter(fits)
-        for key in candidates where !AscendingKeys.contains(key, in: own.inserted) {
+        var gone = Set(deleted.compactMap { places[$0] })
+        var added = try inserted.filter(fits)
+        for key in candidates where !AscendingKeys.contains(key, in: inserted) {
             let fits = try fits(key)
             if let place = places[key] {
                 if !fits { gone.insert(place) }
@@ -61,17 +63,17 @@ extension ObservedKeys {
     /// come before them.
     mutating func advanceWindow(
         _ table: TableView,
-        _ own: TableChanges,
+        _ rows: ConcernedRows,
         _ order: SortOrder,
         _ membership: ChangePaths?,
         _ ordering: ChangePaths,
         _ step: ChangeStep
     ) throws -> CollectionDelta {
-        let modified = try counted.changedKeys(in: step)
-        let candidates = try membership?.changedKeys(in: step) ?? []
-        let reordered = try ordering.changedKeys(in: step)
+        let modified = try rows.changed(counted)
+        let candidates = try membership.map { try rows.changed($0) } ?? []
+        let reordered = try rows.changed(ordering)
         guard var next = window else { return CollectionDelta() }
-        let touched = AscendingKeys.union(own.deleted + own.inserted, candidates + reordered)
+        let touched = AscendingKeys.union(rows.deleted + rows.inserted, candidates + reordered)
         if !touched.isEmpty {
             let fits = try membershipTest(in: table)
             let isKnown =

@@ -76,15 +76,19 @@ package struct ObservedKeys: Sendable {
             return CollectionDelta()
         }
         let own = step.changes(in: table.id)
+        let isBulk = ObservedKeys.isBulk(own.rowCount, of: table.count)
+        let near = try isBulk ? nil : collection.watch.flatMap { try step.keys(within: $0) }
+        let rows = ConcernedRows(own, near: near, step)
+        if rows.isNone { return CollectionDelta() }
         switch collection.strategy {
         case .wholeTable:
             return try advanceTable(table, own, step)
         case .filtered(let membership):
             return try advanceFiltered(table, own, membership, step)
         case .sorted(let order, let membership, let ordering):
-            return try advanceSorted(table, own, order, membership, ordering, step)
+            return try advanceSorted(table, rows, order, membership, ordering, step)
         case .window(let order, _, let membership, let ordering):
-            return try advanceWindow(table, own, order, membership, ordering, step)
+            return try advanceWindow(table, rows, order, membership, ordering, step)
         case .sequence(let membership):
             return try advanceSequence(own, membership, step)
         }
@@ -104,8 +108,14 @@ package struct ObservedKeys: Sendable {
         if case .filtered(let membership) = collection.strategy { membership.isShallow } else { false }
     }
 
-    /// The bound of the rows of which a write can concern the collection; nil where others can, too.
-    package var bound: RowBound? { canBeProbed && counted.isShallow && tables.count == 1 ? collection.bound : nil }
+    /// Which rows alone can concern the collection; nil for all.
+    package var watch: RowWatch? { collection.watch }
+
+    /// Whether a step touches, or links lead to something touched from, a row that can concern the collection.
+    package func mayBeConcerned(by step: ChangeStep) throws -> Bool {
+        guard let watch, !step.changesSchema, let near = try step.keys(within: watch) else { return true }
+        return !near.isEmpty
+    }
 
     /// Whether a probe that was made for one serves for the other.
     package func sharesProbe(with other: ObservedKeys) -> Bool { collection === other.collection }

@@ -5,7 +5,7 @@ import RealmStorage
 ///
 /// Rows outside the range cannot fulfil the predicate; rows inside it may. Ints stand for themselves, dates for words in
 /// the same order, and other values for a hash, of which a range is one word.
-package struct RowBound: Sendable, Equatable {
+package struct RowBound: Sendable, Hashable {
     package let property: Int
     package let lower: Int64
     package let upper: Int64

@@ -7,28 +7,22 @@ import Synchronization
 /// An observer finds those that can concern it without looking at the others. What was found out is shared by all
 /// observers that go the same way, on any thread.
 package final class TouchedRows: Sendable {
-    private struct Place: Hashable {
-        let table: UInt32
-        let property: Int
-    }
-
     /// Rows in the order of their words; a row whose word was written is there with both.
     struct Order: Sendable {
         fileprivate(set) var words: [Int64] = []
         fileprivate var keys: [Int64] = []
     }
 
-    private let known = Mutex<[Place: Order]>([:])
+    private let known = Mutex<[RowWatch.Place: Order?]>([:])
 
     package init() {}
 
-    /// The rows of a table by the words of a property.
-    func order(of property: Int, in table: UInt32, _ step: ChangeStep) throws -> Order {
+    /// The rows of a table by the words of a property; nil when links lead from too many to what was touched.
+    func order(at place: RowWatch.Place, _ step: ChangeStep) throws -> Order? {
         try known.withLock { known in
-            let place = Place(table: table, property: property)
             if let order = known[place] { return order }
-            let order = try Order(of: property, in: table, step)
-            known[place] = order
+            let order = try Order(at: place, step)
+            known[place] = .some(order)
             return order
         }
     }
@@ -47,7 +41,9 @@ extension TouchedRows.Order {
         return found.count < 2 ? found : AscendingKeys.union(found, [])
     }
 
-    fileprivate init(of property: Int, in table: UInt32, _ step: ChangeStep) throws {
+    fileprivate init?(at place: RowWatch.Place, _ step: ChangeStep) throws {
+        let property = place.property
+        let table = place.table
         let changes = step.changes(in: table)
         var rows: [(word: Int64, key: Int64)] = []
         func read(_ key: Int64, _ table: TableView?) throws {
@@ -62,6 +58,12 @@ extension TouchedRows.Order {
         for change in changes.modified {
             try read(change.key, new)
             if change.columns.contains(property) { try read(change.key, old) }
+        }
+        if place.followsLinks {
+            let reached = try step.tracing.keys(in: table, depth: ChangePaths.defaultDepth)
+            if reached.count > ChangeStep.largestProbed { return nil }
+            // What was not touched itself has the value that it had.
+            for key in reached where changes.columns(of: key) == nil { try read(key, new) }
         }
         rows.sort { ($0.word, $0.key) < ($1.word, $1.key) }
         words = rows.map(\.word)

@@ -69,6 +69,60 @@ struct RowBoundTests {
         #expect(try found(31...54).isEmpty)
     }
 
+    @Test("sorted, limited and linked collections look at the rows within their bound alone, and overlook none of them")
+    func watched() throws {
+        let database = try ObservedDatabase()
+        var boss: Int64 = 0
+        var ann: Int64 = 0
+        var far: Int64 = 0
+        try database.write {
+            boss = try database.addPerson("Bob", age: 60)
+            ann = try database.addPerson("Ann", age: 30)
+            far = try database.addPerson("Far", age: 90)
+            try database.people.set(ObservedDatabase.boss, key: ann, to: StoredValue.link(boss))
+        }
+        let predicate = try Predicate.parse("age >= 30 AND age < 40")
+        let byName = SortOrder([(path: "name", ascending: true)])
+        let queries = [
+            ObservedQuery(className: "Person", predicate: predicate),
+            ObservedQuery(className: "Person", predicate: predicate, steps: [.sort(byName)]),
+            ObservedQuery(className: "Person", predicate: predicate, steps: [.sort(byName), .limit(1, offset: 0)]),
+            ObservedQuery(className: "Person", predicate: predicate, steps: [.limit(1, offset: 0)]),
+            ObservedQuery(className: "Person", predicate: predicate, steps: [.distinct(["name"])]),
+        ]
+        for (query, keyPaths) in queries.flatMap({ [($0, nil), ($0, ["name"])] }) {
+            var keys = try ObservedKeys(query, keyPaths: keyPaths, in: try database.view())
+            let watch = try #require(keys.watch)
+            #expect(watch.place.followsLinks == (keyPaths == nil))
+            var old = try database.view()
+            func advance(_ isConcerned: Bool, _ change: () throws -> Void) throws -> CollectionDelta {
+                try database.write(change)
+                let new = try database.view()
+                let step = ChangeStep(try database.changes(from: old, to: new), from: old, to: new)
+                #expect(try keys.mayBeConcerned(by: step) == isConcerned, "\(query) \(keyPaths ?? [])")
+                old = new
+                return try keys.advance(by: step)
+            }
+            let age = ObservedDatabase.age
+            let delta = try advance(false) { try database.people.set(age, key: far, to: StoredValue.int(91)) }
+            #expect(delta.isEmpty)
+            let nearer = try advance(true) { try database.people.set(age, key: far, to: StoredValue.int(35)) }
+            #expect(!nearer.isEmpty || query.steps.contains(.limit(1, offset: 0)))
+            _ = try advance(true) { try database.people.set(age, key: far, to: StoredValue.int(90)) }
+            let name = StoredValue.string("Rob")
+            let linked = try advance(keyPaths == nil) {
+                try database.people.set(ObservedDatabase.name, key: boss, to: name)
+            }
+            #expect(linked.modifications == (keyPaths == nil ? [0] : []))
+        }
+        // With key paths nobody follows all links, and what the predicate reads behind them is looked at row by row.
+        let predicateAcross = try Predicate.parse("age >= 30 AND boss.boss.age > 3")
+        let across = ObservedQuery(className: "Person", predicate: predicateAcross)
+        let view = try database.view()
+        #expect(try ObservedKeys(across, keyPaths: nil, in: view).watch != nil)
+        #expect(try ObservedKeys(across, keyPaths: ["name"], in: view).watch == nil)
+    }
+
     @Test("what is written to linked objects counts, though no row of the collection was touched")
     func linked() throws {
         let database = try ObservedDatabase()

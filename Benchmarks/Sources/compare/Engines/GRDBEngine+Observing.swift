@@ -11,15 +11,17 @@ extension GRDBEngine {
         in workload: Workload,
         note: (Double, RowIdentifier) -> Void
     ) async throws -> Double? {
-        guard row == .notify || row == .notifyOneOf100 else { return nil }
+        guard row == .notify || row == .notifyOneOf100 || row == .notifyLarge else { return nil }
+        let rows = row == .notifyLarge ? 10_000_000 : Workload.observedCount
         let path = workload.path("observed", of: GRDBEngine.self)
         removeFiles(at: path)
         defer { removeFiles(at: path) }
-        try makeStandard(at: path, count: Workload.observedCount, isolation: MainActor.shared)
+        try makeStandard(at: path, count: rows, isolation: MainActor.shared)
         let pool = try open(path, isDurable: true, schema: SQL.schema)
-        let observers = row == .notify ? 1 : 100
-        let changes = row == .notify ? 30 : 10
-        let length = Workload.observedCount / observers
+        let observers = row == .notifyOneOf100 ? 100 : 1
+        // Each takes seconds with millions of rows.
+        let changes = row == .notify ? 30 : row == .notifyLarge ? 5 : 10
+        let length = rows / observers
         let counts = (0..<observers).map { _ in Deliveries() }
         let sizes = (0..<observers).map { _ in Latest() }
         let tasks = (0..<observers)
@@ -47,7 +49,7 @@ extension GRDBEngine {
         var expected = [Int](repeating: 1, count: observers)
         var waits: [Double] = []
         for number in 0..<changes {
-            let key = PersonData.randomKey(number, below: Workload.observedCount)
+            let key = PersonData.randomKey(number, below: rows)
             let age = try await pool.read { try Int.fetchOne($0, sql: SQL.age, arguments: [key]) } ?? 0
             try await pool.write { try $0.execute(sql: SQL.update, arguments: [age < 50 ? 75 : 25, key]) }
             let returned = ContinuousClock.now
@@ -58,6 +60,7 @@ extension GRDBEngine {
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.result }
         if row == .notify { note(waits.percentile(0.99), .notifyTail) }
+        if row == .notifyLarge { note(waits.percentile(0.99), .notifyLargeTail) }
         return waits.percentile(0.5)
     }
 }

@@ -111,6 +111,29 @@ struct CompositionTests {
         _ = await writing.result
     }
 
+    @Test("A loop that gets several changes at once, or what there is after a while")
+    func chunked() async throws {
+        let inbox = try await Inbox(file.configuration)
+        let chunks = await inbox.versions().chunks(ofCount: 3, or: .repeating(every: .milliseconds(200)))
+        let reading = Task {
+            var versions: [UInt64] = []
+            for await chunk in chunks {
+                #expect(!chunk.isEmpty && chunk.count <= 3)
+                versions += chunk
+                if versions.count >= 7 { break }
+            }
+            return versions
+        }
+        let writing = Task {
+            while !Task.isCancelled { try await inbox.receive("next") }
+        }
+        let versions = await reading.value
+        #expect(versions.count >= 7)
+        #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 }, "in order, and none twice")
+        writing.cancel()
+        _ = await writing.result
+    }
+
     @Test("One observer whose elements several tasks share")
     func shared() async throws {
         let inbox = try await Inbox(file.configuration)

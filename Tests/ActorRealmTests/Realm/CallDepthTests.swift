@@ -26,6 +26,8 @@ struct CallDepthTests {
             if depth < 1 << 24 { state.withLock { $0.values[kind, default: []].append(depth) } }
         }
 
+        func count(_ kind: String) -> Int { state.withLock { $0.values[kind]?.count ?? 0 } }
+
         /// Checks the least depth in the first and in the last calls.
         func check(_ kind: String) throws {
             let values = state.withLock { $0.values[kind] ?? [] }
@@ -45,7 +47,9 @@ struct CallDepthTests {
             let realm = try await Realm(configuration: configuration, actor: self)
             let tally = try await realm.asyncWrite { realm.create(Tally.self, value: ["name": "actor"]) }
             let token = tally.observe { [depths] (_: ObjectChange<ObjectBase>) in depths.note("object observer") }
-            for _ in 0..<times {
+            var written = 0
+            while written < times || depths.count("object observer") < 8 {
+                written += 1
                 try await realm.asyncWrite {
                     tally.count += 1
                     depths.note("asyncWrite")
@@ -74,7 +78,7 @@ struct CallDepthTests {
         let depths = Depths()
         let configuration = file.fast
         let queue = DispatchQueue(label: "call depth")
-        async let writes: Void = Writer(depths).write(configuration, times: 600)
+        async let writes: Void = Writer(depths).write(configuration, times: 200)
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             queue.async {
                 let realm = try! Realm(configuration: configuration, queue: queue)
@@ -83,7 +87,7 @@ struct CallDepthTests {
                     realm.observe { _, _ in depths.note("realm observer") },
                     realm.objects(Tally.self).observe { _ in depths.note("results observer") },
                 ]
-                let remaining = Mutex(600)
+                let remaining = Mutex(200)
                 func next() {
                     realm.writeAsync {
                         realm.objects(Tally.self).first?.count += 1
@@ -92,7 +96,7 @@ struct CallDepthTests {
                         depths.note("completion")
                         let isLast = remaining.withLock { count in
                             count -= 1
-                            return count == 0
+                            return count <= 0 && depths.count("results observer") >= 8
                         }
                         if !isLast { return next() }
                         for token in tokens { token.invalidate() }

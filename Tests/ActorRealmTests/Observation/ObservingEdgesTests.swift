@@ -435,6 +435,7 @@ struct ObservingEdgesTests {
         let queue = DispatchQueue(label: "docks")
         let configuration = configuration
         let journal = Journal<String>()
+        // Unchecked because it is used on the queue only.
         final class Holder: @unchecked Sendable {
             var realm: Realm!
             var tokens: [NotificationToken] = []

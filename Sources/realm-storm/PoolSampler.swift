@@ -23,6 +23,17 @@ final class PoolSampler: Sendable {
     private struct Blocking {
         var threads: Set<Int> = []
         var counts: [Int: Int] = [:]
+
+        /// The same in memory of its own.
+        ///
+        /// Whoever shared that of a value behind a lock would read it outside of the lock; that the writer sees the sharing
+        /// end is a matter of reference counts, which the thread sanitizer does not know of.
+        var copy: Blocking {
+            Blocking(
+                threads: Set(Array(threads)),
+                counts: Dictionary(uniqueKeysWithValues: counts.map { ($0.key, $0.value) })
+            )
+        }
     }
 
     /// A wait of a thread for another one.
@@ -103,9 +114,9 @@ final class PoolSampler: Sendable {
     }
 
     private func sample(_ waits: inout [Int: Wait]) {
-        let before = Self.blocking.withLock { $0 }
+        let before = Self.blocking.withLock { $0.copy }
         let looks = threads(but: before.threads)
-        let after = Self.blocking.withLock { $0 }
+        let after = Self.blocking.withLock { $0.copy }
         let now = ContinuousClock.now
         let idle = idleAddresses.withLock { $0 }
         var found: [String] = []

@@ -318,39 +318,6 @@ final class VersionRelay: Sendable {
     }
 }
 
-/// The thread that waits for the commits of other processes.
-final class VersionWatcher: Sendable {
-    private let file: StorageFile
-    private let relay: VersionRelay
-    private let isStopped = Atomic(false)
-
-    init(file: StorageFile, relay: VersionRelay) {
-        self.file = file
-        self.relay = relay
-    }
-
-    func start() {
-        let first = file.newestVersion
-        DedicatedThread.detach(name: "realm-watch") { [self] in
-            var version = first
-            file.beginWatching()
-            defer { file.endWatching() }
-            while !isStopped.load(ordering: .acquiring) {
-                let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
-                if newest > version {
-                    version = newest
-                    relay.announce(newest)
-                }
-            }
-        }
-    }
-
-    func stop() {
-        isStopped.store(true, ordering: .releasing)
-        file.interruptWaiters()
-    }
-}
-
 /// Runs what blocks in the device on a thread of its own, so that the concurrent pool never waits for a disk.
 actor FileActor {
     nonisolated let thread = DedicatedThread(name: "realm-io")

@@ -42,18 +42,20 @@ extension LockFile {
     /// Entries of dead processes are cleared on the way.
     func pinnedVersions() -> [UInt64] {
         var versions: [UInt64] = []
-        var aliveSlots: Set<Int> = [processSlot]
+        // Few: a list is searched faster than a set is made.
+        var aliveSlots: [Int] = []
         let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
         for entry in 0..<limit {
             let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
             if version == 0 { continue }
             let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
-            if slot >= 0, slot < LockFile.processSlotCount, !aliveSlots.contains(slot) {
+            if slot >= 0, slot < LockFile.processSlotCount, slot != processSlot, !aliveSlots.contains(slot) {
                 if forgetIfDead(slot: slot) { continue }
-                aliveSlots.insert(slot)
+                aliveSlots.append(slot)
             }
             versions.append(version - 1)
         }
+        if versions.count < 2 { return versions }
         versions.sort()
         var unique: [UInt64] = []
         for version in versions where version != unique.last { unique.append(version) }

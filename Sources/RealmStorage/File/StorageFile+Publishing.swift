@@ -131,8 +131,8 @@ extension StorageFile {
             $0.slot = target
         }
         writer.withLock { box in
-            box.releasable.append(contentsOf: runs + dropped)
-            box.releasablePageCount += (runs + dropped).reduce(0) { $0 + Int($1.pageCount) }
+            for run in runs { box.residentBuffers.insert(run) }
+            for run in dropped { box.residentBuffers.insert(run) }
         }
         lock.publish(last.version)
         if options.durability == .flushed { confirm(header, inSlot: 1 - target) }

@@ -75,10 +75,10 @@ extension StorageFile {
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
             do throws(StorageError) {
-                if box.releasablePageCount > StorageFile.retainedBufferPageCount {
-                    releaseBuffers(box.releasable)
-                    box.releasable = []
-                    box.releasablePageCount = 0
+                if box.residentBuffers.pageCount > StorageFile.retainedBufferPageCount {
+                    for extent in box.residentBuffers.removeAll(but: reservation.isBuffered) {
+                        reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+                    }
                 }
                 let state: WriterState
                 if let known = box.state, known.version >= published.version {
@@ -172,21 +172,6 @@ extension StorageFile {
 
     /// The number of page buffers that may stay in memory for the next transactions to use again.
     private static let retainedBufferPageCount = 8192
-
-    func releaseBuffers(_ runs: [PreparedCommit.Run]) {
-        var extent = Extent(page: 0, pageCount: 0)
-        for run in runs.sorted(by: { $0.page < $1.page }) {
-            let pages = run.page..<(run.page + run.pageCount)
-            if pages.upperBound <= extent.end || pages.contains(where: { reservation.isBuffered(Int($0)) }) { continue }
-            if run.page <= extent.end {
-                extent.pageCount = pages.upperBound - extent.page
-            } else {
-                reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
-                extent = Extent(page: run.page, pageCount: run.pageCount)
-            }
-        }
-        reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
-    }
 
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
     func checkWriting(epoch: UInt64) throws(StorageError) {

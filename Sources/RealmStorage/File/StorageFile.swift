@@ -20,8 +20,7 @@ package final class StorageFile: Sendable {
     /// What the holder of the write lock finds.
     struct WriterBox {
         var state: WriterState?
-        var releasable: [PreparedCommit.Run] = []
-        var releasablePageCount = 0
+        var residentBuffers = ResidentBuffers()
     }
 
     struct Pin {

@@ -105,12 +105,15 @@ struct SpaceMap: Equatable {
             candidates += held.removeValue(forKey: version) ?? []
         }
         let ripe = waiting.partitioningIndex { $0.death > durable }
-        if ripe > 0 {
+        if ripe == waiting.count, candidates.isEmpty {
+            swap(&candidates, &waiting)
+        } else if ripe > 0 {
             candidates += waiting[..<ripe]
             waiting.removeFirst(ripe)
         }
         if candidates.isEmpty { return }
         var released: [Extent] = []
+        released.reserveCapacity(candidates.count)
         for retired in candidates {
             let index = pinned.partitioningIndex { $0 >= retired.birth }
             if index < pinned.count, pinned[index] < retired.death {

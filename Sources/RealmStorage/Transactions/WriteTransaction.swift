@@ -381,7 +381,8 @@ package final class WriteTransaction {
     /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
     private func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
         let own = record(changeSet)
-        var writer = ByteWriter()
+        // More than the record of a small commit.
+        var writer = ByteWriter(capacity: 256)
         own.encode(into: &writer)
         if !state.writesCheckpoint,
             state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount

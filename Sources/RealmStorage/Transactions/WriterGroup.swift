@@ -36,11 +36,16 @@ final class WriterGroup {
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
 
+    /// As many runs as a small commit writes and gives up, so that their lists do not grow step by step.
+    private static var usualRunCount: Int { 16 }
+
     init(firstVersion: UInt64, firstPageCount: UInt32, pinned: [UInt64], epoch: UInt64) {
         self.firstVersion = firstVersion
         self.firstPageCount = firstPageCount
         self.pinned = pinned
         self.epoch = epoch
+        retired.reserveCapacity(Self.usualRunCount)
+        sealed.reserveCapacity(Self.usualRunCount)
     }
 
     /// Pages taken and not in use.

@@ -1,0 +1,70 @@
+import Dispatch
+import Glibc
+import RealmStorage
+import Synchronization
+
+/// The thread that waits for the commits of other processes.
+final class VersionWatcher: Sendable {
+    private let file: StorageFile
+    private let relay: VersionRelay
+    private let isStopped = Atomic(false)
+
+    init(file: StorageFile, relay: VersionRelay) {
+        self.file = file
+        self.relay = relay
+    }
+
+    func start() {
+        let first = file.newestVersion
+        DedicatedThread.detach(name: "realm-watch") { [self] in
+            var version = first
+            var pace = WatcherPace()
+            file.beginWatching()
+            defer { file.endWatching() }
+            while !isStopped.load(ordering: .acquiring) {
+                let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
+                guard newest > version else { continue }
+                version = newest
+                relay.announce(newest)
+                if let pause = pace.pause(afterVersionAt: DispatchTime.now().uptimeNanoseconds) {
+                    // Counted out, so that nobody wakes the thread meanwhile.
+                    file.endWatching()
+                    var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
+                    nanosleep(&time, nil)
+                    file.beginWatching()
+                }
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        file.interruptWaiters()
+    }
+}
+
+/// How often the watcher lets others wake it: a process that commits without pause would else pay a system call for each
+/// commit, and have the watchers of all other processes take its processor from it.
+///
+/// Versions that come alone, or as answers to one another, are announced at once.
+struct WatcherPace {
+    /// Versions that follow each other faster than this, in nanoseconds, come in a stream.
+    static let streamInterval: UInt64 = 200_000
+    /// The number of versions of a stream that are announced without a pause.
+    static let streamHead = 3
+    /// The pause after each further one: what a version of a stream is late by at most, in nanoseconds.
+    static let pause: UInt64 = 250_000
+
+    /// When the watcher was ready for the next version.
+    private var ready: UInt64?
+    private var streak = 0
+
+    /// The pause to make after a version that was announced at a time, in nanoseconds; nil for none.
+    mutating func pause(afterVersionAt now: UInt64) -> UInt64? {
+        let isStream = ready.map { now &- $0 < Self.streamInterval } ?? false
+        streak = isStream ? streak + 1 : 1
+        let pause = streak > Self.streamHead ? Self.pause : nil
+        ready = now &+ (pause ?? 0)
+        return pause
+    }
+}

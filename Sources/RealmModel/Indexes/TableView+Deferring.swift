@@ -80,12 +80,22 @@ extension TableView {
             try KeyRuns.remove(sorted: values, from: &trees[tree], in: transaction)
             return
         }
-        for index in 0..<changes.list.count where !changes.list.isSuperseded(at: index) {
-            let key = changes.list.key(at: index)
-            if changes.list.removes(at: index) {
-                try trees[tree].remove(key, in: transaction)
+        var index = 0
+        while index < changes.list.count {
+            if changes.list.isSuperseded(at: index) {
+                index += 1
+            } else if changes.list.removes(at: index) {
+                // With all that are to be taken out behind it.
+                try trees[tree]
+                    .removeAscending(in: transaction) {
+                        while index < changes.list.count, changes.list.isSuperseded(at: index) { index += 1 }
+                        guard index < changes.list.count, changes.list.removes(at: index) else { return nil }
+                        defer { index += 1 }
+                        return changes.list.key(at: index)
+                    }
             } else {
-                try trees[tree].insert(key, value: .none, in: transaction)
+                try trees[tree].insert(changes.list.key(at: index), value: .none, in: transaction)
+                index += 1
             }
         }
     }

@@ -79,8 +79,20 @@ package struct LeafView {
             let row = UInt64(bitPattern: key &- firstKey)
             return row < UInt64(rowCount) ? Int(truncatingIfNeeded: row) : nil
         }
+        return sparseRow(of: key)
+    }
+
+    /// As ``row(of:)``, where keys are missing between the first and the last one.
+    @usableFromInline
+    func sparseRow(of key: Int64) -> Int? {
+        let count = rowCount
+        guard count > 0 else { return nil }
+        // While a transaction deletes rows they keep their places, and so do those behind them: with no other gap the place is
+        // known. A deleted row has the key of the one before it, which is the one to be found.
+        let guess = Int(truncatingIfNeeded: min(UInt64(bitPattern: key &- firstKey), UInt64(count &- 1)))
+        if self.key(at: guess) == key, guess == 0 || self.key(at: guess &- 1) < key { return guess }
         let row = sparseLowerBound(of: key)
-        return row < rowCount && self.key(at: row) == key ? row : nil
+        return row < count && self.key(at: row) == key ? row : nil
     }
 
     /// The first row whose key is at least `key`; `rowCount` when there is none.

@@ -13,18 +13,58 @@ extension ByteTree {
         _ key: UnsafeRawBufferPointer,
         in transaction: WriteTransaction
     ) throws(StorageError) -> Bool {
-        guard try contains(key, in: transaction.view) else { return false }
-        let key = KeyBytes(key)
-        let (path, leaf) = try descend(for: key, in: transaction)
-        let (index, exists) = leaf.page.lowerBound(key)
-        guard exists else { return false }
-        if let overflow = leaf.page.overflowReference(at: index) { Overflow.free(overflow, in: transaction) }
-        leaf.remove(at: index)
-        ByteTree.count(-1, above: path, from: path.depth)
-        if leaf.page.usedByteCount < ByteTree.sparseByteCount {
-            try rebalance(leaf, path: path, in: transaction)
+        var next: UnsafeRawBufferPointer? = key
+        return try removeAscending(in: transaction) {
+            defer { next = nil }
+            return next
+        } > 0
+    }
+
+    /// Removes ascending keys: those that lie in one leaf at the cost of one descent, or of two for the first of them.
+    ///
+    /// Keys that are absent are passed over, and touch no page of their own.
+    ///
+    /// - Parameters:
+    ///   - transaction: The open transaction.
+    ///   - next: Gives one key after the other, each greater than the one before, and nil at the end.
+    /// - Returns: The number of keys that were there.
+    /// - Throws: `StorageError`; after it the transaction can only be rolled back.
+    @discardableResult
+    package mutating func removeAscending(
+        in transaction: WriteTransaction,
+        _ next: () -> UnsafeRawBufferPointer?
+    ) throws(StorageError) -> Int {
+        var total = 0
+        var key = next()
+        while let first = key {
+            guard try contains(first, in: transaction.view) else {
+                key = next()
+                continue
+            }
+            let (path, leaf) = try descend(for: KeyBytes(first), in: transaction)
+            var (index, exists) = leaf.page.lowerBound(KeyBytes(first))
+            var removedCount = 0
+            while true {
+                if exists {
+                    if let overflow = leaf.page.overflowReference(at: index) {
+                        Overflow.free(overflow, in: transaction)
+                    }
+                    leaf.remove(at: index)
+                    removedCount += 1
+                }
+                key = next()
+                guard let following = key else { break }
+                (index, exists) = leaf.page.lowerBound(KeyBytes(following))
+                // Behind the last key of this leaf: it lies in another one, if anywhere.
+                if index == leaf.page.count { break }
+            }
+            total += removedCount
+            ByteTree.count(-removedCount, above: path, from: path.depth)
+            if leaf.page.usedByteCount < ByteTree.sparseByteCount {
+                try rebalance(leaf, path: path, in: transaction)
+            }
         }
-        return true
+        return total
     }
 
     /// Merges sparse pages with a neighbour, from a leaf upwards, and takes empty ones out of the tree.

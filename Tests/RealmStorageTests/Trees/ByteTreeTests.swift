@@ -45,7 +45,15 @@ import Testing
             let snapshot = try store.write { transaction in
                 for _ in 0..<150 {
                     let key = keys.draw(&random)
-                    if Int.random(in: 0..<10, using: &random) < removalShare {
+                    if Int.random(in: 0..<150, using: &random) == 0 {
+                        let share = Int.random(in: 1...6, using: &random)
+                        let present = model.keys.filter { _ in Int.random(in: 0..<share, using: &random) == 0 }
+                        let absent = (0..<20).map { _ in keys.draw(&random) }
+                        let victims = Set(present + absent).sorted { $0.lexicographicallyPrecedes($1) }
+                        let removed = try transaction.catalog.removeAscending(victims, in: transaction)
+                        let expected = victims.count { model.removeValue(forKey: $0) != nil }
+                        #expect(removed == expected, "seed \(seed)")
+                    } else if Int.random(in: 0..<10, using: &random) < removalShare {
                         let victim = Bool.random(using: &random) ? key : model.keys.first ?? key
                         let removed = try transaction.catalog.remove(victim, in: transaction)
                         #expect(removed == (model.removeValue(forKey: victim) != nil), "seed \(seed)")

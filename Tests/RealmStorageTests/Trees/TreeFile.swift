@@ -58,6 +58,18 @@ extension ByteTree {
         try key.withUnsafeBytes { try remove($0, in: transaction) }
     }
 
+    /// Removes keys that ascend.
+    mutating func removeAscending(_ keys: [[UInt8]], in transaction: WriteTransaction) throws -> Int {
+        let memory = keys.map { key in
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(key.count, 1), alignment: 1)
+            bytes.copyBytes(from: key)
+            return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<key.count])
+        }
+        defer { for bytes in memory { bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0).deallocate() } } }
+        var rest = memory[...]
+        return try removeAscending(in: transaction) { rest.popFirst() }
+    }
+
     func get(_ key: [UInt8], in view: PageView) throws -> [UInt8]? {
         try key.withUnsafeBytes { try value(for: $0, in: view).map { [UInt8]($0) } }
     }

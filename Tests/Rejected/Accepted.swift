@@ -22,6 +22,7 @@ private func sendableTypes() {
     sends(CollectionChanges<Results<Todo>>.self)
     sends(ObjectChanges<Todo>.self)
     sends(RealmChanges.self)
+    sends(SectionChanges<SectionedResults<String, Todo>>.self)
     sends(RealmChange.self)
     sends(ObjectId.self)
     sends(Schema.self)

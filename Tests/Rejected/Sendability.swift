@@ -19,6 +19,7 @@ private func liveTypes() {
     sends(CollectionChanges<Results<Todo>>.Iterator.self)  // error: send the sequence
     sends(ObjectChanges<Todo>.Iterator.self)  // error: send the sequence
     sends(RealmChanges.Iterator.self)  // error: send the sequence
+    sends(SectionChanges<SectionedResults<String, Todo>>.Iterator.self)  // error: send the sequence
     sends(DynamicObject.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
     sends(TodoName.self)  // error: Send a ThreadSafeReference or a frozen copy
     sends(ProjectedCollection<String>.self)  // error: Send a frozen copy

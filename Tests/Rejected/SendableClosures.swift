@@ -7,6 +7,15 @@ private func capturesInQueue(_ todo: Todo) {
 }
 
 @MainActor
+private func capturesInSectionKey(_ todo: Todo, _ todos: Results<Todo>) {
+    _ = todos.sectioned(
+        bySendable: { $0.name + todo.name },  // error: capture of 'todo' with non-Sendable type 'Todo'
+        sortDescriptors: [SortDescriptor(keyPath: "name")]
+    )
+    _ = todos.sectioned(by: { $0.name + todo.name }, sortDescriptors: [SortDescriptor(keyPath: "name")])
+}
+
+@MainActor
 private func capturesWrapper(_ todo: Todo) {
     @ThreadSafe var reference: Todo? = todo
     DispatchQueue.global()

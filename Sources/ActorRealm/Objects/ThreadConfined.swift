@@ -25,8 +25,8 @@ public struct _ConfinedReference: Sendable {
         case collection(CollectionDescriptor)
         /// The realm itself.
         case realm
-        /// Sectioned results, or one section of them.
-        case sections(CollectionDescriptor, SectionKeyPath, SectionKeyValue?)
+        /// Sectioned results with their rule, or one section of them.
+        case sections(CollectionDescriptor, any Sendable, SectionKeyValue?)
         /// A property of a collection's objects.
         case projected(ProjectedResolver)
     }

@@ -17,18 +17,23 @@ extension ChangeCursor {
 
     private func compute(_ body: (Holding.Base?) throws -> Holding.Computed) {
         do {
-            finish(try body(held.withLock { $0.base }))
+            let (base, number) = held.withLock { ($0.base, $0.flow.work == .computing ? $0.flow.computation : nil) }
+            // The observer may have been told meanwhile.
+            guard let number else { return }
+            finish(try body(base), number)
         } catch {
             fail(error)
         }
     }
 
-    private func finish(_ computed: Holding.Computed) {
+    private func finish(_ computed: Holding.Computed, _ number: UInt64) {
         let (listeners, rest) = held.withLock { held -> ([Holding.Listener], Holding.Base?) in
-            if held.flow.isEnded { return ([], nil) }
+            guard held.flow.isComputing(number) else { return ([], nil) }
             let before = held.base
             switch computed {
-            case .tell(let pending):
+            case .tell(let pending, let start):
+                // Silently past what is left out, so that it is not gone through again.
+                if let start { held.base = start }
                 held.flow.offer(pending.target.version)
                 held.offer = pending
                 return ([], before)
@@ -53,7 +58,7 @@ extension ChangeCursor {
 
     /// The same where the caller runs.
     func retargetHere(to snapshot: Snapshot, insteadOf other: Pending) {
-        held.withLock { $0.flow.retarget() }
+        guard held.withLock({ $0.flow.retarget() }) else { return }
         compute { base in
             let target = try hub.view(of: snapshot)
             guard base == nil, other.target.version < target.version else { return try pending(to: target, from: base) }
@@ -68,6 +73,7 @@ extension ChangeCursor {
     /// What leads to a version.
     private func pending(to target: FixedView, from base: Holding.Base?) throws -> Holding.Computed {
         guard var base, var view = base.view else {
+            // What an observer is to begin with.
             let state = try subject.state(at: target)
             // An observer that begins anew, and is never told an initial state.
             let delta = subject.tellsInitialState ? nil : subject.resetDelta(state, at: target)
@@ -76,6 +82,7 @@ extension ChangeCursor {
             }
             return .tell(Pending(target: target, state: state, delta: delta))
         }
+        var isPast = false
         // Own commits that are left out, as long as nothing else was to be told before them.
         for skip in held.withLock({ $0.skips }).sorted(by: { $0.version < $1.version }) {
             guard skip.version > view.version, skip.version <= target.version,
@@ -87,23 +94,80 @@ extension ChangeCursor {
             _ = try advance(&next.state, from: hub.view(of: before), to: end)
             base = Holding.Base(view: end, state: next.state)
             view = end
+            isPast = true
         }
         guard target.version > view.version else { return .pass(base, view.version) }
-        let state = base.state
+        let start = isPast ? base : nil
         guard let delta = try advance(&base.state, from: view, to: target) else {
             return .pass(Holding.Base(view: target, state: base.state), target.version)
         }
-        if view.version != held.withLock({ $0.base?.view?.version }) {
-            // Silently past what is left out, so that it is not gone through again.
-            held.withLock { $0.base = Holding.Base(view: view, state: state) }
-        }
         let last = subject.isFinal(base.state) ? view : nil
-        return .tell(Pending(target: target, state: base.state, delta: delta, last: last))
+        return .tell(Pending(target: target, state: base.state, delta: delta, last: last), from: start)
     }
 
     private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta?
     {
         guard new.version > old.version else { return nil }
         return try subject.advance(&state, by: hub.step(from: old, to: new), from: old)
+    }
+
+    // MARK: Telling at once
+
+    /// Takes the observer to the version that its realm stands on, in the realm's isolation; whatever is under way for it is
+    /// void.
+    ///
+    /// - Returns: what there is to tell, which counts as told; nil for nothing.
+    func tellHere(upTo snapshot: Snapshot) throws -> Pending? {
+        guard let base = startOfTelling(at: snapshot) else { return nil }
+        let computed = try pending(to: hub.view(of: snapshot), from: base)
+        let (told, listeners, rest) = held.withLock {
+            held -> (Pending?, [Holding.Listener], (Holding.Base?, Pending?)) in
+            guard held.flow.tell(upTo: snapshot.version) else { return (nil, [], (nil, nil)) }
+            let before = (held.base, held.offer)
+            held.offer = nil
+            held.isLate = false
+            held.passed = nil
+            held.skips.removeAll { $0.version <= snapshot.version }
+            let listeners = held.takeListeners(upTo: snapshot.version)
+            switch computed {
+            case .tell(let pending, _):
+                held.base = Holding.Base(view: pending.target, state: pending.state)
+                return (pending, listeners, before)
+            case .pass(let base, _):
+                held.base = base
+                return (nil, listeners, before)
+            }
+        }
+        withExtendedLifetime(rest) {}
+        for listener in listeners { listener.continuation.resume() }
+        hub.moveBehind(self)
+        // What a pass of the hub was on the way to a later version with is void, too.
+        if hub.newestVersion > snapshot.version { hub.schedule() }
+        return told
+    }
+
+    /// What the observer knows, if that is less than a version, and out of the hub's hands; what it knows is nil when it begins
+    /// anew.
+    private func startOfTelling(at snapshot: Snapshot) -> Holding.Base?? {
+        while true {
+            let current = hub.current
+            let (start, place) = held.withLock { held -> (Holding.Base??, UInt64?) in
+                // The commit that the realm has just moved to may be one to be left out.
+                for index in held.skips.indices where held.skips[index].version == snapshot.version {
+                    held.skips[index].after = snapshot
+                }
+                guard !held.flow.isEnded, !held.flow.knows(snapshot.version) else { return (nil, nil) }
+                guard case .following(let since) = held.flow.position else { return (.some(held.base), nil) }
+                guard let current, since <= current.version else { return (nil, since) }
+                // Where the hub stands and looks after it, it knows everything.
+                if current.version >= snapshot.version { return (nil, nil) }
+                return (held.takeFromHub(at: current), nil)
+            }
+            guard let place else { return start }
+            // A pass to that version is about to end, and holds it until the hub stands there.
+            if let view = hub.knownView(of: place), let base = held.withLock({ $0.takeFromHub(at: view) }) {
+                return base
+            }
+        }
     }
 }

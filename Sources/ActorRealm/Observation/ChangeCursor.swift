@@ -132,6 +132,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         }
     }
 
+    /// Whether everything up to a version was told.
+    func knows(_ version: UInt64) -> Bool { held.withLock { $0.flow.knows(version) } }
+
     // MARK: Delivering
 
     /// Fetches the change that is offered; nil when it was withdrawn meanwhile.
@@ -223,14 +226,15 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
         if follow(view) { return follows(view) }
-        let (base, isWanted, isPlain) = takenOver(to: view)
+        let (base, number, isPlain) = takenOver(to: view)
         guard let base, let old = base.view, old.version < view.version else { return .stays }
         do {
             let verdict = isPlain ? try verdict(base, process.commit(from: old)) : .concerned(nil)
             let (waiter, before) = held.withLock { held -> (Holding.Waiter?, Holding.Base?) in
                 switch verdict {
                 case .unconcerned(let state):
-                    if isWanted {
+                    if let number {
+                        guard held.flow.isComputing(number) else { return (nil, nil) }
                         held.flow.pass(view.version)
                     } else if !held.flow.slide(from: old.version, to: view.version) {
                         return (nil, nil)
@@ -238,7 +242,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     defer { held.base = Holding.Base(view: view, state: state) }
                     return (nil, held.base)
                 case .concerned(let pending):
-                    if isWanted { return (held.settle(pending), nil) }
+                    if let number {
+                        return (held.flow.isComputing(number) ? held.settle(pending) : nil, nil)
+                    }
                     if held.flow.position == .standing(old.version) { held.isLate = true }
                     return (nil, nil)
                 }
@@ -253,9 +259,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     /// What there is to be done for an observer that stands behind: where it stands, and whether somebody waits.
     ///
-    /// Who rests is only asked whether there is something to tell, and that once. Who rests for too long is let go of.
-    private func takenOver(to view: FixedView) -> (Holding.Base?, isWanted: Bool, isPlain: Bool) {
-        let (base, isWanted, isPlain, released) = held.withLock { held in
+    /// Who waits has its change computed under a number. Who rests is only asked whether there is something to tell, and that
+    /// once. Who rests for too long is let go of.
+    private func takenOver(to view: FixedView) -> (Holding.Base?, computation: UInt64?, isPlain: Bool) {
+        let (base, number, isPlain, released) = held.withLock { held in
             var released: (Holding.Base?, Pending?)
             if held.flow.letGo(newest: view.version, limit: lagLimit) {
                 released = (held.base, held.offer)
@@ -264,10 +271,11 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             }
             let isWanted = held.flow.catchUp(to: view.version)
             let isAsked = isWanted || held.flow.work == .resting && !held.isLate
-            return (isAsked ? held.base : nil, isWanted, held.skips.isEmpty, released)
+            let number = isWanted ? held.flow.computation : nil
+            return (isAsked ? held.base : nil, number, held.skips.isEmpty, released)
         }
         withExtendedLifetime(released) {}
-        return (base, isWanted, isPlain)
+        return (base, number, isPlain)
     }
 
     /// What a commit means for the observer.

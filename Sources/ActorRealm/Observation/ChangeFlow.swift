@@ -46,6 +46,8 @@ struct ChangeFlow: Equatable, Sendable {
     private(set) var position: Position
     private(set) var work = Work.resting
     private(set) var isEnded = false
+    /// The number of the computation that was begun last: what an earlier one comes to is void.
+    private(set) var computation: UInt64 = 0
 
     /// An observer that is to be told what there is.
     init() {
@@ -62,13 +64,29 @@ struct ChangeFlow: Equatable, Sendable {
         if case .following = position { !isEnded } else { false }
     }
 
+    /// Whether everything up to a version was told, or needs no telling.
+    func knows(_ version: UInt64) -> Bool {
+        switch position {
+        case .fresh, .overdue: false
+        case .standing(let known), .following(since: let known): known >= version
+        }
+    }
+
+    /// Whether a computation is the one that is waited for.
+    func isComputing(_ number: UInt64) -> Bool { !isEnded && work == .computing && computation == number }
+
+    private mutating func beginComputing() {
+        computation &+= 1
+        work = .computing
+    }
+
     // MARK: The observer
 
     /// Asks for a change, given the newest version.
     mutating func ask(newest: UInt64) -> Answer {
         let answer = answer(newest: newest)
         switch answer {
-        case .compute: work = .computing
+        case .compute: beginComputing()
         case .wait: if work == .resting { work = .waiting(refused: nil) }
         case .fetch, .end: break
         }
@@ -111,10 +129,28 @@ struct ChangeFlow: Equatable, Sendable {
         work = .waiting(refused: version)
     }
 
-    /// The observer's realm stands elsewhere: the change has to lead there.
-    mutating func retarget() {
-        guard case .delivering = work else { return }
-        work = .computing
+    /// The observer's realm stands elsewhere: the change has to lead there; false when nothing is being delivered any more.
+    @discardableResult
+    mutating func retarget() -> Bool {
+        guard !isEnded, case .delivering = work else { return false }
+        beginComputing()
+        return true
+    }
+
+    /// The observer is told of everything up to a version where its realm stands on it, whatever is under way for it.
+    ///
+    /// That is void then: a change that is being computed, is offered or was fetched. Who waited waits on, and who was on the
+    /// way to the observer finds nothing there and asks again.
+    ///
+    /// - Returns: false when it knows that version, or ended.
+    mutating func tell(upTo version: UInt64) -> Bool {
+        guard !isEnded, !knows(version) else { return false }
+        position = .standing(version)
+        if work != .resting {
+            computation &+= 1
+            work = .waiting(refused: nil)
+        }
+        return true
     }
 
     /// The observer's realm moved, so that what it refused may be welcome now; true when somebody is to be woken.
@@ -186,7 +222,7 @@ struct ChangeFlow: Equatable, Sendable {
         guard isFollowing else { return false }
         position = .standing(version)
         guard case .waiting = work else { return false }
-        work = .computing
+        beginComputing()
         return true
     }
 
@@ -205,7 +241,7 @@ struct ChangeFlow: Equatable, Sendable {
     /// Begins to compute the change to a version for somebody who waits; false when nobody does, or knows it.
     mutating func catchUp(to newest: UInt64) -> Bool {
         guard case .waiting = work, case .standing = position, answer(newest: newest) == .compute else { return false }
-        work = .computing
+        beginComputing()
         return true
     }
 

@@ -22,7 +22,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
 
     /// What computing came to.
     enum Computed {
-        case tell(Pending)
+        /// A change, and where it begins if commits were left out before it.
+        case tell(Pending, from: Base? = nil)
         /// There is nothing to tell up to there.
         case pass(Base, UInt64)
     }
@@ -94,6 +95,14 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         asked = newest
         passed = nil
         if isLeft, case .standing(let version) = flow.position { passed = version }
+    }
+
+    /// Takes the observer out of the hub's hands where that stands, or is about to: what it knows there; nil when the hub does
+    /// not look after it there.
+    mutating func takeFromHub(at view: FixedView) -> Base? {
+        guard flow.leaveHub(at: view.version) else { return nil }
+        base?.view = view
+        return base
     }
 
     /// The newest version that an observer takes into account who asks or waits.

@@ -8,7 +8,7 @@ import Synchronization
 /// in order; the next one begins when it is done. It keeps neither the actor nor the token alive.
 ///
 /// Unchecked because `block` and what is said to be the isolation's is used there only.
-final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unchecked Sendable {
+final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmBlock, @unchecked Sendable {
     private static var patience: Int { 3 }
 
     /// Called with each change and its realm, or with the failure that ends observing.
@@ -18,7 +18,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
     private let isolation: RealmIsolation
     private let configuration: Realm.Configuration
     private let block: Block
+    /// What makes it the block of a whole realm.
     private let heldBack: ((RealmCore) -> Void)?
+    let number: UInt64
     /// The isolation's: where it delivers.
     private var core: RealmCore?
     /// The isolation's: the last version for which `heldBack` was called.
@@ -35,8 +37,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
 
     /// Registers, in the isolation of `origin`, which may be another one than `isolation`.
     ///
-    /// `heldBack` is called for each version that the realm does not move to because `autorefresh` is off, `block` with
-    /// the changes.
+    /// `block` is called with the changes. With `heldBack` it is the block of a whole realm, called before a synchronous commit
+    /// of that realm returns; `heldBack` is called for each version that the realm does not move to because `autorefresh` is
+    /// off.
     init(
         _ subject: Subject,
         of origin: RealmCore,
@@ -49,6 +52,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         self.heldBack = heldBack
         self.isolation = isolation
         configuration = origin.configuration
+        number = origin.coordinator.observations.nextListener()
         cursor = try ChangeCursor(
             subject,
             coordinator: origin.coordinator,
@@ -136,10 +140,16 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         guard let pending = cursor.fetch() else { return advance() }
         let core = try liveCore()
         switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
+        case .deliver where heldBack != nil:
+            attempts = 0
+            // Together with the realm's other blocks, in order.
+            core.tellBlocks()
+            if !cursor.knows(pending.target.version) { refuse(in: core) }
+            advance()
         case .deliver:
             attempts = 0
             cursor.accept(pending)
-            block(.success(pending), core)
+            core.blockCalls.during { block(.success(pending), core) }
             if cursor.isFinal { _ = cancel() } else { advance() }
         case .ended:
             _ = cancel()
@@ -148,8 +158,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
                 lastHeldBack = pending.target.version
                 heldBack(core)
             }
-            core.signals.noteRefusal(of: cursor)
-            cursor.refuse()
+            refuse(in: core)
             advance()
         case .retarget(let snapshot):
             attempts += 1
@@ -167,6 +176,31 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
         }
     }
 
+    private func refuse(in core: RealmCore) {
+        core.signals.noteRefusal(of: cursor)
+        cursor.refuse()
+    }
+
+    // MARK: The block of a whole realm
+
+    func tell(in core: RealmCore) {
+        do {
+            guard let pending = try cursor.tellHere(upTo: core.model.snapshot) else { return }
+            // The token may have been let go of meanwhile.
+            if !life.withLock({ $0.isCancelled }) { block(.success(pending), core) }
+        } catch {
+            cursor.fail(error)
+            end()
+        }
+    }
+
+    func move(to next: RealmCore) {
+        core?.signals.remove(cursor)
+        follow(next)
+    }
+
+    // MARK: Its realm
+
     /// The realm of the isolation; another one when it was invalidated.
     private func liveCore() throws -> RealmCore {
         if let core, core.lifecycle != .invalidated { return core }
@@ -178,8 +212,12 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, @unche
 
     private func follow(_ core: RealmCore) {
         self.core = core
-        core.signals.add(cursor, delivers: true)
-        life.withLock { $0.signals = core.signals }
+        core.signals.add(cursor, delivers: true, block: heldBack == nil ? nil : self)
+        let isCancelled = life.withLock { life in
+            if !life.isCancelled { life.signals = core.signals }
+            return life.isCancelled
+        }
+        if isCancelled { core.signals.remove(cursor) }
     }
 
     /// Carries a pump to its isolation; one that is let go of on the way ends it.

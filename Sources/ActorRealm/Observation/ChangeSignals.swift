@@ -8,16 +8,26 @@ final class ChangeSignals: Sendable {
         var deliverers: [ObjectIdentifier: ObservationMember] = [:]
         /// Those whose change the realm would not be moved to.
         var refused: [ObjectIdentifier: ObservationMember] = [:]
+        /// The blocks that observe the whole realm, in the order of their registration, with their observers.
+        var blocks: [(member: ObjectIdentifier, block: any RealmBlock)] = []
     }
 
     private let state = Mutex(State())
 
-    func add(_ member: ObservationMember, delivers: Bool = false) {
+    /// Adds an observer; `block` is what it calls if it observes the whole realm.
+    func add(_ member: ObservationMember, delivers: Bool = false, block: (any RealmBlock)? = nil) {
+        let id = ObjectIdentifier(member)
         state.withLock { state in
-            state.members[ObjectIdentifier(member)] = member
-            if delivers { state.deliverers[ObjectIdentifier(member)] = member }
+            state.members[id] = member
+            if delivers { state.deliverers[id] = member }
+            guard let block, !state.blocks.contains(where: { $0.member == id }) else { return }
+            let place = state.blocks.lastIndex { $0.block.number < block.number }.map { $0 + 1 } ?? 0
+            state.blocks.insert((id, block), at: place)
         }
     }
+
+    /// The blocks that observe the whole realm, in the order of their registration.
+    var blocks: [any RealmBlock] { state.withLock { $0.blocks.isEmpty ? [] : $0.blocks.map(\.block) } }
 
     /// The observers that deliver by themselves and may still have something to tell up to a version.
     func deliverers(before version: UInt64) -> [ObservationMember] {
@@ -28,9 +38,10 @@ final class ChangeSignals: Sendable {
         let id = ObjectIdentifier(member)
         // Whatever ends with it ends outside the lock.
         let removed = state.withLock { state in
-            (
+            let place = state.blocks.firstIndex { $0.member == id }
+            return (
                 state.members.removeValue(forKey: id), state.deliverers.removeValue(forKey: id),
-                state.refused.removeValue(forKey: id)
+                state.refused.removeValue(forKey: id), place.map { state.blocks.remove(at: $0) }
             )
         }
         withExtendedLifetime(removed) {}

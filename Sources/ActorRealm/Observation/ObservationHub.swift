@@ -44,13 +44,13 @@ final class ObservationHub: Sendable {
 
     /// A view of the newest durable version.
     func newest() throws(StorageError) -> FixedView {
-        if let view = known(file.newestVersion) { return view }
+        if let view = knownView(of: file.newestVersion) { return view }
         return try view(of: file.beginRead())
     }
 
     /// A view of a version.
     func view(of snapshot: Snapshot) throws(StorageError) -> FixedView {
-        if let view = known(snapshot.version) { return view }
+        if let view = knownView(of: snapshot.version) { return view }
         let view = try FixedView(snapshot, schema: state.withLock { $0.schema })
         return state.withLock { state in
             // Somebody may have been faster.
@@ -62,7 +62,8 @@ final class ObservationHub: Sendable {
         }
     }
 
-    private func known(_ version: UInt64) -> FixedView? {
+    /// A view of a version that somebody holds.
+    func knownView(of version: UInt64) -> FixedView? {
         state.withLock { $0.views[version]?.view }
     }
 
@@ -209,6 +210,6 @@ final class ObservationHub: Sendable {
         if difference > 0 { schedule() }
     }
 
-    /// Numbers those who wait until an observer knows a version.
+    /// Numbers those who wait until an observer knows a version, and the blocks that observe whole realms.
     func nextListener() -> UInt64 { lastListener.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -5,6 +5,8 @@ extension Realm {
     @frozen
     public enum Notification: String, Sendable {
         /// The realm moved to a newer version, by its own commit or another's.
+        ///
+        /// It stands there when the block is called, outside every write transaction.
         case didChange = "RLMRealmDidChangeNotification"
         /// There is a newer version, and the realm follows only when asked because `autorefresh` is off.
         case refreshRequired = "RLMRealmRefreshRequiredNotification"
@@ -14,6 +16,10 @@ extension Realm {
     public typealias NotificationBlock = (_ notification: Notification, _ realm: Realm) -> Void
 
     /// Calls a block in the realm's isolation after each commit of anyone that changes something.
+    ///
+    /// For a synchronous commit of this realm (`write`, `commitWrite()`) that is before the commit returns, and for a commit that
+    /// ``refresh()`` moves the realm to before that returns; blocks are called in the order of their registration. All other
+    /// commits are told in a later turn of the isolation. A block may write; it hears of its own write in a later turn.
     ///
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The realm is live and writable, not in a write transaction, and belongs to an actor, a queue or a

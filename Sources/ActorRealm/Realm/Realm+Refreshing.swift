@@ -26,7 +26,8 @@ extension Realm {
 
     /// Moves the realm and its objects to the newest durable version.
     ///
-    /// Does nothing in a write transaction and on frozen realms.
+    /// The blocks that observe the whole realm (``observe(file:line:_:)``) are called before it returns. Does nothing in a write
+    /// transaction, on frozen realms, and in a block that observes something of the realm.
     ///
     /// - Returns: whether there was a newer version.
     @discardableResult
@@ -36,7 +37,10 @@ extension Realm {
             misuse("Read-only Realms do not change and cannot be refreshed.")
         }
         do {
-            return try core.advanceToNewest()
+            if core.blockCalls.isUnderWay { return false }
+            let isMoved = try core.advanceToNewest()
+            if isMoved { core.tellBlocks() }
+            return isMoved
         } catch {
             core.report(error, "A realm could not move to the newest version.")
             return false

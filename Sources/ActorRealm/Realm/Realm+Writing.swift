@@ -126,10 +126,11 @@ extension RealmCore {
         try beginTransaction(turn: turn)
     }
 
-    /// Commits the transaction, blocking the thread until it is durable.
+    /// Commits the transaction, blocking the thread until it is durable, and calls the blocks that observe the whole realm.
     func commitBlocking(withoutNotifying tokens: [NotificationToken]) throws {
         let (prepared, turn) = try prepareCommit()
         skip(prepared, for: tokens)
         try complete(coordinator.writes.commitBlocking(prepared, ending: turn))
+        tellBlocks()
     }
 }

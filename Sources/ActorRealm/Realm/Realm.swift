@@ -70,6 +70,7 @@ public final class Realm {
             lastCore = next
             next.adopt(self)
             old.coordinator.remember(next)
+            for block in old.signals.blocks { block.move(to: next) }
         } catch {
             old.report(error, "A realm could not be read any more after it was invalidated; it is closed.")
             endForGood()

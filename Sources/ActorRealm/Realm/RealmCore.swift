@@ -48,6 +48,8 @@ final class RealmCore {
     var autorefresh: Bool
     /// The asynchronous writes of callback form that are under way.
     let callbackWrites: CallbackWrites
+    /// The blocks that are being called.
+    let blockCalls: BlockCalls
     /// The versions that tasks moved to and wait for observers to be told of, with the number of tasks.
     var refreshesUnderWay: [UInt64: Int] = [:]
     /// The observers to wake when the realm moved to a newer version, left a transaction, or ended.
@@ -71,10 +73,12 @@ final class RealmCore {
         model: ModelView,
         origin: ReaderOrigin? = nil,
         callbackWrites: CallbackWrites = CallbackWrites(),
+        blockCalls: BlockCalls = BlockCalls(),
         isDelivery: Bool = false
     ) {
         self.isDelivery = isDelivery
         self.callbackWrites = callbackWrites
+        self.blockCalls = blockCalls
         self.origin = origin
         self.configuration = configuration
         self.coordinator = coordinator
@@ -266,7 +270,8 @@ final class RealmCore {
             isolation: isolation,
             model: try ModelView(snapshot: coordinator.file.beginRead(from: origin)),
             origin: origin,
-            callbackWrites: callbackWrites
+            callbackWrites: callbackWrites,
+            blockCalls: blockCalls
         )
         core.autorefresh = autorefresh
         return core

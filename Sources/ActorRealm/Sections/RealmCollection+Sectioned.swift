@@ -32,7 +32,9 @@ extension RealmCollection {
     /// The elements in an order, divided into sections by what a closure says of each.
     ///
     /// The closure must depend on the element alone. It is called when the sections are read, and again for elements that
-    /// changed.
+    /// changed. The sections cannot be sent to other isolations and their ``RealmSectionedResult/changes(keyPaths:file:line:)-([String]?,_,_)``
+    /// can be iterated on the realm's own actor only, because the closure may hold what belongs here:
+    /// ``sectioned(bySendable:sortDescriptors:)`` knows neither limit.
     ///
     /// - Precondition: There is a descriptor.
     public func sectioned<Key: _Persistable & Hashable>(
@@ -52,6 +54,30 @@ extension RealmCollection {
     ) -> SectionedResults<Key, Element> {
         if Element._elementShape.target != nil { noSortDescriptor() }
         return SectionedResults(sorted(ascending: ascending), SectionRule(block))
+    }
+
+    /// The elements in an order, divided into sections by what a closure says of each that may be called in any isolation.
+    ///
+    /// The closure must depend on the element alone.
+    ///
+    /// - Precondition: There is a descriptor.
+    public func sectioned<Key: _Persistable & Hashable>(
+        bySendable block: @escaping @Sendable (Element) -> Key,
+        sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        if sortDescriptors.isEmpty { noSortDescriptor() }
+        return SectionedResults(sorted(by: sortDescriptors), SectionRule(SendableSectionRule(block)))
+    }
+
+    /// The values in order, divided into sections by what a closure says of each that may be called in any isolation.
+    ///
+    /// - Precondition: The elements are values; for objects give sort descriptors.
+    public func sectioned<Key: _Persistable & Hashable>(
+        bySendable block: @escaping @Sendable (Element) -> Key,
+        ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        if Element._elementShape.target != nil { noSortDescriptor() }
+        return SectionedResults(sorted(ascending: ascending), SectionRule(SendableSectionRule(block)))
     }
 
     private func noSortDescriptor() -> Never {

@@ -26,8 +26,8 @@ extension RealmSectionedResult {
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
     ) -> NotificationToken {
         let observation = _observation(keyPaths: keyPaths, file: file, line: line)
-        let follow = observation.follow()
-        return observation.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
+        let follow = observation.sections.follow()
+        return observation.sections.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
             result,
             core in
             guard case .success(let pending) = result, let change = follow(pending, core) else { return }
@@ -49,27 +49,27 @@ extension RealmSectionedResult {
     ) async -> NotificationToken {
         guard !Task.isCancelled else { return NotificationToken() }
         let observation = _observation(keyPaths: keyPaths, file: file, line: line)
-        let follow = observation.follow()
-        return observation.source.observe(from: observation.core, on: RealmIsolation(actor)) {
+        let follow = observation.sections.follow()
+        return observation.sections.source.observe(from: observation.core, on: RealmIsolation(actor)) {
             [weak actor] result, core in
             guard let actor, case .success(let pending) = result, let change = follow(pending, core) else { return }
             actor.receive(change, with: block)
         }
     }
 
-    /// The changes of the sections, as an asynchronous sequence to be iterated where the sections belong.
+    /// The changes of the sections, as an asynchronous sequence.
     ///
     /// - Parameters:
     ///   - keyPaths: The properties whose writes are modifications; nil for all of them.
     ///   - file: Where the observer comes from, for the diagnostics.
     ///   - line: The line there.
-    /// - Returns: The changes, from `.initial` on.
+    /// - Returns: The changes, from `.initial` on; a sequence that may be sent anywhere, see ``SectionChanges``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,
         line: UInt = #line
     ) -> SectionChanges<Self> {
-        SectionChanges(observation: _observation(keyPaths: keyPaths, file: file, line: line))
+        SectionChanges(sections: _observation(keyPaths: keyPaths, file: file, line: line).sections)
     }
 }
 
@@ -118,31 +118,39 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
 
 /// The changes of sectioned results or of one section, as an asynchronous sequence.
 ///
-/// It works like ``CollectionChanges``, but stays in its isolation, because the closure that finds the sections' keys may
-/// belong there. When the file cannot be read any more, it ends.
-public struct SectionChanges<Collection: RealmSectionedResult>: AsyncSequence {
+/// It works like ``CollectionChanges``: it may be sent anywhere; iterated on an actor it tells the sections of that actor's own
+/// realm, and outside every actor frozen ones. When the file cannot be read any more, it ends.
+///
+/// The changes of sections made by a closure of ``RealmCollection/sectioned(by:sortDescriptors:)`` are to be iterated on the actor
+/// of the realm that the sections belong to: the closure may hold what belongs there. Elsewhere they end the process with a
+/// message. Those made by key paths, or by ``RealmCollection/sectioned(bySendable:sortDescriptors:)``, may be iterated anywhere.
+public struct SectionChanges<Collection: RealmSectionedResult>: ChangeSequence {
     /// One change.
     public typealias Element = SectionedResultsChange<Collection>
     /// There are no failures.
     public typealias Failure = Never
 
-    let observation: _SectionObservation<Collection>
+    let sections: ObservedSections<Collection>
 
     /// Registers an observer: what is committed from now on is not missed.
-    public func makeAsyncIterator() -> Iterator { Iterator(observation) }
+    public func makeAsyncIterator() -> Iterator { Iterator(sections) }
 
     /// Goes from change to change, and unregisters when it goes away.
     public struct Iterator: AsyncIteratorProtocol {
         private let iteration: ChangeIteration<CollectionSubject>
-        private let follow: (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> Element?
+        private let sections: ObservedSections<Collection>
+        private var follower: ObservedSections<Collection>.Follower?
 
-        init(_ observation: _SectionObservation<Collection>) {
-            iteration = observation.source.makeIteration()
-            follow = observation.follow()
+        init(_ sections: ObservedSections<Collection>) {
+            self.sections = sections
+            iteration = sections.source.makeIteration()
         }
 
         /// Waits for the next change, on the given actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            sections.checkIteration(on: actor)
+            let follow = follower ?? sections.follow()
+            follower = follow
             while case .change(let pending, let core) = await iteration.next(isolation: actor) {
                 if let change = follow(pending, core) { return change }
             }
@@ -156,7 +164,5 @@ public struct SectionChanges<Collection: RealmSectionedResult>: AsyncSequence {
     }
 }
 
-@available(*, unavailable, message: "Sections made by a closure belong to their isolation: iterate there.")
-extension SectionChanges: Sendable {}
-@available(*, unavailable, message: "An iterator belongs to one task.")
+@available(*, unavailable, message: "An iterator belongs to one task: send the sequence instead.")
 extension SectionChanges.Iterator: Sendable {}

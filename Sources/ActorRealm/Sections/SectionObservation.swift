@@ -4,10 +4,33 @@ import RealmStorage
 
 /// What the observers of sectioned results, or of one section, have in common.
 public struct _SectionObservation<Collection: RealmSectionedResult> {
-    let source: ObservationSource<CollectionSubject>
     let core: RealmCore
-    /// Makes what follows the sections for one observer; nil for a delivery that does not concern it.
-    let follow: () -> (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> SectionedResultsChange<Collection>?
+    let sections: ObservedSections<Collection>
+}
+
+/// Sections that are observed, on their way between isolations.
+///
+/// Unchecked because what finds the sections' keys is a closure that may be sent, or used in `home` only.
+struct ObservedSections<Collection: RealmSectionedResult>: @unchecked Sendable {
+    /// Follows the sections for one observer; gives nil for a delivery that does not concern it.
+    typealias Follower = (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> SectionedResultsChange<Collection>?
+
+    let source: ObservationSource<CollectionSubject>
+    /// Where the closure that finds the keys belongs; nil when that may be called anywhere.
+    let home: RealmIsolation?
+    /// Begins to follow the sections.
+    let follow: () -> Follower
+
+    /// Traps when changes are to be iterated where the closure does not belong.
+    func checkIteration(on actor: (any Actor)?) {
+        guard let home else { return }
+        if let actor, RealmIsolation(actor).isSame(as: home) { return }
+        misuse(
+            "The changes of sections made by a closure can be iterated only on the actor of their realm, because the closure "
+                + "belongs there: these belong to \(home), and were iterated on \(actor.map { "the actor \(type(of: $0))" } ?? "no actor"). "
+                + "Section by a key path, or with sectioned(bySendable:)."
+        )
+    }
 }
 
 extension SectionStore {
@@ -18,10 +41,12 @@ extension SectionStore {
     ) -> _SectionObservation<Collection> {
         let source = results.observationSource(keyPaths: keyPaths, origin: origin)
         let rule = rule
-        return _SectionObservation(source: source, core: results.backing.core) {
+        let core = results.backing.core
+        let sections = ObservedSections<Collection>(source: source, home: rule.sendable == nil ? core.isolation : nil) {
             let tracker = SectionTracker(source, rule, evaluatesAll: keyPaths != nil)
             return { pending, core in tracker.step(pending, in: core).flatMap(change) }
         }
+        return _SectionObservation(core: core, sections: sections)
     }
 }
 

@@ -1,20 +1,27 @@
 /// How the key of an element's section is found.
 struct SectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
-    /// The key path that gives it; nil for a closure.
-    let keyPath: SectionKeyPath?
+    /// The rule as it may be sent to other isolations; nil for a closure that belongs to this one.
+    let sendable: SendableSectionRule<Key, Element>?
     let key: (Element) -> Key
 
     init(_ keyPath: KeyPath<Element, Key>) {
-        self.keyPath = SectionKeyPath(keyPath: keyPath)
-        key = { $0[keyPath: keyPath] }
-        Self.check()
+        self.init(SendableSectionRule(keyPath))
     }
 
     init(_ key: @escaping (Element) -> Key) {
-        keyPath = nil
+        sendable = nil
         self.key = key
         Self.check()
     }
+
+    init(_ rule: SendableSectionRule<Key, Element>) {
+        sendable = rule
+        key = rule.key
+        Self.check()
+    }
+
+    /// The key path that gives the key; nil for a closure.
+    var keyPath: AnyKeyPath? { sendable?.keyPath?.keyPath }
 
     private static func check() {
         if Key._shape.target != nil {
@@ -23,9 +30,27 @@ struct SectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue> 
     }
 }
 
+/// How the key of an element's section is found in any isolation.
+struct SendableSectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue>: Sendable {
+    /// The key path that gives it; nil for a closure.
+    let keyPath: SectionKeyPath<Key, Element>?
+    let key: @Sendable (Element) -> Key
+
+    init(_ keyPath: KeyPath<Element, Key>) {
+        let sent = SectionKeyPath(keyPath: keyPath)
+        self.keyPath = sent
+        key = { $0[keyPath: sent.keyPath] }
+    }
+
+    init(_ key: @escaping @Sendable (Element) -> Key) {
+        keyPath = nil
+        self.key = key
+    }
+}
+
 /// A key path on its way between isolations; unchecked because key paths never change.
-struct SectionKeyPath: @unchecked Sendable {
-    let keyPath: AnyKeyPath
+struct SectionKeyPath<Key, Element>: @unchecked Sendable {
+    let keyPath: KeyPath<Element, Key>
 }
 
 /// The key of one section on its way between isolations; unchecked because keys are values.

@@ -89,27 +89,27 @@ extension SectionedResults: Sendable {}
 extension SectionStore {
     /// The sections, or one of them, as a description that does not belong to an isolation.
     func reference(section: Key?) -> _ConfinedReference {
-        guard let keyPath = rule.keyPath else {
+        guard let sendable = rule.sendable else {
             misuse(
                 "Sections made by a closure cannot be sent to another isolation, because the closure belongs to this one: "
-                    + "send the results and section them there, or section by a key path."
+                    + "send the results and section them there, or section by a key path or with sectioned(bySendable:)."
             )
         }
         return _ConfinedReference(
-            .sections(results.backing.descriptor, keyPath, section.map { SectionKeyValue(key: AnyHashable($0)) })
+            .sections(results.backing.descriptor, sendable, section.map { SectionKeyValue(key: AnyHashable($0)) })
         )
     }
 
     convenience init?(_ reference: _ConfinedReference, in realm: Realm) {
         guard case .sections(let descriptor, let rule, _) = reference.content,
-            let keyPath = rule.keyPath as? KeyPath<Element, Key>,
+            let sendable = rule as? SendableSectionRule<Key, Element>,
             let results = Results<Element>._resolve(_ConfinedReference(.collection(descriptor)), in: realm)
         else { return nil }
-        self.init(results, SectionRule(keyPath))
+        self.init(results, SectionRule(sendable))
     }
 
     func isSame(as other: SectionStore) -> Bool {
         self === other
-            || (results == other.results && rule.keyPath != nil && rule.keyPath?.keyPath == other.rule.keyPath?.keyPath)
+            || (results == other.results && rule.keyPath != nil && rule.keyPath == other.rule.keyPath)
     }
 }

@@ -5,12 +5,18 @@ package final class PinHolders: Sendable {
     /// Lists them.
     package typealias Listing = @Sendable () -> [(version: UInt64, origin: ReaderOrigin)]
 
-    private let listing = Mutex<Listing?>(nil)
+    /// A structure, because a lock (as anything generic) that holds a function itself wraps it once more each time that it lends
+    /// it out.
+    private struct Holder {
+        var listing: Listing?
+    }
+
+    private let holder = Mutex(Holder())
 
     /// Sets who lists them; it is called outside all locks of the file.
     package func attach(_ listing: @escaping Listing) {
-        self.listing.withLock { $0 = listing }
+        holder.withLock { $0.listing = listing }
     }
 
-    var all: [(version: UInt64, origin: ReaderOrigin)] { listing.withLock { $0 }?() ?? [] }
+    var all: [(version: UInt64, origin: ReaderOrigin)] { holder.withLock { $0.listing }?() ?? [] }
 }

@@ -1,4 +1,3 @@
-import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
@@ -147,6 +146,59 @@ struct ChangeFlowTests {
         #expect(flow.slide(from: 5, to: 7) == false)
     }
 
+    @Test("who is told at once knows everything, and what was under way for it is void")
+    func tellingAtOnce() {
+        var following = ChangeFlow(knowing: 3)
+        #expect(following.ask(newest: 3) == .wait)
+        #expect(following.follow(3) == true)
+        #expect(following.tell(upTo: 3) == false, "it knows that")
+        #expect(following.tell(upTo: 4) == true)
+        #expect(following.position == .standing(4))
+        #expect(following.work == .waiting(refused: nil), "who waits waits on")
+        #expect(following.fallBehind(at: 3) == false, "the hub does not look after it any more")
+
+        var computing = ChangeFlow(knowing: 3)
+        #expect(computing.ask(newest: 4) == .compute)
+        let first = computing.computation
+        #expect(computing.isComputing(first))
+        #expect(computing.tell(upTo: 4) == true)
+        #expect(!computing.isComputing(first))
+        computing.offer(4)
+        #expect(computing.fetch() == false)
+        #expect(computing.ask(newest: 4) == .wait)
+        #expect(computing.catchUp(to: 5) == true)
+        #expect(!computing.isComputing(first), "another computation")
+        #expect(computing.isComputing(computing.computation))
+
+        var offering = ChangeFlow(knowing: 3)
+        #expect(offering.ask(newest: 4) == .compute)
+        offering.offer(4)
+        #expect(offering.tell(upTo: 5) == true)
+        #expect(offering.fetch() == false, "it is told already")
+        #expect(offering.ask(newest: 5) == .wait)
+
+        var delivering = ChangeFlow(knowing: 3)
+        #expect(delivering.ask(newest: 4) == .compute)
+        delivering.offer(4)
+        #expect(delivering.fetch() == true)
+        #expect(delivering.tell(upTo: 5) == true)
+        delivering.accept()
+        #expect(delivering.position == .standing(5), "what was fetched is void")
+        #expect(delivering.retarget() == false)
+        delivering.refuse()
+        #expect(delivering.work == .waiting(refused: nil))
+
+        var refused = ChangeFlow(knowing: 3)
+        #expect(refused.ask(newest: 4) == .compute)
+        refused.offer(4)
+        #expect(refused.fetch() == true)
+        refused.refuse()
+        #expect(refused.tell(upTo: 4) == true)
+        #expect(refused.realmMoved() == false, "nothing is refused any more")
+        #expect(refused.end() == true)
+        #expect(refused.tell(upTo: 9) == false)
+    }
+
     @Test("nothing follows the end")
     func ending() {
         var flow = ChangeFlow()
@@ -158,174 +210,5 @@ struct ChangeFlowTests {
         #expect(flow.fetch() == false)
         #expect(flow.follow(1) == false)
         #expect(flow.letGo(newest: 1_000, limit: 1) == false)
-    }
-
-    /// An observer, its hub and a writer, of whom one does something at a time.
-    private struct World {
-        let limit: UInt64
-        var flow: ChangeFlow
-        var newest: UInt64 = 1
-        /// Where the hub stands.
-        var hub: UInt64 = 1
-        /// Where the pass under way leads, which has looked at the observer.
-        var passing: UInt64?
-        /// The version that the observer was told of last; nil for none, or none that it may build on.
-        var told: UInt64?
-        var offered: (from: UInt64?, to: UInt64)?
-        var isAsking = false
-        /// Which commits concern the observer.
-        var concerning: Set<UInt64> = []
-        var deliveries = 0
-        var beginnings = 0
-
-        init(limit: UInt64, tellsInitial: Bool) {
-            self.limit = limit
-            flow = tellsInitial ? ChangeFlow() : ChangeFlow(knowing: 1)
-            told = tellsInitial ? nil : 1
-        }
-
-        func concerns(_ versions: ClosedRange<UInt64>) -> Bool { versions.contains { concerning.contains($0) } }
-
-        mutating func commit(concerns: Bool) {
-            newest += 1
-            if concerns { concerning.insert(newest) }
-        }
-
-        mutating func finish(to target: UInt64) {
-            let from = told
-            if let from, from < target, !concerns(from + 1...target) {
-                flow.pass(target)
-                told = target
-            } else if let from, from >= target {
-                flow.pass(from)
-            } else {
-                flow.offer(target)
-                offered = (from, target)
-            }
-        }
-
-        mutating func process() {
-            beginPass()
-            endPass()
-        }
-
-        mutating func endPass() {
-            hub = passing ?? hub
-            passing = nil
-        }
-
-        mutating func beginPass() {
-            endPass()
-            let target = newest
-            passing = target
-            if flow.isFollowing {
-                if hub < target, concerns(hub + 1...target) {
-                    told = hub
-                    if flow.fallBehind(at: hub) {
-                        finish(to: target)
-                    } else if flow.letGo(newest: target, limit: limit) {
-                        told = nil
-                        offered = nil
-                    }
-                } else {
-                    let isKept = flow.keepFollowing(to: target)
-                    #expect(isKept)
-                    told = target
-                }
-            } else if flow.follow(target) {
-                told = target
-            } else if flow.letGo(newest: target, limit: limit) {
-                told = nil
-                offered = nil
-            } else if flow.catchUp(to: target) {
-                finish(to: target)
-            } else if let told, flow.work == .resting, told < target, !concerns(told + 1...target) {
-                let isMoved = flow.slide(from: told, to: target)
-                #expect(isMoved)
-                self.told = target
-            }
-        }
-    }
-
-    @Test("whatever happens in which order: no gap, no duplicate, nobody forgotten, and nothing old is held")
-    func anything() {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var generator = SplitMix64(seed: seed)
-        var deliveries = 0
-        var beginnings = 0
-        for round in 0..<2_000 {
-            let limit = UInt64.random(in: 3...12, using: &generator)
-            var world = World(limit: limit, tellsInitial: round % 2 == 0)
-            let comment: Comment = "seed \(seed), round \(round)"
-            for _ in 0..<60 {
-                switch Int.random(in: 0..<10, using: &generator) {
-                case 0, 1: world.commit(concerns: Bool.random(using: &generator))
-                case 2, 3: world.beginPass()
-                case 9: world.endPass()
-                case 4:
-                    if case .waiting(_?) = world.flow.work { #expect(world.flow.realmMoved() == true, comment) }
-                default:
-                    world.isAsking = true
-                    if world.hub < world.newest, world.flow.leaveHub(at: world.hub) {
-                        #expect(world.told == world.hub, comment)
-                        world.told = world.hub
-                    }
-                    switch world.flow.ask(newest: world.newest) {
-                    case .compute: world.finish(to: world.newest)
-                    case .wait: break
-                    case .end: Issue.record(comment)
-                    case .fetch:
-                        #expect(world.flow.fetch() == true, comment)
-                        guard let offered = world.offered else {
-                            Issue.record(comment)
-                            break
-                        }
-                        switch Int.random(in: 0..<6, using: &generator) {
-                        case 0: world.flow.refuse()
-                        case 1:
-                            world.flow.retarget()
-                            world.finish(to: world.newest)
-                        default:
-                            // What is told leads on from what was told.
-                            #expect(offered.from == world.told, comment)
-                            if offered.from == nil { world.beginnings += 1 }
-                            world.flow.accept()
-                            world.told = offered.to
-                            world.deliveries += 1
-                            world.isAsking = false
-                        }
-                    }
-                }
-                if case .standing(let version) = world.flow.position {
-                    #expect(version == world.told, comment)
-                }
-            }
-            // In the end whoever asks gets what there is, and who does not holds nothing old.
-            world.process()
-            if world.flow.work == .resting, case .standing(let version) = world.flow.position {
-                #expect(world.newest - version <= limit, comment)
-            }
-            _ = world.flow.realmMoved()
-            for _ in 0..<4 {
-                switch world.flow.ask(newest: world.newest) {
-                case .compute: world.finish(to: world.newest)
-                case .fetch:
-                    if world.flow.fetch(), let offered = world.offered {
-                        #expect(offered.from == world.told, comment)
-                        world.flow.accept()
-                        world.told = offered.to
-                    }
-                case .wait: world.process()
-                case .end: Issue.record(comment)
-                }
-            }
-            world.process()
-            #expect(world.told == world.newest, comment)
-            #expect(world.flow.work == .waiting(refused: nil), comment)
-            deliveries += world.deliveries
-            beginnings += world.beginnings
-        }
-        #expect(deliveries > 5_000)
-        #expect(beginnings > 1_000)
     }
 }

@@ -273,21 +273,43 @@ struct ObservingTests {
 
     @Test("observing traps inside a write transaction, on frozen and on unmanaged collections, and with a bad key path")
     func traps() async throws {
-        await #expect(processExitsWith: .failure) {
-            let worker = try await Worker(ObservedFile().configuration)
-            try await worker.with { _, realm in try realm.write { _ = realm.objects(Chore.self).observe { _ in } } }
+        func check(_ result: ExitTest.Result?, _ message: String) {
+            let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(text.contains(message))
         }
-        await #expect(processExitsWith: .failure) {
-            let worker = try await Worker(ObservedFile().configuration)
-            await worker.with { _, realm in _ = realm.objects(Chore.self).freeze().observe { _ in } }
-        }
-        await #expect(processExitsWith: .failure) {
-            _ = Chore().tags.observe { _ in }
-        }
-        await #expect(processExitsWith: .failure) {
-            let worker = try await Worker(ObservedFile().configuration)
-            await worker.with { _, realm in _ = realm.objects(Chore.self).observe(keyPaths: ["none"]) { _ in } }
-        }
+        check(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let file = ObservedFile()
+                let worker = try await Worker(file.configuration)
+                try await worker.with { _, realm in try realm.write { _ = realm.objects(Chore.self).observe { _ in } } }
+                withExtendedLifetime(file) {}
+            },
+            "Observing cannot begin inside a write transaction"
+        )
+        check(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let file = ObservedFile()
+                let worker = try await Worker(file.configuration)
+                await worker.with { _, realm in _ = realm.objects(Chore.self).freeze().observe { _ in } }
+                withExtendedLifetime(file) {}
+            },
+            "Frozen Realms do not change"
+        )
+        check(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Chore().tags.observe { _ in }
+            },
+            "only supported on managed collections"
+        )
+        check(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let file = ObservedFile()
+                let worker = try await Worker(file.configuration)
+                await worker.with { _, realm in _ = realm.objects(Chore.self).observe(keyPaths: ["none"]) { _ in } }
+                withExtendedLifetime(file) {}
+            },
+            "none"
+        )
     }
 
     /// Keeps the token of its own observer, which therefore ends with it.

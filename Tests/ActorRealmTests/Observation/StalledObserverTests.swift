@@ -1,6 +1,7 @@
 import ActorRealm
 import Dispatch
 import Foundation
+import RealmTestSupport
 import Testing
 
 @Suite("Observers that do not come back for their changes", .timeLimit(.minutes(30)))
@@ -162,6 +163,93 @@ struct StalledObserverTests {
         gate.signal()
         #expect(await journal.wait(for: 2) == [.initial(["one"]), .initial([last])])
         token.invalidate()
+    }
+
+    @Test("limited results begin anew then, and what is told from there on leads on exactly")
+    func limited() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SplitMix64(seed: seed)
+        let worker = try await Worker(configuration(lag: 10))
+        try await worker.with { _, realm in
+            try realm.write {
+                for id in 1...40 {
+                    realm.create(Chore.self, value: ["id": id, "name": "\(id)", "priority": id == 1 ? -1 : id])
+                }
+            }
+        }
+        let changes = await worker.with { _, realm in
+            realm.objects(Chore.self).sorted(byKeyPath: "priority").limit(6, offset: 0).changes()
+        }
+        var iterator = changes.makeAsyncIterator()
+        guard case .initial(var names)? = await iterator.next()?.told else {
+            Issue.record("no initial results")
+            return
+        }
+        var updates = 0
+        for round in 0..<12 {
+            let comment: Comment = "seed \(seed), round \(round)"
+            // Past the limit, with another order each time. The first chore is always among those that are shown.
+            try await shuffle(worker, &generator)
+            let last = try await renameUntilLetGo(worker, 1)
+            try await shuffle(worker, &generator)
+            guard case .initial(let begun)? = await iterator.next()?.told else {
+                Issue.record("no reset")
+                return
+            }
+            #expect(begun == (await shown(worker)), comment)
+            #expect(begun.first == last, comment)
+            #expect(begun.count == 6, comment)
+            names = begun
+            for _ in 0..<8 {
+                try await shuffle(worker, &generator)
+                try await worker.rename(1, "round \(updates)")
+                guard
+                    case .update(let now, let deletions, let insertions, let modifications)? = await iterator.next()?
+                        .told
+                else {
+                    Issue.record("no update")
+                    return
+                }
+                #expect(now == (await shown(worker)), comment)
+                var applied: [String?] = names
+                for index in modifications { applied[index] = nil }
+                for index in deletions.reversed() { applied.remove(at: index) }
+                for index in insertions { applied.insert(now[index], at: index) }
+                #expect(applied.count == now.count, comment)
+                #expect(zip(applied, now).allSatisfy { $0 == nil || $0 == $1 }, comment)
+                names = now
+                updates += 1
+            }
+        }
+    }
+
+    /// Gives some chores another place, and adds and deletes one, in several commits.
+    private func shuffle(_ worker: Worker, _ generator: inout SplitMix64) async throws {
+        for _ in 0..<3 {
+            let changes = (0..<3)
+                .map { _ in (Int.random(in: 2...40, using: &generator), Int.random(in: 0..<50, using: &generator)) }
+            let deleted = Int.random(in: 2...40, using: &generator)
+            try await worker.with { _, realm in
+                try realm.write {
+                    if let chore = realm.object(ofType: Chore.self, forPrimaryKey: deleted) { realm.delete(chore) }
+                    for (id, priority) in changes {
+                        realm.create(
+                            Chore.self,
+                            value: ["id": id, "name": "\(id)", "priority": priority],
+                            update: .all
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    private func shown(_ worker: Worker) async -> [String] {
+        await worker.with { _, realm in
+            let chores = Array(realm.objects(Chore.self)).enumerated()
+                .sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }
+            return chores.prefix(6).map(\.element.name)
+        }
     }
 
     @Test("an observed object tells all its properties then, or that it is gone")

@@ -73,6 +73,19 @@ struct CallDepthTests {
         try depths.check("pass")
     }
 
+    @Test("after listings of the versions in use")
+    func listings() async throws {
+        let depths = Depths()
+        try withNewRealm(file.fast) { realm in
+            realm.core.coordinator.file.pinHolders.attach {
+                depths.note("listing")
+                return []
+            }
+            for _ in 0..<4_000 { _ = realm.activeVersions }
+        }
+        try depths.check("listing")
+    }
+
     @Test("in write blocks, completions and observers, on an actor and on a queue")
     func blocks() async throws {
         let depths = Depths()

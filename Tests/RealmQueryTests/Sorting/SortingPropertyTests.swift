@@ -23,51 +23,8 @@ struct SortingPropertyTests {
         return world.rows[className]![key]!.values[names.last!]!
     }
 
-    /// Where values of one kind stand among those of others.
-    private static func rank(_ value: StoredValue) -> Int {
-        switch value {
-        case .null: 0
-        case .bool: 1
-        case .int, .float, .double, .decimal: 2
-        case .string: 3
-        case .data: 4
-        case .date: 5
-        case .objectId: 6
-        case .uuid: 7
-        case .link, .anyLink: 8
-        case .list: 9
-        case .dictionary: 10
-        }
-    }
-
-    /// Null first, then NaN, then by value; bytes bytewise; kinds by their rank, lists and dictionaries by their encoding.
-    static func order(_ left: StoredValue, _ right: StoredValue) -> Int {
-        func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a > b ? 1 : 0 }
-        func bytes(_ a: [UInt8], _ b: [UInt8]) -> Int {
-            a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
-        }
-        switch (left, right) {
-        case (.null, .null): return 0
-        case (.null, _): return -1
-        case (_, .null): return 1
-        case (.int(let a), .int(let b)): return sign(a, b)
-        case (.bool(let a), .bool(let b)): return sign(a ? 1 : 0, b ? 1 : 0)
-        case (.objectId(let a), .objectId(let b)): return sign(a, b)
-        case (.uuid(let a), .uuid(let b)): return sign(a, b)
-        case (.string(let a), .string(let b)): return bytes(Array(a.utf8), Array(b.utf8))
-        case (.data(let a), .data(let b)): return bytes(a, b)
-        case (.link(let a), .link(let b)): return sign(a, b)
-        case (.anyLink(let table, let a), .anyLink(let other, let b)):
-            return table == other ? sign(a, b) : sign(table, other)
-        case (.list, .list), (.dictionary, .dictionary): return bytes(left.sortKey, right.sortKey)
-        case _ where rank(left) != rank(right): return sign(rank(left), rank(right))
-        default:
-            let a = PlainEvaluator.double(left)!
-            let b = PlainEvaluator.double(right)!
-            if a.isNaN || b.isNaN { return a.isNaN ? (b.isNaN ? 0 : -1) : 1 }
-            return sign(a, b)
-        }
-    }
+    /// The order that `Docs/Queries.md` promises; negative when the left value comes first.
+    static func order(_ left: StoredValue, _ right: StoredValue) -> Int { DocumentedOrder.compare(left, right) }
 
     private func check(_ world: QueryWorld, rounds: Int, seed: UInt64) throws {
         let table = try world.table("Item")

@@ -1,0 +1,132 @@
+import ActorRealm
+import Testing
+
+/// Observers of what ends, or has ended before they begin.
+@Suite("Observing what is gone", .timeLimit(.minutes(30)))
+struct ObservedEndsTests {
+    private let file = DockFile()
+
+    @Test("the changes of an object that is gone when the iteration begins end at once")
+    func objectGoneBefore() async throws {
+        let worker = try await file.worker()
+        let told = try await worker.with { _, realm in
+            let boat = realm.object(ofType: Boat.self, forPrimaryKey: 1)!
+            let changes = boat.changes()
+            let named = boat.changes(keyPaths: ["home.name"])
+            let place = DockFile.dock(realm).place!.changes()
+            try await realm.asyncWrite {
+                realm.delete(boat)
+                DockFile.dock(realm).place = nil
+            }
+            var told: [String] = []
+            for await change in changes { told.append(DockFile.text(change)) }
+            for await change in named { told.append(DockFile.text(change)) }
+            for await change in place { told.append(DockFile.text(change)) }
+            return told
+        }
+        #expect(told == [])
+    }
+
+    @Test("the changes of a list or a map whose owner is gone when the iteration begins end at once")
+    func listGoneBefore() async throws {
+        let worker = try await file.worker()
+        let count = try await worker.with { _, realm in
+            let dock = DockFile.dock(realm)
+            let boats = dock.boats.changes()
+            let filtered = dock.boats.where { $0.tons > 10 }.changes()
+            let berths = dock.berths.changes()
+            let marks = dock.marks.changes()
+            let links = realm.object(ofType: Boat.self, forPrimaryKey: 1)!.docks.changes()
+            try await realm.asyncWrite {
+                realm.delete(dock)
+                realm.delete(realm.objects(Boat.self))
+            }
+            var count = 0
+            for await change in boats { count += change.collection?.count ?? 100 }
+            for await change in filtered { count += change.collection?.count ?? 100 }
+            for await change in berths { count += change.collection?.count ?? 100 }
+            for await change in marks { count += change.collection?.count ?? 100 }
+            for await change in links { count += change.collection?.count ?? 100 }
+            return count
+        }
+        #expect(count == 0)
+    }
+
+    @Test("deleteAll ends what belongs to an object, and empties what belongs to a class")
+    func deleteAll() async throws {
+        let worker = try await file.worker()
+        let journal = Journal<String>()
+        let begun = Journal<Void>()
+        let tokens = await worker.with { _, realm in
+            let dock = DockFile.dock(realm)
+            return [
+                dock.observe { journal.add("dock \(DockFile.text($0))") },
+                dock.place!.observe { journal.add("place \(DockFile.text($0))") },
+                dock.boats.observe {
+                    if case .update(let boats, let deletions, _, _) = $0 {
+                        journal.add("boats \(boats.count) \(deletions) \(boats.isInvalidated)")
+                    } else {
+                        begun.add(())
+                    }
+                },
+                dock.berths.observe {
+                    if case .update(let berths, let deletions, _, _) = $0 {
+                        journal.add("berths \(berths.count) \(deletions)")
+                    } else {
+                        begun.add(())
+                    }
+                },
+                dock.marks.observe {
+                    if case .update(let marks, let deletions, _, _) = $0 {
+                        journal.add("marks \(marks.count) \(deletions)")
+                    } else {
+                        begun.add(())
+                    }
+                },
+                realm.objects(Boat.self).sorted(byKeyPath: "tons", ascending: false).limit(2)
+                    .observe {
+                        if case .update(_, let deletions, _, _) = $0 {
+                            journal.add("limit \(deletions)")
+                        } else {
+                            begun.add(())
+                        }
+                    },
+            ]
+        }
+        _ = await begun.wait(for: 4)
+        try await worker.deleteAll()
+        let told = await journal.wait(for: 6)
+        #expect(
+            told.sorted() == [
+                "berths 0 [\"a\"]", "boats 0 [0, 1, 2] true", "dock deleted", "limit [0, 1]", "marks 0 []",
+                "place deleted",
+            ]
+        )
+        try await worker.with { _, realm in
+            try await realm.asyncWrite { _ = realm.create(Dock.self, value: ["id": 1]) }
+        }
+        #expect(await journal.settled().count == 6)
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test("closing the realm ends a loop whose body waits")
+    func closing() async throws {
+        let worker = try await file.worker()
+        let gate = Journal<Int>()
+        let changes = await worker.with { _, realm in realm.objects(Boat.self).changes() }
+        let journal = Journal<Int>()
+        let loop = Task {
+            await worker.with { _, _ in
+                for await change in changes {
+                    journal.add(change.collection?.count ?? -1)
+                    _ = await gate.wait(for: 1)
+                }
+            }
+        }
+        _ = await journal.wait(for: 1)
+        await worker.close()
+        gate.add(1)
+        await loop.value
+        #expect(journal.entries == [3])
+    }
+}

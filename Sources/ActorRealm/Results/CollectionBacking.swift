@@ -26,10 +26,8 @@ public final class _CollectionBacking {
     /// a delivery each time that one was asked which the observer's keys do not answer.
     @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
     @exclusivity(unchecked) private var cache = Cache()
-    /// What was known at an earlier version, until something is read at this one.
-    @exclusivity(unchecked) var earlier: EarlierKeys?
-    /// How what was known is taken to a later version, once that was asked for.
-    @exclusivity(unchecked) var advancing: ResultAdvance?
+    /// What was known at an earlier version; nil until there was one.
+    @exclusivity(unchecked) private(set) var kept: KeptKeys?
     /// A cursor over links that has come to its end: the next iteration uses it again.
     @exclusivity(unchecked) private var spareCursor: Unmanaged<_CollectionCursor>?
     /// Guards the cache of a frozen collection, which several threads may read.
@@ -76,16 +74,11 @@ public final class _CollectionBacking {
     struct Cache {
         var generation: UInt64 = 0
         var writeCount: UInt64 = 0
-        /// The durable version; nil in a transaction, and where it is of no use.
-        var version: UInt64?
-        var schemaStamp: UInt64 = 0
+        /// The durable version; 0 in a transaction, and where it is of no use.
+        var version: UInt64 = 0
         var keys: [Int64]?
         /// Keys that an observer knows, or that were known before: their places are found without listing them.
-        var known: ResultKeys?
-        var order: ObservedOrder? {
-            get { known?.order }
-            set { known = newValue.map { ResultKeys($0) } }
-        }
+        var order: ObservedOrder?
         var values: [StoredValue]?
         var count: Int?
     }
@@ -290,13 +283,13 @@ public final class _CollectionBacking {
         let before = cache
         cache = Cache(generation: generation, writeCount: writeCount)
         guard canAdvance else { return }
-        if let version = before.version, let keys = before.known ?? before.keys.map({ ResultKeys(.list($0)) }) {
-            earlier = EarlierKeys(keys: keys, version: version, schemaStamp: before.schemaStamp)
+        if before.version > 0, let order = before.order ?? before.keys.map({ .list($0) }) {
+            let kept = self.kept ?? KeptKeys()
+            kept.keep(order, at: before.version)
+            self.kept = kept
         }
-        if !core.model.isInTransaction, core.lifecycle == .open {
-            cache.version = core.model.snapshot.version
-            cache.schemaStamp = core.model.schema.stamp
-        }
+        kept?.current = nil
+        if !core.model.isInTransaction, core.lifecycle == .open { cache.version = core.model.snapshot.version }
     }
 
     /// Takes a result out of the lock; unchecked because results are values, or frozen.

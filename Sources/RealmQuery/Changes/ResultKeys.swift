@@ -85,7 +85,7 @@ package final class ResultAdvance {
 
     /// How many rows may have been touched for that to be looked at.
     package func touchedLimit(_ count: Int, of table: TableView) -> Int {
-        economy == .always ? .max : evaluationCost(count, table) / Cost.testedRow
+        economy == .always ? .max : evaluationCost(count, table) / touchedRowCost(count)
     }
 
     /// The keys after a step, of which the old view is not looked at; nil where the query is to be evaluated as a whole.
@@ -184,29 +184,39 @@ extension ResultAdvance {
         static let scannedRow = 1
         /// To find a row through an index.
         static let foundRow = 20
-        /// To put a row where it belongs among others.
-        static let sortedRow = 60
-        /// To test a row by its key and to find its place.
+        /// To compare two rows while many are sorted.
+        static let sortedComparison = 3
+        /// To test a row by its key, and to find that among others.
         static let testedRow = 800
+        /// To compare two rows by their keys.
+        static let comparison = 700
         /// To read a byte of the log.
         static let logByte = 8
         /// To read what changed at least.
-        static let reading = 20_000
+        static let reading = 30_000
     }
 
     /// What it takes to evaluate the query that has so many results.
     private func evaluationCost(_ count: Int, _ table: TableView) -> Int {
         var cost = usesIndex ? count * Cost.foundRow : table.count * Cost.scannedRow
         switch collection.strategy {
-        case .sorted, .sequence: cost += count * Cost.sortedRow
+        case .sorted, .sequence: cost += count * Cost.sortedComparison * logarithm(count)
         case .wholeTable, .filtered, .window: break
         }
         return cost
     }
 
+    /// What it takes to put a row that was touched where it belongs among so many.
+    private func touchedRowCost(_ count: Int) -> Int {
+        guard case .sorted = collection.strategy else { return Cost.testedRow }
+        return Cost.testedRow + Cost.comparison * logarithm(count)
+    }
+
+    private func logarithm(_ count: Int) -> Int { Int.bitWidth - count.leadingZeroBitCount }
+
     private func isCheaper(_ touchedCount: Int, _ count: Int, _ table: TableView) -> Bool {
         if economy == .always { return true }
-        var cost = touchedCount * Cost.testedRow
+        var cost = touchedCount * touchedRowCost(count)
         // Rows whose values are gone are looked for.
         if case .sorted = collection.strategy { cost += count }
         return cost < evaluationCost(count, table)

@@ -176,7 +176,7 @@ struct AdvancedResultsTests {
                     default: break
                     }
                     reads += 1
-                    if reader.results._backing!.withCache({ $0.known != nil }) {
+                    if reader.results._backing!.withCache({ $0.order != nil }) {
                         advanced += 1
                         if realm.isInWriteTransaction { advancedInWrites += 1 }
                     }
@@ -252,7 +252,7 @@ struct AdvancedResultsTests {
         let realm = try Realm(configuration: configuration())
         try realm.write { for id in 0..<3_000 { realm.create(Good.self, value: ["id": id, "kind": id % 7]) } }
         let results = realm.objects(Good.self).where { $0.kind < 3 }.sorted(byKeyPath: "price")
-        let isAdvanced = { results._backing!.withCache { $0.known != nil } }
+        let isAdvanced = { results._backing!.withCache { $0.order != nil } }
         #expect(results[0].id == 0)
         try realm.write { realm.object(ofType: Good.self, forPrimaryKey: 0)!.price = 5 }
         #expect(results[0].id == 1)

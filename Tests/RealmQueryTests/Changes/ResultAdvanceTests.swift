@@ -93,9 +93,14 @@ import Testing
         var held: [Snapshot] = []
         var answers = 0
         for round in 0..<600 {
+            // The first one stays, and the log with it.
             if round % 61 == 5 { held.append(try file.beginRead()) }
-            if held.count > 3 { held.remove(at: Int.random(in: 0..<held.count, using: &random)) }
+            if held.count > 3 { held.remove(at: Int.random(in: 1..<held.count, using: &random)) }
             let transaction = try file.beginWrite()
+            // So much that checkpoints join what is old.
+            for _ in 0..<80 {
+                transaction.changes.recordModify(table: 2, key: .random(in: 0..<5_000, using: &random), column: 0)
+            }
             for _ in 0..<Int.random(in: 1...30, using: &random) {
                 transaction.changes.recordInsert(table: 1, key: nextKey)
                 keys.insert(nextKey)

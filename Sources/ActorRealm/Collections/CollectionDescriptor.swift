@@ -34,6 +34,27 @@ struct CollectionDescriptor: Sendable, Equatable {
     var predicate: Predicate?
     var steps: [Step] = []
 
+    /// A collection of objects of a class as the query layer describes it.
+    func observedQuery(of className: String) -> ObservedQuery {
+        let source: ObservedQuery.Source =
+            switch self.source {
+            case .table, .nested: .table
+            case .list(let ownerClass, let ownerKey, let property):
+                .list(ownerClass: ownerClass, ownerKey: ownerKey, property: property)
+            case .backlinks(let targetClass, let targetKey, let property):
+                .backlinks(targetClass: targetClass, targetKey: targetKey, property: property)
+            }
+        let steps = steps.map { step -> ObservedQuery.Step in
+            switch step {
+            case .sort(let descriptors): .sort(SortOrder(descriptors.map { ($0.keyPath, $0.ascending) }))
+            case .distinct(let keyPaths): .distinct(keyPaths.map { PropertyPath($0) })
+            case .limit(let count, let offset): .limit(count, offset: offset)
+            case .filter(let predicate): .filter(predicate)
+            }
+        }
+        return ObservedQuery(className: className, source: source, predicate: predicate, steps: steps)
+    }
+
     /// Whether a step limits the number of elements.
     var isLimited: Bool { steps.contains { if case .limit = $0 { true } else { false } } }
 

@@ -11,6 +11,9 @@ extension _CustomPersistable {
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> Self { converted(PersistedType._customDefault()) }
 
+    /// Whether the default is another value each time.
+    public static var _isDefaultGenerated: Bool { PersistedType._isCustomDefaultGenerated }
+
     private static func converted(_ persisted: PersistedType) -> Self {
         guard let value = _fromPersisted(persisted) else {
             misuse(
@@ -82,7 +85,7 @@ extension _CustomPersistable {
 
 extension Persisted where Value: _CustomPersistable, Value.PersistedType: _PrimaryKey {
     /// Declares the primary key, which starts at its type's default.
-    public init(primaryKey: Bool) { self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: nil) }
+    public init(primaryKey: Bool) { self.init(declared: primaryKey ? PersistedKey.primaryKey : 0) }
 
     /// Declares the primary key with a default value.
     public init(wrappedValue: @autoclosure () -> Value, primaryKey: Bool) {
@@ -92,7 +95,7 @@ extension Persisted where Value: _CustomPersistable, Value.PersistedType: _Prima
 
 extension Persisted where Value: _CustomPersistable, Value.PersistedType: _Indexable {
     /// Declares a property with an index.
-    public init(indexed: Bool) { self.init(key: indexed ? PersistedKey.indexed : 0, value: nil) }
+    public init(indexed: Bool) { self.init(declared: indexed ? PersistedKey.indexed : 0) }
 
     /// Declares a property with an index and a default value.
     public init(wrappedValue: @autoclosure () -> Value, indexed: Bool) {
@@ -107,7 +110,7 @@ where
     Value.Wrapped.PersistedType: _PrimaryKey
 {
     /// Declares the primary key, which starts as nil.
-    public init(primaryKey: Bool) { self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: nil) }
+    public init(primaryKey: Bool) { self.init(declared: primaryKey ? PersistedKey.primaryKey : 0) }
 }
 
 extension Persisted
@@ -117,5 +120,5 @@ where
     Value.Wrapped.PersistedType: _Indexable
 {
     /// Declares a property with an index, which starts as nil.
-    public init(indexed: Bool) { self.init(key: indexed ? PersistedKey.indexed : 0, value: nil) }
+    public init(indexed: Bool) { self.init(declared: indexed ? PersistedKey.indexed : 0) }
 }

@@ -6,6 +6,8 @@ public protocol _CustomPersistedType: _PersistableInsideOptional, RealmCollectio
     static var _customShape: _PropertyShape { get }
     /// What is stored before a value was set.
     static func _customDefault() -> Self
+    /// Whether that is another value each time.
+    static var _isCustomDefaultGenerated: Bool { get }
     /// The stored form of a value; nil for embedded objects, which have none without a row.
     static func _customStored(_ value: Self) -> _Stored?
     /// Converts from the stored form; nil when it is null or of another type.
@@ -28,6 +30,8 @@ extension _Scalar {
     public static var _customShape: _PropertyShape { _shape }
     /// What is stored before a value was set.
     public static func _customDefault() -> Self { _defaultValue() }
+    /// Whether that is another value each time.
+    public static var _isCustomDefaultGenerated: Bool { _isDefaultGenerated }
     /// The stored form of a value.
     public static func _customStored(_ value: Self) -> _Stored? { _stored(value) }
     /// Converts from the stored form; nil when it is null or of another type.
@@ -41,6 +45,8 @@ extension _CustomPersistedType where Self: EmbeddedObject {
     public static var _customShape: _PropertyShape { _shapeInsideOptional }
     /// What is stored before a value was set.
     public static func _customDefault() -> Self { Self() }
+    /// Whether that is another value each time: an object is made when it is asked for.
+    public static var _isCustomDefaultGenerated: Bool { false }
     /// The stored form of a value; nil, because an object has none without a row.
     public static func _customStored(_ value: Self) -> _Stored? { nil }
     /// Converts from the stored form; nil, because an object has none without a row.

@@ -79,8 +79,9 @@ extension ModelProperty {
 }
 
 extension _Persistable {
-    /// Whether a wrapper holds a value.
+    /// Whether a wrapper holds a value that was declared, or assigned in an initializer.
     fileprivate static func hasValue(at wrapper: UnsafeMutableRawPointer) -> Bool {
-        wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee.value != nil
+        let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee
+        return wrapper.value != nil && !(_isDefaultGenerated && wrapper.address == PersistedKey.generated)
     }
 }

@@ -48,6 +48,9 @@ extension Date: _Scalar, _Indexable, _QueryNumeric, MinMaxType {
     public static var _shape: _PropertyShape { _PropertyShape(.date) }
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> Date { Date() }
+    /// Whether the default is another value each time: it is.
+    @inlinable @inline(__always)
+    public static var _isDefaultGenerated: Bool { true }
     /// Reads the property of a managed object.
     @inlinable
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Date {
@@ -78,6 +81,9 @@ extension UUID: _Scalar, _Indexable, _PrimaryKey {
     public static var _shape: _PropertyShape { _PropertyShape(.uuid) }
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> UUID { UUID() }
+    /// Whether the default is another value each time: it is.
+    @inlinable @inline(__always)
+    public static var _isDefaultGenerated: Bool { true }
     /// Reads an optional property of a managed object.
     public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> UUID? { object.readUUID(key) }
     /// Writes a value into a row.
@@ -100,6 +106,9 @@ extension ObjectId: _Scalar, _Indexable, _PrimaryKey {
     public static var _shape: _PropertyShape { _PropertyShape(.objectId) }
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> ObjectId { ObjectId.generate() }
+    /// Whether the default is another value each time: it is.
+    @inlinable @inline(__always)
+    public static var _isDefaultGenerated: Bool { true }
     /// Reads an optional property of a managed object.
     public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> ObjectId? { object.readObjectId(key) }
     /// Writes a value into a row.

@@ -34,6 +34,8 @@ public protocol _Persistable: SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// The value that a property without a default of its own starts with.
     static func _defaultValue() -> Self
+    /// Whether that is another value each time: an identifier, or the time.
+    static var _isDefaultGenerated: Bool { get }
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self
     static var _isCollection: Bool { get }
@@ -71,6 +73,10 @@ extension _Persistable {
     /// Whether the property keeps a collection object.
     @inlinable @inline(__always)
     public static var _isCollection: Bool { false }
+
+    /// Whether the default is another value each time.
+    @inlinable @inline(__always)
+    public static var _isDefaultGenerated: Bool { false }
 
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
@@ -154,6 +160,7 @@ extension _Persistable {
             _set(object, key, typed)
         } else {
             pointer.pointee.value = typed
+            if _isDefaultGenerated { pointer.pointee.address = 0 }
         }
         return true
     }

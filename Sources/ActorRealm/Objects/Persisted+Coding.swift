@@ -8,9 +8,7 @@ extension Persisted: Decodable where Value: Decodable {
 extension Persisted: Encodable where Value: Encodable {
     /// Encodes the value of a property, of a managed object too.
     ///
-    /// A wrapper of a managed object knows that object when the class is `Encodable`. That of an unmanaged one does not: a
-    /// generated default (an identifier, a date) that nobody has read is generated for the encoder alone. Read it, or add
-    /// the object, before encoding.
+    /// A wrapper of a managed object knows that object when the class is `Encodable`.
     public func encode(to encoder: any Encoder) throws {
         guard Int32(bitPattern: key) > 0 else {
             return try (value ?? Value._defaultValue()).encode(to: encoder)

@@ -17,7 +17,7 @@ public struct Persisted<Value: _Persistable> {
     /// Positive: managed, with the ordinal + 1 in the low bits and a part of the owner's address above them; 0 or
     /// negative: unmanaged, with the declaration's flags.
     @usableFromInline var word: UInt32
-    /// The rest of the owner's address; see `owner`.
+    /// The rest of the owner's address, see `owner`; of an unmanaged wrapper, whether its value is a generated default.
     @usableFromInline var address: UInt32
     /// The unmanaged value, or the collection object of a managed one.
     @usableFromInline var value: Value?
@@ -40,8 +40,15 @@ public struct Persisted<Value: _Persistable> {
 
     /// Declares a property that starts at its type's default.
     @inlinable @inline(__always)
-    public init() {
-        self.init(key: 0, value: nil)
+    public init() { self.init(declared: 0) }
+
+    /// Declares a property without a default value of its own.
+    ///
+    /// A default that is another one each time it is asked for is made at once, so that all who read it get the same.
+    @inlinable @inline(__always)
+    init(declared key: UInt32) {
+        self.init(key: key, value: Value._isDefaultGenerated ? Value._defaultValue() : nil)
+        if Value._isDefaultGenerated { address = PersistedKey.generated }
     }
 
     /// Declares a property with a default value.
@@ -102,6 +109,7 @@ public struct Persisted<Value: _Persistable> {
                 Value._set(object, key, newValue)
             } else {
                 object[keyPath: storageKeyPath].value = newValue
+                if Value._isDefaultGenerated { object[keyPath: storageKeyPath].address = 0 }
             }
         }
     }
@@ -122,6 +130,8 @@ enum PersistedKey {
     @usableFromInline static var deny: UInt32 { 0x8000_0010 }
     /// The wrapper belongs to a recording instance; the low bits hold the ordinal + 1.
     @usableFromInline static var recording: UInt32 { 0xC000_0000 }
+    /// In the other word of an unmanaged wrapper: nobody declared or assigned its value.
+    @usableFromInline static var generated: UInt32 { 1 }
     /// The bits of a managed wrapper's key that hold the ordinal + 1.
     @usableFromInline static var ordinalMask: UInt32 { 0xFFFF }
 }
@@ -129,7 +139,7 @@ enum PersistedKey {
 extension Persisted where Value: _PrimaryKey {
     /// Declares the primary key, which starts at its type's default.
     @inlinable @inline(__always)
-    public init(primaryKey: Bool) { self.init(key: primaryKey ? PersistedKey.primaryKey : 0, value: nil) }
+    public init(primaryKey: Bool) { self.init(declared: primaryKey ? PersistedKey.primaryKey : 0) }
 
     /// Declares the primary key with a default value.
     @inlinable @inline(__always)
@@ -141,7 +151,7 @@ extension Persisted where Value: _PrimaryKey {
 extension Persisted where Value: _Indexable {
     /// Declares a property with an index.
     @inlinable @inline(__always)
-    public init(indexed: Bool) { self.init(key: indexed ? PersistedKey.indexed : 0, value: nil) }
+    public init(indexed: Bool) { self.init(declared: indexed ? PersistedKey.indexed : 0) }
 
     /// Declares a property with an index and a default value.
     @inlinable @inline(__always)
@@ -157,12 +167,12 @@ extension Persisted where Value: _Indexable {
     /// is assigned to an object that is there already is checked when the transaction commits, which throws then, so that
     /// two objects can exchange their values.
     @inlinable @inline(__always)
-    public init(unique: Bool) { self.init(key: unique ? PersistedKey.unique : 0, value: nil) }
+    public init(unique: Bool) { self.init(declared: unique ? PersistedKey.unique : 0) }
 
     /// Declares a property with an index, of which no two objects may have the same value where it is unique.
     @inlinable @inline(__always)
     public init(indexed: Bool, unique: Bool) {
-        self.init(key: unique ? PersistedKey.unique : indexed ? PersistedKey.indexed : 0, value: nil)
+        self.init(declared: unique ? PersistedKey.unique : indexed ? PersistedKey.indexed : 0)
     }
 
     /// Declares a property with a default value, of which no two objects may have the same value.
@@ -183,9 +193,9 @@ extension Persisted where Value: _HasDeleteRule {
     /// Declares links and what becomes of the linked objects when the object that has the property is deleted.
     public init(onDelete rule: DeleteRule) {
         switch rule {
-        case .nullify: self.init(key: 0, value: nil)
-        case .cascade: self.init(key: PersistedKey.cascade, value: nil)
-        case .deny: self.init(key: PersistedKey.deny, value: nil)
+        case .nullify: self.init(declared: 0)
+        case .cascade: self.init(declared: PersistedKey.cascade)
+        case .deny: self.init(declared: PersistedKey.deny)
         }
     }
 }

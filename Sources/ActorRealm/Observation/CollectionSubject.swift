@@ -74,7 +74,7 @@ struct CollectionSubject: ChangeSubject {
                 )
             )
         }
-        return .keys(try ObservedKeys(query(className), keyPaths: keyPaths, in: view.model))
+        return .keys(try ObservedKeys(descriptor.observedQuery(of: className), keyPaths: keyPaths, in: view.model))
     }
 
     func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, CollectionDelta?) {
@@ -124,26 +124,6 @@ struct CollectionSubject: ChangeSubject {
         case .keys(let keys): step.isSmall && keys.isQuick
         case .values: false
         }
-    }
-
-    private func query(_ className: String) -> ObservedQuery {
-        let source: ObservedQuery.Source =
-            switch descriptor.source {
-            case .table, .nested: .table
-            case .list(let ownerClass, let ownerKey, let property):
-                .list(ownerClass: ownerClass, ownerKey: ownerKey, property: property)
-            case .backlinks(let targetClass, let targetKey, let property):
-                .backlinks(targetClass: targetClass, targetKey: targetKey, property: property)
-            }
-        let steps = descriptor.steps.map { step -> ObservedQuery.Step in
-            switch step {
-            case .sort(let descriptors): .sort(SortOrder(descriptors.map { ($0.keyPath, $0.ascending) }))
-            case .distinct(let keyPaths): .distinct(keyPaths.map { PropertyPath($0) })
-            case .limit(let count, let offset): .limit(count, offset: offset)
-            case .filter(let predicate): .filter(predicate)
-            }
-        }
-        return ObservedQuery(className: className, source: source, predicate: descriptor.predicate, steps: steps)
     }
 }
 

@@ -1,6 +1,7 @@
 import CRealmShims
 import Logging
 import RealmModel
+import RealmQuery
 import RealmStorage
 
 /// One realm of one isolation: the version that its objects read, the write transaction they are in, and the check that
@@ -62,6 +63,11 @@ final class RealmCore {
     var accessorStorage: AnyObject?
     /// Owned by Objects: what the last object was added with, for the next one.
     @exclusivity(unchecked) var spareAddContext: AddContext?
+
+    /// Owned by Results: what changed since they were read last.
+    private(set) lazy var resultSteps = ResultSteps()
+    /// When results are computed anew instead of being taken from version to version.
+    var resultEconomy = ResultAdvance.Economy.estimated
 
     private let handleLock = HandleLock()
     private weak var handle: Realm?

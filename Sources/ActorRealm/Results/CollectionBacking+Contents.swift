@@ -9,9 +9,19 @@ extension _CollectionBacking {
         checkReading()
         return withCache { cache in
             if let keys = cache.keys { return keys }
+            advance(&cache)
             let keys = cache.order?.array() ?? attempt { try computeKeys() }
             cache.keys = keys
             return keys
+        }
+    }
+
+    /// The keys, where they are known and not listed.
+    private var advancedOrder: ObservedOrder? {
+        withCache { cache in
+            if cache.keys != nil { return nil }
+            advance(&cache)
+            return cache.order
         }
     }
 
@@ -150,6 +160,7 @@ extension _CollectionBacking {
         if isWholeTable, let elements { return elements.table.count }
         return withCache { cache in
             if let count = cache.count ?? cache.keys?.count ?? cache.values?.count { return count }
+            if advance(&cache), let count = cache.count { return count }
             let count = attempt { try computeCount(&cache) }
             cache.count = count
             return count
@@ -199,7 +210,7 @@ extension _CollectionBacking {
         }
         if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
         if let known = withCache({ $0.keys }) { return known.first }
-        if let order = withCache({ $0.order }) { return order.count > 0 ? order[0] : nil }
+        if let order = advancedOrder { return order.count > 0 ? order[0] : nil }
         let steps = steps
         if case .table = source, steps.isEmpty, let elements {
             if let equality { return attempt { try elements.firstKey(equality) } }
@@ -221,7 +232,7 @@ extension _CollectionBacking {
             return key
         }
         checkReading()
-        if let order = withCache({ $0.keys == nil ? $0.order : nil }) {
+        if let order = advancedOrder {
             guard index >= 0, index < order.count else { indexOutOfBounds(index, count: order.count) }
             return order[index]
         }
@@ -234,7 +245,7 @@ extension _CollectionBacking {
     func index(of key: Int64) -> Int? {
         core.checkAccess()
         if isWholeTable, let elements { return attempt { try elements.table.index(of: key) } }
-        if let order = withCache({ $0.order }) { return order.firstIndex(of: key) }
+        if let order = advancedOrder { return order.firstIndex(of: key) }
         return keys().firstIndex(of: key)
     }
 

@@ -26,6 +26,8 @@ public final class _CollectionBacking {
     /// a delivery each time that one was asked which the observer's keys do not answer.
     @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
     @exclusivity(unchecked) private var cache = Cache()
+    /// What was known at an earlier version; nil until there was one.
+    @exclusivity(unchecked) private(set) var kept: KeptKeys?
     /// A cursor over links that has come to its end: the next iteration uses it again.
     @exclusivity(unchecked) private var spareCursor: Unmanaged<_CollectionCursor>?
     /// Guards the cache of a frozen collection, which several threads may read.
@@ -72,8 +74,10 @@ public final class _CollectionBacking {
     struct Cache {
         var generation: UInt64 = 0
         var writeCount: UInt64 = 0
+        /// The durable version; 0 in a transaction, and where it is of no use.
+        var version: UInt64 = 0
         var keys: [Int64]?
-        /// Keys that an observer knows: their places are found without listing them.
+        /// Keys that an observer knows, or that were known before: their places are found without listing them.
         var order: ObservedOrder?
         var values: [StoredValue]?
         var count: Int?
@@ -269,9 +273,23 @@ public final class _CollectionBacking {
         let generation = core.model.generation.pointee
         let writeCount = core.registry.writeCount.pointee
         if cache.generation != generation || cache.writeCount != writeCount {
-            cache = Cache(generation: generation, writeCount: writeCount)
+            renewCache(generation, writeCount)
         }
         return try body(&cache)
+    }
+
+    /// Begins anew, and keeps what was known aside.
+    private func renewCache(_ generation: UInt64, _ writeCount: UInt64) {
+        let before = cache
+        cache = Cache(generation: generation, writeCount: writeCount)
+        guard canAdvance else { return }
+        if before.version > 0, let order = before.order ?? before.keys.map({ .list($0) }) {
+            let kept = self.kept ?? KeptKeys()
+            kept.keep(order, at: before.version)
+            self.kept = kept
+        }
+        kept?.current = nil
+        if !core.model.isInTransaction, core.lifecycle == .open { cache.version = core.model.snapshot.version }
     }
 
     /// Takes a result out of the lock; unchecked because results are values, or frozen.

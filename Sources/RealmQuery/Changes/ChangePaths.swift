@@ -95,6 +95,20 @@ package struct ChangePaths: Sendable {
         }
     }
 
+    /// Whether links lead from the rows at the root to everything that counts, so that what was linked before is found
+    /// among what was written.
+    var isForward: Bool {
+        func isForward(_ node: Node) -> Bool {
+            node.steps.allSatisfy { step in
+                if case .forward(_, let child) = step { isForward(child) } else { false }
+            }
+        }
+        return switch shape {
+        case .tree(let node): isForward(node)
+        case .everything: true
+        }
+    }
+
     /// Whether a write of these columns of a row itself counts.
     func counts(_ columns: ColumnSet) -> Bool {
         guard case .tree(let node) = shape, let counted = node.columns else { return true }

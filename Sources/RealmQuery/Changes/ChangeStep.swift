@@ -24,6 +24,9 @@ package final class ChangeStep {
     /// Whether another process changed the classes on the way, so that what was known of their properties is void.
     package var changesSchema: Bool { old.schema.stamp != new.schema.stamp }
 
+    /// The number of rows that were touched.
+    package var rowCount: Int { changes.tables.values.reduce(0) { $0 + $1.rowCount } }
+
     /// What changed in a table.
     func changes(in table: UInt32) -> TableChanges { changes.tables[table] ?? TableChanges() }
 

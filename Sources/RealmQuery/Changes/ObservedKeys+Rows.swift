@@ -53,18 +53,31 @@ extension ObservedKeys {
             let touched = AscendingKeys.union(candidates, own.inserted)
             if !touched.isEmpty {
                 let compiled = try CompiledQuery(query.predicate ?? .constant(true), table: table)
-                for key in touched {
-                    let isIn = keys.contains(key)
-                    let fits = try compiled.matches(key: key)
-                    if isIn, !fits { removed.append(key) }
-                    if fits, !isIn { added.append(key) }
-                }
-                removed = AscendingKeys.union(removed, [])
+                let moves = try ObservedKeys.moves(of: touched, in: keys, fits: compiled.matches)
+                removed = AscendingKeys.union(removed, moves.removed)
+                added = moves.added
             }
         }
         let modified = try counted.changedKeys(in: step)
             .filter { keys.contains($0) && !AscendingKeys.contains($0, in: removed) }
         return edit(removed: removed, added: added, modified: modified)
+    }
+
+    /// Which of some rows leave keys that ascend, and which join them; ascending, as the rows are.
+    static func moves(
+        of touched: [Int64],
+        in keys: KeyOrder,
+        fits: (Int64) throws -> Bool
+    ) rethrows -> (removed: [Int64], added: [Int64]) {
+        var removed: [Int64] = []
+        var added: [Int64] = []
+        for key in touched {
+            let isIn = keys.contains(key)
+            let fits = try fits(key)
+            if isIn, !fits { removed.append(key) }
+            if fits, !isIn { added.append(key) }
+        }
+        return (removed, added)
     }
 
     /// The same for a collection whose rows lie within a bound: no others are looked at.

@@ -114,6 +114,13 @@ struct SortedWindow: Sendable {
     /// The keys that are shown.
     var shown: [Int64] { Array(keys.dropFirst(offset).prefix(count)) }
 
+    /// Takes the keys that are shown, when no more are known.
+    mutating func take(_ shown: [Int64]) {
+        // Of rows that are left out before the first one nothing is known.
+        keys = offset == 0 ? shown : []
+        isComplete = offset == 0 && shown.count < count
+    }
+
     /// Reads the window anew, and returns the keys that are shown.
     mutating func evaluate(_ query: ObservedQuery, _ order: SortOrder, in model: ModelView) throws -> [Int64] {
         guard let table = try model.table(named: query.className) else {

@@ -26,6 +26,11 @@ package final class CompiledQuery {
         subqueryCount = compiler.subqueryCount
     }
 
+    /// Whether a key, an index or backlinks lead to the rows, as things stand.
+    var usesIndex: Bool {
+        get throws { try constant == nil && AccessPath(condition, table: table) != nil }
+    }
+
     /// Whether the predicate visits other objects.
     var followsLinks: Bool { linkSlotCount > 0 || subqueryCount > 0 }
 

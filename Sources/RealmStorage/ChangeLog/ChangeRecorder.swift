@@ -48,6 +48,13 @@ package final class ChangeRecorder {
             modifiedCount += 1
         }
 
+        var rowCount: Int {
+            var count = deleted.count + scattered.count + Int(modifiedCount) + (lastColumns.isEmpty ? 0 : 1)
+            for run in inserted { count += Int(run.count) }
+            for run in earlier.joined() { count += Int(run.count) }
+            return count
+        }
+
         /// The rows that were written and are still there, ascending.
         func modifications() -> [TableChanges.Modification] {
             var result: [TableChanges.Modification] = []
@@ -169,6 +176,13 @@ package final class ChangeRecorder {
         }
         for (key, columns) in later.scattered where key < first { current.note(key, columns) }
         if !later.lastColumns.isEmpty, later.lastKey < first { current.note(later.lastKey, later.lastColumns) }
+    }
+
+    /// The number of rows that this transaction touched so far, those counted twice that it wrote in several ways.
+    ///
+    /// - Complexity: O(*r*) for *r* runs of neighbouring rows.
+    package var rowCount: Int {
+        (currentID == .max ? 0 : current.rowCount) + tables.values.reduce(0) { $0 + $1.rowCount }
     }
 
     /// What this transaction changed so far, in the shape observers get.

@@ -7,27 +7,66 @@ extension StorageFile {
     /// The stretch is kept for as long as a reader stands at `first`, or as the retention of the options says.
     /// - Complexity: O(what changed) and O(the number of versions between).
     package func changes(after first: UInt64, through last: Snapshot) throws(StorageError) -> ChangeSet? {
-        if first >= last.version { return ChangeSet() }
+        try entries(after: first, through: last).map { ChangeSet.merged($0.changes) }
+    }
+
+    /// The same after a version at which nobody may have stood for a while, so that the log may have joined what was
+    /// before it with what came after it; nil when it has, or where the log would have to be read for long.
+    ///
+    /// - Parameters:
+    ///   - first: The version.
+    ///   - last: A later version, or the same.
+    ///   - byteLimit: Log segments that are larger than this are not read.
+    /// - Returns: What changed, merged; nil when that cannot be told.
+    /// - Throws: `StorageError` when the log is damaged.
+    package func changes(
+        afterUnheld first: UInt64,
+        through last: Snapshot,
+        byteLimit: Int
+    ) throws(StorageError) -> ChangeSet? {
+        guard let found = try entries(after: first, through: last, byteLimit: byteLimit), found.isExact else {
+            return nil
+        }
+        return ChangeSet.merged(found.changes)
+    }
+
+    /// What the log says of the versions after one, ascending, and whether it tells them apart from that one.
+    ///
+    /// Not where both were joined to one entry. Nil when that stretch is no longer kept, or a segment is too large.
+    private func entries(
+        after first: UInt64,
+        through last: Snapshot,
+        byteLimit: Int = .max
+    ) throws(StorageError) -> (changes: [ChangeSet], isExact: Bool)? {
+        if first >= last.version { return ([], true) }
         if first < last.header.oldestLogVersion { return nil }
         var found: [LogSegment.VersionChanges] = []
-        for record in try last.headerRecords where record.version > first {
+        // Each commit has its own record, until a checkpoint joins some of them.
+        var isExact = false
+        for record in try last.headerRecords where record.version >= first {
+            isExact = isExact || record.version <= first + 1
+            if record.version == first { continue }
             found.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
         }
         // Records in the header follow each other: what they reach back to need not be looked for in the log.
-        let isComplete = found.contains { $0.version == first + 1 }
-        var next = isComplete ? PageReference.none : last.header.log
+        var next = isExact ? PageReference.none : last.header.log
         var bound = last.version
         while !next.isNone {
+            if Int(next.pageCount) * pageByteCount > byteLimit { return nil }
             let segment = try LogSegment.read(next, in: last.view)
             guard segment.version <= bound else {
                 throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
             }
+            isExact = isExact || segment.version == first || segment.previousVersion == first
             if segment.version <= first { break }
-            found += segment.changes.filter { $0.version > first }
+            for item in segment.changes {
+                if item.version == first || !segment.isCheckpoint && item.version == first + 1 { isExact = true }
+                if item.version > first { found.append(item) }
+            }
             bound = segment.previousVersion
             next = segment.previous
         }
-        return ChangeSet.merged(found.sorted { $0.version < $1.version }.map(\.changes))
+        return (found.sorted { $0.version < $1.version }.map(\.changes), isExact)
     }
 
     /// Counts the calling thread among those that `waitForVersion`, until it is counted out.

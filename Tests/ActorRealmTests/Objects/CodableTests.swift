@@ -30,6 +30,22 @@ class CodableHome: EmbeddedObject, Codable {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+struct Ticket: CustomPersistable, Codable, Equatable {
+    let persistableValue: UUID
+    init(persistedValue: UUID) { persistableValue = persistedValue }
+}
+
+class GeneratedOwner: Object, Codable {
+    @Persisted(primaryKey: true) var id: ObjectId
+    @Persisted(indexed: true) var token: UUID
+    @Persisted(unique: true) var other: ObjectId
+    @Persisted var made: Date
+    @Persisted var ticket: Ticket
+    @Persisted var perhaps: UUID?
+    @Persisted var declared = UUID()
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite struct CodableTests {
     private let types: [ObjectBase.Type] = [CodableOwner.self, CodablePet.self, CodableHome.self]
 
@@ -86,6 +102,39 @@ class CodableHome: EmbeddedObject, Codable {
         #expect(texts == (0..<100).map { #"{"name":"pet \#($0)","weight":null}"# })
         let kept = Array(realm.objects(CodablePet.self).sorted(byKeyPath: "name", ascending: false))
         #expect(try encode(kept[0]) == #"{"name":"pet 99","weight":null}"#)
+    }
+
+    @Test func `a generated default is the same for all who see it, whoever comes first`() throws {
+        let encoded = GeneratedOwner()
+        let text = try encode(encoded)
+        #expect(try encode(encoded) == text)
+        let copy = try JSONDecoder().decode(GeneratedOwner.self, from: Data(text.utf8))
+        #expect(copy.id == encoded.id && copy.token == encoded.token && copy.other == encoded.other)
+        #expect(copy.made == encoded.made && copy.ticket == encoded.ticket && copy.perhaps == nil)
+        #expect(copy.declared == encoded.declared)
+
+        let described = GeneratedOwner()
+        let description = described.description
+        #expect(description.contains(described.id.stringValue) && description.contains(described.token.uuidString))
+        #expect(try encode(described).contains(described.other.stringValue))
+
+        let named = GeneratedOwner()
+        let token = try #require(named["token"] as? UUID)
+        #expect(try encode(named).contains(token.uuidString))
+
+        let realm = try Realm(
+            configuration: Realm.Configuration(inMemoryIdentifier: "generated", objectTypes: [GeneratedOwner.self])
+        )
+        let added = GeneratedOwner()
+        let before = try encode(added)
+        try realm.write { realm.add(added) }
+        #expect(try encode(added) == before)
+        #expect(Set([encoded.id, described.id, named.id, added.id]).count == 4)
+        // What is assigned takes the place of what was generated.
+        let assigned = GeneratedOwner()
+        assigned.token = token
+        assigned["id"] = encoded.id
+        #expect(assigned.token == token && assigned.id == encoded.id)
     }
 
     @Test func `what was decoded is added and read back`() throws {

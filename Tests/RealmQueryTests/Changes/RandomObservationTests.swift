@@ -9,7 +9,7 @@ import Testing
 @Suite("Observed collections of random realms")
 struct RandomObservationTests {
     /// A description of a collection, and what it holds by the plain rows.
-    fileprivate struct Subject {
+    struct Subject {
         var query: ObservedQuery
         var keyPaths: [String]?
 
@@ -83,7 +83,7 @@ struct RandomObservationTests {
         var probe: ChangeProbe?
     }
 
-    private func randomSubject(_ world: QueryWorld) -> Subject {
+    func randomSubject(_ world: QueryWorld) -> Subject {
         let className = world.schema.classes.keys.sorted().randomElement(using: &world.random)!
         var query = ObservedQuery(className: className)
         let schema = world.schema.classes[className]!
@@ -129,7 +129,7 @@ struct RandomObservationTests {
     }
 
     /// One commit of a few random writes; what was written and inserted, by class.
-    private func commit(_ world: QueryWorld) throws -> (written: [String: Set<Int64>], inserted: [String: Set<Int64>]) {
+    func commit(_ world: QueryWorld) throws -> (written: [String: Set<Int64>], inserted: [String: Set<Int64>]) {
         var written: [String: Set<Int64>] = [:]
         var inserted: [String: Set<Int64>] = [:]
         let names = world.schema.classes.keys.sorted()
@@ -283,7 +283,7 @@ extension RandomObservationTests.Observer {
 
 extension QueryWorld {
     /// The rows that a property of a row leads to, in order, those inside of values of any kind included.
-    fileprivate func targets(of name: String, of className: String, _ key: Int64) -> [(className: String, key: Int64)] {
+    func targets(of name: String, of className: String, _ key: Int64) -> [(className: String, key: Int64)] {
         guard let row = rows[className]?[key] else { return [] }
         let targetClass = schema.classes[className]?[name]?.targetClass
         func targets(_ value: StoredValue) -> [(className: String, key: Int64)] {
@@ -310,7 +310,7 @@ extension QueryWorld {
     }
 
     /// The value at the end of a path of links.
-    fileprivate func value(_ path: PropertyPath, _ className: String, _ key: Int64) -> StoredValue {
+    func value(_ path: PropertyPath, _ className: String, _ key: Int64) -> StoredValue {
         var className = className
         var key = key
         var value = StoredValue.null

@@ -114,6 +114,15 @@ struct KeyLeaf: Sendable {
         }
     }
 
+    /// Calls a function with the keys in order.
+    func withKeys<Result>(_ body: (Span<Int64>) -> Result) -> Result {
+        if case .listed(let keys) = form { return body(keys.span) }
+        var keys: [Int64] = []
+        keys.reserveCapacity(count)
+        append(to: &keys)
+        return body(keys.span)
+    }
+
     /// Appends the keys.
     func append(to keys: inout [Int64]) {
         switch form {

@@ -280,15 +280,17 @@ public final class _CollectionBacking {
 
     /// Begins anew, and keeps what was known aside.
     private func renewCache(_ generation: UInt64, _ writeCount: UInt64) {
-        let before = cache
-        cache = Cache(generation: generation, writeCount: writeCount)
-        guard canAdvance else { return }
-        if before.version > 0, let order = before.order ?? before.keys.map({ .list($0) }) {
+        guard canAdvance else {
+            cache = Cache(generation: generation, writeCount: writeCount)
+            return
+        }
+        if cache.version > 0, let order = cache.order ?? cache.keys.map({ .list($0) }) {
             let kept = self.kept ?? KeptKeys()
-            kept.keep(order, at: before.version)
+            kept.keep(order, at: cache.version)
             self.kept = kept
         }
         kept?.current = nil
+        cache = Cache(generation: generation, writeCount: writeCount)
         if !core.model.isInTransaction, core.lifecycle == .open { cache.version = core.model.snapshot.version }
     }
 

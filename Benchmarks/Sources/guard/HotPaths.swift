@@ -86,6 +86,7 @@ struct HotPaths {
         }
         // Last, for what it leaves in memory does not change what the others cost.
         try links(realm)
+        try deletions()
     }
 
     /// Objects made from dynamically typed values.
@@ -112,6 +113,28 @@ struct HotPaths {
                 [data.id, data.name, data.age, data.score, data.email, date(data)] as [Any]
             }
         }
+    }
+
+    /// A tenth of all objects one by one, in any order, and then what a query finds.
+    private func deletions() throws {
+        let realm = try open("deleted", isDurable: false)
+        try realm.write {
+            for id in 0..<Self.objectCount { realm.add(Person(PersonData(id))) }
+        }
+        let ids = Set((0..<Self.objectCount / 10).map { PersonData.randomKey($0, below: Self.objectCount) })
+            .sorted {
+                PersonData($0).email < PersonData($1).email
+            }
+        try counter.count("delete", operations: ids.count) {
+            try realm.write {
+                for id in ids {
+                    if let person = realm.object(ofType: Person.self, forPrimaryKey: id) { realm.delete(person) }
+                }
+            }
+        }
+        let young = realm.objects(Person.self).where { $0.age < 10 }
+        let count = young.count
+        try counter.count("delete.query", operations: count) { try realm.write { realm.delete(young) } }
     }
 
     /// Three dogs for each owner, in turns.

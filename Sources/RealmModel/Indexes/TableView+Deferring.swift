@@ -57,7 +57,20 @@ extension TableView {
             changes = PendingChanges()
             pendingChanges[tree] = changes
         }
+        if !removes { changes.removesOnly = false }
         changes.list.append(removes: removes, write)
+    }
+
+    /// Whether a tree has an entry for each row that there is, and besides none but those of rows that were deleted.
+    ///
+    /// Then it can be read as it is, where each row that is found is asked for: deleting objects that are looked up one by one
+    /// would else change the tree as often.
+    @inline(__always)
+    func lacksNothing(tree: Int) -> Bool {
+        guard let writer, lagsBehind[tree], pendingFrom[tree] >= writer.tree.nextKey, asideTrees[tree] == nil,
+            let changes = pendingChanges[tree]
+        else { return false }
+        return changes.removesOnly
     }
 
     /// Applies the changes in a list that has become long.
@@ -103,6 +116,8 @@ extension TableView {
     /// The changes of a tree.
     final class PendingChanges {
         @exclusivity(unchecked) var list = KeyList()
+        /// Whether no entry comes.
+        @exclusivity(unchecked) var removesOnly = true
     }
 
     // MARK: - All trees

@@ -59,13 +59,19 @@ extension TableView {
     @inline(__always)
     private func find(_ value: BorrowedValue, _ property: Int) throws(StorageError) -> Int64? {
         let slot = slots[property]
+        var hasDeleted = false
         if writer != nil {
             if case .int(let value) = value, slot.hasKeyRuns, knowsMaximum, value > maximumPrimaryKey { return nil }
-            try catchUp(property)
+            hasDeleted = lacksNothing(tree: Int(slot.tree))
+            if !hasDeleted { try catchUp(property) }
         }
         let tree = trees[Int(slot.tree)]
         if tree.isEmpty { return nil }
-        if slot.hasKeyRuns { return try keyRuns(property).row(of: value) }
+        if slot.hasKeyRuns {
+            guard let key = try keyRuns(property).row(of: value) else { return nil }
+            if hasDeleted, try !contains(key: key) { return nil }
+            return key
+        }
         return try withKeyBuffer { (buffer) throws(StorageError) -> Int64? in
             let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
             let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
@@ -73,7 +79,8 @@ extension TableView {
             var isOnEntry = try cursor.seek(prefix)
             while isOnEntry, cursor.hasPrefix(prefix) {
                 let key = IndexKey.rowKey(at: cursor)
-                if try isMatch(key, property, value, slot) { return key }
+                let isThere = hasDeleted ? try contains(key: key) : true
+                if isThere, try isMatch(key, property, value, slot) { return key }
                 isOnEntry = try cursor.next()
             }
             return nil

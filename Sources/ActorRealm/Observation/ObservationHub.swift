@@ -118,8 +118,12 @@ final class ObservationHub: Sendable {
     }
 
     /// Notes that a member that the hub looked after holds a version of its own now.
+    ///
+    /// A pass may have taken it back meanwhile: then it stays among those that the hub looks after.
     func moveBehind(_ member: ObservationMember) {
-        state.withLock { $0.moveBehind(member) }
+        state.withLock { state in
+            if !member.isFollowing { state.moveBehind(member) }
+        }
     }
 
     /// The observers of this process that hold a version of their own, and which.

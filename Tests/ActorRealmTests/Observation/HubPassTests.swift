@@ -69,6 +69,36 @@ struct HubPassTests {
         }
     }
 
+    @Test("that was taken back by a pass stays with it, though somebody is late to say that it left")
+    @MainActor
+    func takenBack() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let hub = realm.core.coordinator.observations
+        let cursor = try ChangeCursor(
+            RealmSubject(),
+            coordinator: realm.core.coordinator,
+            at: nil,
+            lagLimit: nil,
+            origin: nil
+        )
+        #expect(cursor.ask() == .wait)
+        hub.schedule()
+        while !cursor.isFollowing || hub.currentVersion != realm.version { await Task.yield() }
+        // Who told it at once says so after the next pass, which has found that it knows everything.
+        hub.moveBehind(cursor)
+        let isLookedAfter = hub.state.withLock { _ in if case .group = cursor.place { true } else { false } }
+        try #require(isLookedAfter)
+        try write("a")
+        var answer = cursor.ask()
+        while answer != .fetch {
+            if answer == .compute { await cursor.compute() }
+            await Task.yield()
+            answer = cursor.ask()
+        }
+        #expect(cursor.fetch()?.delta?.classes["Tally"]?.inserted.count == 1)
+        cursor.cancel()
+    }
+
     @Test("is not told again what it knows, though the hub stands before it still")
     @MainActor
     func askingDuringPass() async throws {

@@ -156,13 +156,6 @@ struct RealmBlockTests {
                 realm.observe { notification, realm in
                     if notification == .didChange { journal.add("b \(realm.objects(Chore.self).count)") }
                 },
-                realm.objects(Chore.self)
-                    .observe { change in
-                        let collection = change.collection!
-                        let count = collection.count
-                        #expect(collection.realm?.refresh() == false)
-                        #expect(collection.count == count)
-                    },
             ]
         }
         try await other.add(1, "one")
@@ -202,6 +195,52 @@ struct RealmBlockTests {
             log.entries = []
             try realm.write(withoutNotifying: [log.tokens[0]]) { BlockLog.add(realm, 23) }
             #expect(log.take() == ["a didChange 23", "b didChange 23"])
+        }
+    }
+
+    @Test("in a block that observes anything, refresh() leaves the realm where it is, however much newer the file is")
+    func refreshingInBlock() async throws {
+        let worker = try await Worker(file.configuration)
+        let configuration = file.configuration
+        let queue = DispatchQueue(label: "other writer")
+        // Commits while a block is being called.
+        @Sendable func commit(_ id: Int) {
+            queue.sync {
+                let other = try! Realm(configuration: configuration, queue: queue)
+                try! other.write { BlockLog.add(other, id) }
+            }
+        }
+        let journal = Journal<String>()
+        try await worker.with { worker, realm in
+            let log = BlockLog()
+            log.observe(realm, "a") { realm in
+                if !log.isTime() { return }
+                let count = realm.objects(Chore.self).count
+                commit(100)
+                #expect(!realm.refresh())
+                #expect(realm.objects(Chore.self).count == count)
+            }
+            realm.autorefresh = false
+            try realm.write { BlockLog.add(realm, 1) }
+            #expect(log.take() == ["a didChange 1"])
+            #expect(realm.refresh())
+            #expect(log.take() == ["a didChange 2"])
+            realm.autorefresh = true
+            log.tokens.removeAll()
+            log.tokens.append(
+                realm.objects(Chore.self)
+                    .observe { change in
+                        let chores = change.collection!
+                        let count = chores.count
+                        if case .initial = change {
+                            commit(101)
+                            #expect(chores.realm?.refresh() == false)
+                            #expect(chores.count == count)
+                        }
+                        journal.add("\(count)")
+                    }
+            )
+            #expect(await eventually { journal.entries == ["2", "3"] })
         }
     }
 

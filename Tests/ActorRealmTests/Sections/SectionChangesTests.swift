@@ -21,6 +21,32 @@ private struct SectionRows: Equatable {
         sections = [Section(key: section.key, rows: section.map { Self.text($0) })]
     }
 
+    /// What the sections must hold, by plain Swift.
+    init(_ realm: Realm, by key: (Chore) -> Int, order: (Chore, Chore) -> Bool) {
+        sections = []
+        let chores = Array(realm.objects(Chore.self)).enumerated()
+            .sorted { one, other in
+                if order(one.element, other.element) { return true }
+                return !order(other.element, one.element) && one.offset < other.offset
+            }
+            .map(\.element)
+        for chore in chores {
+            let place = sections.firstIndex { $0.key == key(chore) } ?? sections.count
+            if place == sections.count { sections.append(Section(key: key(chore), rows: [])) }
+            sections[place].rows.append(Self.text(chore))
+        }
+    }
+
+    /// Chores by priority and name, in sections by priority.
+    static func byPriority(_ realm: Realm) -> SectionRows {
+        SectionRows(realm, by: \.priority, order: { ($0.priority, $0.name) < ($1.priority, $1.name) })
+    }
+
+    /// Chores by name, in sections whose order among each other changes with the names.
+    static func byName(_ realm: Realm) -> SectionRows {
+        SectionRows(realm, by: { $0.priority % 3 }, order: { $0.name < $1.name })
+    }
+
     private static func text(_ chore: Chore) -> String { "\(chore.id) \(chore.name) \(chore.priority)" }
 
     /// Whether a change leads to what there is now, where rows that were written to or came in are not looked at.
@@ -74,7 +100,10 @@ struct SectionChangesTests {
         }
 
         /// Takes the next change; false when it does not lead on from the one before.
-        func follow(_ changes: SectionChanges<SectionedResults<Int, Chore>>) async -> Bool {
+        func follow(
+            _ changes: SectionChanges<SectionedResults<Int, Chore>>,
+            expecting expected: @Sendable (Realm) -> SectionRows
+        ) async -> Bool {
             // The iterator is the actor's own, and used by one call at a time.
             nonisolated(unsafe) var iterator = self.iterator ?? changes.makeAsyncIterator()
             let change = await iterator.next()
@@ -88,6 +117,7 @@ struct SectionChangesTests {
             assertIsolated()
             guard sections.realm === realm, !sections.isFrozen else { return false }
             let now = SectionRows(sections)
+            guard now == expected(realm) else { return false }
             defer { told = now }
             guard let told else {
                 if case .initial = change { return true }
@@ -110,7 +140,6 @@ struct SectionChangesTests {
                 )
                 .changes()
         }
-        // Sections whose order among each other changes with the names.
         let byClosure = await worker.with { _, realm in
             realm.objects(Chore.self)
                 .sectioned(bySendable: { $0.priority % 3 }, sortDescriptors: [SortDescriptor(keyPath: "name")])
@@ -153,8 +182,12 @@ struct SectionChangesTests {
                     }
                 }
             }
-            if Bool.random(using: &generator) { #expect(await followers[0].follow(byKeyPath), comment) }
-            if Bool.random(using: &generator) { #expect(await followers[1].follow(byClosure), comment) }
+            if Bool.random(using: &generator) {
+                #expect(await followers[0].follow(byKeyPath, expecting: { .byPriority($0) }), comment)
+            }
+            if Bool.random(using: &generator) {
+                #expect(await followers[1].follow(byClosure, expecting: { .byName($0) }), comment)
+            }
             if Bool.random(using: &generator) {
                 let change = try #require(await outside.next(), comment)
                 switch change {
@@ -165,6 +198,7 @@ struct SectionChangesTests {
                 case .update(let sections, _, _, _, _, _):
                     #expect(sections.isFrozen, comment)
                     let now = SectionRows(sections)
+                    #expect(sections.realm.map { .byName($0) } == now, comment)
                     #expect(told?.leads(to: now, by: change) == true, comment)
                     told = now
                     updates += 1

@@ -24,7 +24,11 @@ let package = Package(
         ),
         .executableTarget(
             name: "todo",
-            dependencies: ["ExampleSupport", .product(name: "ActorRealm", package: "actor-realm")],
+            dependencies: [
+                "ExampleSupport",
+                .product(name: "ActorRealm", package: "actor-realm"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -39,6 +39,17 @@ actor TodoActor {
         realm.objects(Todo.self).where { $0.name == name }.first.map { ThreadSafeReference(to: $0) }
     }
 
+    /// The names of what is open, whenever that changes, for whoever wants to know.
+    func openNames() -> MappedChanges<CollectionChanges<Results<Todo>>, [String]> {
+        realm.objects(Todo.self).where { $0.status == .open }.changes()
+            .map { change in change.collection.map { $0.map(\.name) } ?? [] }
+    }
+
+    /// The versions of the file as they come.
+    func versions() -> MappedChanges<RealmChanges, UInt64> {
+        realm.changes.map(\.version)
+    }
+
     func update(_ id: ObjectId, status: TodoStatus) async throws {
         try await realm.asyncWrite {
             _ = realm.create(Todo.self, value: ["_id": id, "status": status] as [String: Any], update: .modified)

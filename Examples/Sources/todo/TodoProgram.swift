@@ -73,6 +73,9 @@ struct TodoProgram {
         await realm.asyncRefresh()
         let expected = realm.objects(Todo.self).count
         try await watch.finish(expectedCount: expected)
+
+        Console.line("8. Changes combined with other sequences, while somebody writes in bursts")
+        try await Combination(todos).run()
         await todos.close()
     }
 }

@@ -52,7 +52,11 @@ final class LockFile: Sendable {
     /// The longest time for which a process that had the write lock lets those that wait go first.
     private static let turnNanoseconds: Int64 = 10_000_000
     /// For how long it goes on without them when none came.
-    private static let pauseNanoseconds: UInt64 = 100_000_000
+    ///
+    /// Twice as long each time until one comes: who had no processor for a moment has its next chance soon, and who was stopped
+    /// costs the others a tenth of their time.
+    private static let leastPauseNanoseconds: UInt64 = 5_000_000
+    private static let greatestPauseNanoseconds: UInt64 = 100_000_000
 
     let path: String
     let descriptor: Int32
@@ -62,6 +66,8 @@ final class LockFile: Sendable {
     private let lastTurn = ManagedAtomic<UInt64>(0)
     /// The moment before which those that wait are not let go first: they did not come when they could.
     private let givesWayAgain = Atomic<UInt64>(0)
+    /// How long that will be put off when they do not come the next time.
+    private let nextPause = Atomic<UInt64>(leastPauseNanoseconds)
     // Shared with other processes in any case: it is only reached through atomic operations.
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
     /// This process's slot.
@@ -265,10 +271,15 @@ final class LockFile: Sendable {
         let turn = UInt32(truncatingIfNeeded: lastTurn.load(ordering: .relaxed))
         _ = crealm_futex_wait(memory + 52, turn, LockFile.turnNanoseconds)
         word32(56).wrappingDecrement(ordering: .sequentiallyConsistent)
-        guard hasToGiveWay else { return }
+        guard hasToGiveWay else {
+            nextPause.store(LockFile.leastPauseNanoseconds, ordering: .relaxed)
+            return
+        }
         // Nobody came: they have died, were stopped, or have no processor. Those that live stay counted, and get their
         // next chance in a while.
-        givesWayAgain.store(LockFile.nanosecond + LockFile.pauseNanoseconds, ordering: .relaxed)
+        let pause = nextPause.load(ordering: .relaxed)
+        nextPause.store(min(2 * pause, LockFile.greatestPauseNanoseconds), ordering: .relaxed)
+        givesWayAgain.store(LockFile.nanosecond + pause, ordering: .relaxed)
         for slot in usedSlots where isWaiting(slot) { forgetIfDead(slot: slot) }
     }
 

@@ -35,6 +35,21 @@ private func sendableTypes() {
     sends(LogLevel.self)
     sends(Logger.self)
     sends((any RealmScheduler).self)
+    sends(CompoundIndex.self)
+    sends(Decimal128.self)
+    sends(DeleteRule.self)
+    sends(ObjectIdError.self)
+    sends(MapChanges<String, Int>.self)
+    sends(ProjectionChanges<TodoName>.self)
+    sends(ProjectedChanges<String>.self)
+    sends(MappedChanges<RealmChanges, Int>.self)
+    sends(RealmCollectionMove.self)
+    sends(RealmChange.ClassChange.self)
+    sends(QueryExplanation.self)
+    sends(Realm.Configuration.Durability.self)
+    sends(Realm.Error.Code.self)
+    sends(Realm.SalvageReport.self)
+    sends(Realm.SalvageReport.ClassReport.self)
 }
 
 @MainActor

@@ -26,4 +26,21 @@ private func liveTypes() {
     sends(SectionedResults<String, Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
     sends(ResultsSection<String, Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
     sends(SectionedResultsChange<SectionedResults<String, Todo>>.self)  // error: Send frozen values
+    sends(ObjectBase.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
+    sends(Object.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
+    sends(EmbeddedObject.self)  // error: Send a ThreadSafeReference, an ObjectReference or a frozen copy
+    sends(Projection<Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(MutableSet<String>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(Map<String, Int>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(AnyRealmCollection<Todo>.self)  // error: Send a ThreadSafeReference or a frozen copy
+    sends(AnyRealmValue.self)  // error: Send what it holds, or a ThreadSafeReference
+    sends(RealmMapChange<Map<String, Int>>.self)  // error: Send frozen values
+    sends(MapChanges<String, Int>.Iterator.self)  // error: send the sequence
+    sends(ProjectionChanges<TodoName>.Iterator.self)  // error: send the sequence
+    sends(ProjectedChanges<String>.Iterator.self)  // error: send the sequence
+    sends(MappedChanges<RealmChanges, Int>.Iterator.self)  // error: send the sequence
+    sends(ResultsSection<String, Todo>.Iterator.self)  // error: send the section, frozen
+    sends(CollectionElementMapper<List<Todo>>.self)  // error: Send that as a ThreadSafeReference
+    sends(Persisted<Int>.self)  // error: send its value
+    sends(Projected<Todo, String>.self)  // error: send its value
 }

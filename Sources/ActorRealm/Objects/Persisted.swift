@@ -206,3 +206,10 @@ extension Persisted where Value: LinkingObjectsProtocol {
         self.init(key: 0, value: Value(originProperty: originProperty))
     }
 }
+
+@available(
+    *,
+    unavailable,
+    message: "A property belongs to its object: send its value, or a ThreadSafeReference to the object."
+)
+extension Persisted: Sendable {}

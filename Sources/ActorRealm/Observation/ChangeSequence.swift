@@ -55,3 +55,6 @@ public struct MappedChanges<Base: ChangeSequence, Value: Sendable>: AsyncSequenc
         }
     }
 }
+
+@available(*, unavailable, message: "An iterator belongs to one task: send the sequence instead.")
+extension MappedChanges.Iterator: Sendable {}

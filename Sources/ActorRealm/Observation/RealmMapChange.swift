@@ -16,6 +16,13 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
     case error(any Error)
 }
 
+@available(
+    *,
+    unavailable,
+    message: "A change holds what belongs to its observer's isolation. Send frozen values, or what you read from it."
+)
+extension RealmMapChange: Sendable {}
+
 extension RealmMapChange {
     /// The map this change was delivered with; nil for an error.
     public var collection: Collection? {

@@ -56,3 +56,10 @@ extension Projected: AnyProjected {
 
     var isCollection: Bool { Value.self is any _ProjectedCollection.Type || Value.self is any RealmCollection.Type }
 }
+
+@available(
+    *,
+    unavailable,
+    message: "A property belongs to its projection: send its value, or a ThreadSafeReference to the projection."
+)
+extension Projected: Sendable {}

@@ -81,3 +81,10 @@ public struct CollectionElementMapper<Base: RealmCollection> where Base.Element:
         ProjectedCollection(source: CollectionProjection(collection, keyPath))
     }
 }
+
+@available(
+    *,
+    unavailable,
+    message: "It projects a live collection. Send that as a ThreadSafeReference, or a frozen copy."
+)
+extension CollectionElementMapper: Sendable {}

@@ -1,17 +1,14 @@
-import Synchronization
-
 extension Realm {
     /// An opening that goes on in the background.
     public final class AsyncOpenTask: Sendable {
-        private let cancelled = Atomic(false)
+        let cancellation = OpeningCancellation()
 
         init() {}
 
-        var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
-
-        /// Stops the opening as far as the caller is concerned: its callback will not be called.
+        /// Gives the opening up: its callback will not be called, a migration that it runs is rolled back, and it waits for the
+        /// write lock no longer.
         public func cancel() {
-            cancelled.store(true, ordering: .releasing)
+            cancellation.cancel()
         }
     }
 }

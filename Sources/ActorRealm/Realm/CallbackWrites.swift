@@ -19,6 +19,12 @@ final class CallbackWrites {
     /// Writes that wait for their turn, by number.
     var waiting: [AsyncTransactionId: WriteScheduler.Ticket] = [:]
 
+    /// The commit that was begun last.
+    var lastCommit: AsyncTransactionId?
+    /// What is called behind the completion block of a commit, also when that was cancelled: the end of the write whose block
+    /// began the commit.
+    var following: [AsyncTransactionId: (_ failure: (any Error)?) -> Void] = [:]
+
     /// The number of writes and commits that are not done.
     var count: Int { underWay.count + suspended }
 
@@ -34,6 +40,7 @@ final class CallbackWrites {
         underWay.remove(id)
         cancelled.remove(id)
         waiting[id] = nil
+        following[id] = nil
         closeIfDone()
     }
 

@@ -3,29 +3,37 @@ extension Realm {
     ///
     /// For realms of an actor, a queue or a scheduler. In asynchronous code `asyncWrite` says the same in one expression.
     ///
-    /// - Parameters:
-    ///   - block: Changes the realm. It may commit or cancel itself.
-    ///   - onComplete: Called in the realm's isolation when the commit is durable, or with the error.
-    /// - Returns: a number to cancel the write with, as long as it has not begun.
+    /// The block changes the realm; it may commit or cancel itself, with any of the forms. `onComplete` is called in the realm's
+    /// isolation when the commit is durable, also one that the block began itself, or with the error; with nil when the block
+    /// cancelled. The observers whose tokens are passed are not told of this write: what they show reflects it already.
+    ///
+    /// Returns a number to cancel the write with, as long as it has not begun.
     @discardableResult
     public func writeAsync(
+        withoutNotifying tokens: [NotificationToken] = [],
+        file: StaticString = #fileID,
+        line: UInt = #line,
         _ block: @escaping () -> Void,
         onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
-        return core.enqueue(self, commits: true, block, onComplete)
+        return core.enqueue(self, WriteRequest(tokens, nil, file, line), commits: true, block, onComplete)
     }
 
     /// Runs a block in a write transaction later, in the realm's isolation.
     ///
-    /// The block has to commit: returning without ``commitAsyncWrite(allowGrouping:_:)`` or `commitWrite()` rolls
+    /// The block has to commit: returning without ``commitAsyncWrite(allowGrouping:withoutNotifying:_:)`` or `commitWrite()` rolls
     /// back.
     ///
     /// - Returns: a number to cancel the write with, as long as it has not begun.
     @discardableResult
-    public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
+    public func beginAsyncWrite(
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ asyncWriteBlock: @escaping () -> Void
+    ) -> AsyncTransactionId {
         core.requireCallbackWrites()
-        return core.enqueue(self, commits: false, asyncWriteBlock, nil)
+        return core.enqueue(self, WriteRequest([], nil, file, line), commits: false, asyncWriteBlock, nil)
     }
 
     /// Commits the open write transaction without blocking the thread.
@@ -34,27 +42,30 @@ extension Realm {
     ///
     /// - Parameters:
     ///   - allowGrouping: Accepted for source compatibility: commits that wait are always flushed together.
+    ///   - tokens: Of observers that are not told of this write: what they show reflects it already.
     ///   - onComplete: Called in the realm's isolation when the commit is durable, or with the error.
     /// - Returns: a number to cancel the completion block with; the commit itself goes on.
     @discardableResult
     public func commitAsyncWrite(
         allowGrouping: Bool = false,
+        withoutNotifying tokens: [NotificationToken] = [],
         _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
             misuse("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
         }
-        return core.commitInBackground(onComplete)
+        return core.commitInBackground(withoutNotifying: tokens, onComplete)
     }
 
-    /// Commits the open write transaction without blocking the thread, as ``commitAsyncWrite(allowGrouping:_:)`` does.
+    /// Commits the open write transaction without blocking the thread, as ``commitAsyncWrite(allowGrouping:withoutNotifying:_:)`` does.
     @discardableResult
     public func commitAsyncWrite(
         isGroupingAllowed: Bool,
+        withoutNotifying tokens: [NotificationToken] = [],
         _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
-        commitAsyncWrite(allowGrouping: isGroupingAllowed, onComplete)
+        commitAsyncWrite(allowGrouping: isGroupingAllowed, withoutNotifying: tokens, onComplete)
     }
 
     /// Cancels an asynchronous write that has not begun, or the completion block of a commit.
@@ -83,6 +94,7 @@ private final class PendingWrite: @unchecked Sendable {
     let coordinator: RealmCoordinator
     let writes: CallbackWrites
     let id: AsyncTransactionId
+    let tokens: [NotificationToken]
     let commits: Bool
     let block: () -> Void
     let onComplete: ((any Error)?) -> Void
@@ -90,6 +102,7 @@ private final class PendingWrite: @unchecked Sendable {
     init(
         _ realm: Realm,
         id: AsyncTransactionId,
+        withoutNotifying tokens: [NotificationToken],
         commits: Bool,
         _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
@@ -100,6 +113,7 @@ private final class PendingWrite: @unchecked Sendable {
         coordinator = core.coordinator
         writes = core.callbackWrites
         self.id = id
+        self.tokens = tokens
         self.commits = commits
         self.block = block
         self.onComplete = onComplete ?? { _ in }
@@ -130,15 +144,20 @@ private final class PendingWrite: @unchecked Sendable {
             onComplete(error)
             return writes.end(id)
         }
+        writes.lastCommit = nil
         block()
         if core.ticket == ticket {
             if commits {
-                core.commitInBackground(onComplete)
+                core.commitInBackground(withoutNotifying: tokens, onComplete)
             } else {
                 core.cancelTransaction()
             }
         } else if commits {
-            onComplete(nil)
+            if let own = writes.lastCommit {
+                writes.following[own] = onComplete
+            } else {
+                onComplete(nil)
+            }
         }
         writes.end(id)
     }
@@ -165,15 +184,18 @@ private final class PendingCompletion: @unchecked Sendable {
         } catch {
             failure = error
         }
-        if !core.callbackWrites.isCancelled(id) { onComplete(failure) }
-        core.callbackWrites.end(id)
+        finish(failure)
     }
 
     func fail(_ error: any Error) {
-        core.isolation.post {
-            if !self.core.callbackWrites.isCancelled(self.id) { self.onComplete(error) }
-            self.core.callbackWrites.end(self.id)
-        }
+        core.isolation.post { self.finish(error) }
+    }
+
+    private func finish(_ failure: (any Error)?) {
+        let writes = core.callbackWrites
+        if !writes.isCancelled(id) { onComplete(failure) }
+        writes.following[id]?(failure)
+        writes.end(id)
     }
 }
 
@@ -196,21 +218,30 @@ extension RealmCore {
 
     fileprivate func enqueue(
         _ realm: Realm,
+        _ request: WriteRequest,
         commits: Bool,
         _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
         let id = callbackWrites.begin()
-        let pending = PendingWrite(realm, id: id, commits: commits, block, onComplete)
-        callbackWrites.waiting[id] = coordinator.writes.acquire(for: isolation.key) { pending.turnCame($0, $1) }
+        let tokens = request.tokens
+        let pending = PendingWrite(realm, id: id, withoutNotifying: tokens, commits: commits, block, onComplete)
+        callbackWrites.waiting[id] = coordinator.writes.acquire(for: isolation.key, origin: request.origin) {
+            pending.turnCame($0, $1)
+        }
         return id
     }
 
     @discardableResult
-    fileprivate func commitInBackground(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
+    fileprivate func commitInBackground(
+        withoutNotifying tokens: [NotificationToken],
+        _ onComplete: (((any Error)?) -> Void)?
+    ) -> AsyncTransactionId {
         let completion = PendingCompletion(self, id: callbackWrites.begin(), onComplete)
+        callbackWrites.lastCommit = completion.id
         do {
             let (prepared, turn) = try prepareCommit()
+            skip(prepared, for: tokens)
             let isolation = isolation
             coordinator.writes.commit(prepared, ending: turn) { result in
                 isolation.post { completion.run(result) }

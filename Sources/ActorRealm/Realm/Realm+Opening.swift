@@ -141,9 +141,11 @@ extension Realm {
         // Called once, on the queue that the caller names.
         nonisolated(unsafe) let callback = callback
         DedicatedThread.detach(name: "realm-open") {
-            let result = Swift.Result { try prepare(configuration, blocking: .none) }
+            let result = Swift.Result {
+                try prepare(configuration, blocking: .none, cancellation: task.cancellation)
+            }
             callbackQueue.async {
-                if task.isCancelled { return }
+                if task.cancellation.isCancelled { return }
                 callback(
                     result.flatMap { coordinator in
                         Result {

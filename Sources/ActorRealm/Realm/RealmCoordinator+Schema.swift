@@ -115,7 +115,7 @@ extension RealmCoordinator {
     ) throws {
         let turn: WriteScheduler.Ticket
         do {
-            turn = try writes.acquireBlocking(for: key, deadline: deadline)
+            turn = try writes.acquireBlocking(for: key, deadline: deadline, cancellation: cancellation)
         } catch let timeout as WriteScheduler.TurnTimeout {
             throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
         }

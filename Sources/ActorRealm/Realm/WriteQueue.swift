@@ -84,6 +84,8 @@ struct WriteQueue<Isolation: Hashable> {
         case nothing
         /// With a commit that was sealed, and with it those that joined before.
         case prepared
+        /// With such a commit, for whose flush the writer blocks its thread: it may as well make it itself.
+        case preparedBlocking
         /// With a commit that is left to be sealed together with later ones.
         case joined
     }
@@ -237,10 +239,10 @@ struct WriteQueue<Isolation: Hashable> {
         }
         switch ending {
         case .nothing: break
-        case .prepared: prepareJoined(and: 1)
+        case .prepared, .preparedBlocking: prepareJoined(and: 1)
         case .joined: joinedCount += 1
         }
-        let place = startFlushing(kind == .synchronous && ending == .prepared ? .caller : .ioThread)
+        let place = startFlushing(kind == .synchronous && ending == .preparedBlocking ? .caller : .ioThread)
         var actions = advance(at: now)
         actions.flush = place
         return actions

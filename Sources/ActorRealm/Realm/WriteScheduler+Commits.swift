@@ -10,14 +10,14 @@ extension WriteScheduler {
         isolation: isolated (any Actor)? = #isolation
     ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
-            _ = add(commit, ending: ticket, completion: .task(continuation))
+            add(commit, ending: ticket, .prepared, completion: .task(continuation))
         }
     }
 
     /// Ends a turn with a commit; blocks the thread until it is durable.
     func commitBlocking(_ commit: PreparedCommit, ending ticket: Ticket) -> CommitResult {
         let gate = ThreadGate<CommitResult>()
-        let place = add(commit, ending: ticket, completion: .thread(gate))
+        let place = add(commit, ending: ticket, .preparedBlocking, completion: .thread(gate))
         if place == .caller { flush() }
         return gate.wait()
     }
@@ -28,7 +28,7 @@ extension WriteScheduler {
         ending ticket: Ticket,
         completion: @escaping @Sendable (CommitResult) -> Void
     ) {
-        _ = add(commit, ending: ticket, completion: .callback(completion))
+        add(commit, ending: ticket, .prepared, completion: .callback(completion))
     }
 
     /// Whether the writer whose turn it is may leave its commit to be sealed together with later ones.
@@ -96,9 +96,12 @@ extension WriteScheduler {
         return actions
     }
 
+    /// Ends a turn with a commit, and has it flushed; where the caller is to do that, this says so.
+    @discardableResult
     func add(
         _ commit: PreparedCommit,
         ending ticket: Ticket,
+        _ ending: Queue.Ending,
         completion: consuming Completion
     ) -> Queue.FlushPlace? {
         let completion = completion
@@ -108,7 +111,7 @@ extension WriteScheduler {
             }
             state.prepared.append(Prepared(commit: commit, completions: state.joined + [completion]))
             state.joined = []
-            return (released(state.queue.finish(ticket, .prepared, at: now)), nil)
+            return (released(state.queue.finish(ticket, ending, at: now)), nil)
         }
         perform(actions)
         if let failure { completion.receive(.failure(failure)) }

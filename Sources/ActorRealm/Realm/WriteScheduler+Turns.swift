@@ -57,11 +57,12 @@ extension WriteScheduler {
     /// Waits for the turn, blocking the calling thread, and begins it.
     ///
     /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself;
-    ///   `TurnTimeout` when the turn has not come by the deadline.
+    ///   `TurnTimeout` when the turn has not come by the deadline; `CancellationError` when `cancellation` ended the wait.
     func acquireBlocking(
         for key: RealmIsolation.Key,
         origin: ReaderOrigin? = nil,
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        cancellation: OpeningCancellation? = nil
     ) throws -> Ticket {
         if key != .none, state.withLock({ $0.queue.isWriting(key) }) {
             throw StorageError(
@@ -74,13 +75,15 @@ extension WriteScheduler {
         if isGranted { return ticket }
         let gate = ThreadGate<Outcome>()
         register(.thread(gate), for: ticket)
+        cancellation?.waits(for: ticket, of: self)
+        defer { cancellation?.waitIsOver() }
         var pressure = TurnPressure<Ticket>(isOnPool: crealm_is_on_pool())
         defer { pressure.end() }
         while true {
             if let outcome = gate.wait(for: TurnPressure<Ticket>.interval) {
                 switch outcome {
                 case .granted: return ticket
-                case .cancelled: misuse("A synchronous writer cannot be cancelled.")
+                case .cancelled: throw CancellationError()
                 case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))
                 case .failed(let error): throw error
                 }

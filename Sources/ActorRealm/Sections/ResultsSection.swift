@@ -105,3 +105,10 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     message: "A section belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
 )
 extension ResultsSection: Sendable {}
+
+@available(
+    *,
+    unavailable,
+    message: "An iterator reads a live section: send the section, frozen, or a ThreadSafeReference to it."
+)
+extension ResultsSection.Iterator: Sendable {}

@@ -90,6 +90,41 @@ struct RejectedCodeTests {
         #expect(found.filter { !lines.contains($0.line) }.isEmpty)
     }
 
+    /// The public types of the library that its sources declare, nested ones with the names of those around them.
+    private static func publicTypes() throws -> Set<String> {
+        let sources = folder.deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources/ActorRealm")
+        let declaration =
+            /^(?<indent> *)(?:@\w+(?:\([^)]*\))? )*(?<access>public |open |nonisolated )*(?:final |indirect )?(?<kind>class|struct|enum|actor|extension) (?<name>[A-Z][\w.]*)/
+        var types: Set<String> = []
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        for case let file as URL in files where file.pathExtension == "swift" {
+            // The types around the line, with the columns at which they begin.
+            var around: [(indent: Int, name: String)] = []
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                guard let match = line.prefixMatch(of: declaration) else { continue }
+                let indent = match.indent.count
+                around.removeAll { $0.indent >= indent }
+                let name = (around.map(\.name) + [String(match.name)]).joined(separator: ".")
+                around.append((indent, String(match.name)))
+                if match.kind != "extension", match.access != nil { types.insert(name) }
+            }
+        }
+        return types
+    }
+
+    @Test("Every public type is among those that may be sent, or among those that may not and say what to send instead")
+    func completeness() throws {
+        let types = try Self.publicTypes()
+        #expect(types.count > 60 && types.contains("Realm.AsyncTransaction") && types.contains("ObjectBase"))
+        let texts = try ["Sendability.swift", "Accepted.swift"]
+            .map { try String(contentsOf: Self.folder.appendingPathComponent($0), encoding: .utf8) }
+        let sent = texts.joined()
+            .matches(of: /sends\(\(?(?:any )?(?<type>[^)\n]*?)\)?\.self\)/)
+            .map { String($0.type).replacing(/<.*>/, with: "") }
+        for type in types.sorted() { #expect(sent.contains(type), "\(type) is in neither list") }
+    }
+
     @Test("What may cross compiles without an error or a warning")
     func accepted() throws {
         let files = ["Model.swift", "Accepted.swift"].map { Self.folder.appendingPathComponent($0) }

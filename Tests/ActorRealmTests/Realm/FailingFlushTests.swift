@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// A device whose flushes fail while a switch is on.
-private final class FailingDevice: ForwardingDevice {
+final class FailingDevice: ForwardingDevice {
     final class Switch: Sendable {
         let isOn = Mutex(false)
         let failures = Mutex(0)

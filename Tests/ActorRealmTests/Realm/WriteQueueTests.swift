@@ -130,12 +130,25 @@ struct WriteQueueTests {
         #expect(queue.isIdle)
     }
 
-    @Test("A synchronous writer flushes its own commit when nobody is flushing")
+    @Test(
+        "A synchronous writer that waits for its commit flushes it when nobody is flushing, and one that goes on does not"
+    )
     func synchronousFlush() {
-        let queue = Queue()
-        let (ticket, _) = queue.enqueue(.synchronous, isolation: 1, at: 0)
-        #expect(queue.lockAcquired(at: 0).grant == ticket)
-        #expect(queue.finish(ticket, .prepared, at: 1) == Queue.Actions(flush: .caller))
+        let endings: [(WriteQueue<Int>.Ending, WriteQueue<Int>.FlushPlace)] = [
+            (.preparedBlocking, .caller), (.prepared, .ioThread),
+        ]
+        for (ending, place) in endings {
+            let queue = Queue()
+            let (ticket, _) = queue.enqueue(.synchronous, isolation: 1, at: 0)
+            #expect(queue.lockAcquired(at: 0).grant == ticket)
+            #expect(queue.finish(ticket, ending, at: 1) == Queue.Actions(flush: place))
+        }
+    }
+
+    @Test("An asynchronous writer that waits for its commit, blocking, does not flush it itself")
+    func blockingFlush() {
+        let (queue, ticket) = queueWithRunningWriter()
+        #expect(queue.finish(ticket, .preparedBlocking, at: 1) == Queue.Actions(flush: .ioThread))
     }
 
     @Test("Writers get their turns in the order in which they came, whatever their kind")
@@ -426,11 +439,16 @@ struct WriteQueueTests {
                 if let ticket = running {
                     var ending = random.next(upTo: 3) > 0 ? WriteQueue<Int>.Ending.prepared : .nothing
                     if ending == .prepared, queue.mayJoin(ticket), random.next(upTo: 4) > 0 { ending = .joined }
+                    if ending == .prepared, random.next(upTo: 2) == 0 { ending = .preparedBlocking }
                     running = nil
                     done += 1
                     if ending != .nothing { unflushed += 1 }
                     joined += ending == .joined ? 1 : 0
-                    perform(queue.finish(ticket, ending, at: now))
+                    let actions = queue.finish(ticket, ending, at: now)
+                    // Nobody but a synchronous writer that blocks would make the flush that its place asks for.
+                    let mayFlush = ending == .preparedBlocking && kinds[ticket] == .synchronous
+                    #expect(actions.flush != .caller || mayFlush, "seed \(seed)")
+                    perform(actions)
                 }
             case 6 where sealing:
                 sealing = false

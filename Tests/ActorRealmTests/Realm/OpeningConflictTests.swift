@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+@testable import ActorRealm
+
+@Suite("Openings that exclude each other, or are given up, end with a clear error", .timeLimit(.minutes(30)))
+struct OpeningConflictTests {
+    let file = TestFile()
+
+    class Shape: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var corners: Int
+    }
+
+    class ColoredShape: Object {
+        override class func _realmObjectName() -> String? { "Shape" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var corners: Int
+        @Persisted var color: String
+    }
+
+    private func configuration(_ type: Object.Type) -> Realm.Configuration {
+        var configuration = file.fast
+        configuration.objectTypes = [type]
+        return configuration
+    }
+
+    private func error(opening configuration: Realm.Configuration) -> Realm.Error? {
+        do {
+            _ = try Realm(configuration: configuration)
+            return nil
+        } catch {
+            return error as? Realm.Error
+        }
+    }
+
+    @Test("While a file is open with some classes, others that do not fit name what differs")
+    func otherClasses() throws {
+        let realm = try Realm(configuration: configuration(Shape.self))
+        let mismatch = error(opening: configuration(ColoredShape.self))
+        #expect(mismatch?.code == .schemaMismatch)
+        #expect(mismatch?.message.contains("Shape.color") == true, "\(mismatch?.message ?? "no error")")
+        // A migration would change the file under those who have it open.
+        var migrating = configuration(ColoredShape.self)
+        migrating.schemaVersion = 1
+        let session = error(opening: migrating)
+        #expect(session?.code == .incompatibleSession)
+        #expect(session?.message.contains("different schema version") == true, "\(session?.message ?? "no error")")
+        try realm.write { realm.create(Shape.self, value: ["corners": 3]) }
+        #expect(realm.objects(Shape.self).count == 1)
+    }
+
+    @Test("Classes that the file lacks are added while it is open with others")
+    func moreClasses() throws {
+        let realm = try Realm(configuration: configuration(Shape.self))
+        let more = try Realm(configuration: file.fast)
+        try more.write { more.create(Tally.self, value: ["name": "a"]) }
+        try realm.write { realm.create(Shape.self, value: ["corners": 3]) }
+        more.refresh()
+        #expect(more.objects(Tally.self).count == 1 && realm.objects(Shape.self).count == 1)
+    }
+
+    @Test("A key is refused with a word on why, and is the same for a file that is open without one")
+    func keys() throws {
+        var keyed = file.fast
+        keyed.encryptionKey = Data(count: 64)
+        #expect(error(opening: keyed)?.message.contains("Encrypted realms are not supported") == true)
+        let realm = try Realm(configuration: file.fast)
+        #expect(error(opening: keyed)?.code == .invalidInput)
+        keyed.encryptionKey = Data(count: 7)
+        #expect(error(opening: keyed)?.message.contains("64 bytes") == true)
+        #expect(realm.isEmpty)
+    }
+
+    /// A file whose classes have to be written first, and another process that has the lock for that.
+    private func lockedFile() throws -> ForeignWriteLock {
+        try withNewRealm(configuration(Shape.self)) { _ in }
+        return try ForeignWriteLock(of: #require(file.fast.fileURL?.path))
+    }
+
+    private var coordinator: RealmCoordinator? { RealmRegistry.shared.existing(at: file.fast.fileURL!.path) }
+
+    private func waitForWriter() async {
+        while coordinator?.writes.waitingCount != 1 { await Task.yield() }
+    }
+
+    @Test("A task that is cancelled while its opening waits for the write lock throws at once")
+    func cancelledTask() async throws {
+        let lock = try lockedFile()
+        let configuration = file.fast
+        let task = Task { @MainActor in _ = try await Realm(configuration: configuration) }
+        await waitForWriter()
+        task.cancel()
+        // The lock is not given back before: without the cancellation this waits for ever.
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(coordinator?.writes.waitingCount ?? 0 == 0)
+        lock.release()
+        #expect(try withNewRealm(configuration) { $0.isEmpty })
+    }
+
+    @Test("An opening whose AsyncOpenTask is cancelled while it waits for the write lock lets go of the file")
+    func cancelledAsyncOpen() async throws {
+        let lock = try lockedFile()
+        let called = Counter()
+        let queue = DispatchQueue(label: "callback")
+        let opening = Realm.asyncOpen(configuration: file.fast, callbackQueue: queue) { _ in called.increment() }
+        await waitForWriter()
+        opening.cancel()
+        while coordinator?.writes.waitingCount ?? 0 > 0 { await Task.yield() }
+        lock.release()
+        // What the cancelled one posts to the queue comes before what this one does.
+        let count: Int = try await withCheckedThrowingContinuation { continuation in
+            Realm.asyncOpen(configuration: file.fast, callbackQueue: queue) { result in
+                continuation.resume(with: result.map { $0.objects(Tally.self).count })
+            }
+        }
+        #expect(count == 0)
+        #expect(called.value == 0)
+    }
+
+    @Test("A realm that is let go of inside a write transaction rolls it back, says so, and gives the lock back")
+    func deallocation() throws {
+        let messages = Journal<String>()
+        var configuration = file.fast
+        configuration.logger = Logger(level: .warn) { _, message in messages.add(message) }
+        do {
+            let realm = try Realm(configuration: configuration)
+            realm.beginWrite()
+            realm.create(Tally.self, value: ["name": "lost"])
+        }
+        #expect(messages.entries.contains { $0.contains("let go of inside a write transaction") })
+        // In time only if the lock is free.
+        try withNewRealm(file.fast) { realm in
+            try realm.write(timeout: .seconds(60)) { #expect(realm.objects(Tally.self).isEmpty) }
+        }
+    }
+
+    @Test("A task that is cancelled while its commit is on its way to the device gets it written, and no error")
+    @MainActor
+    func cancelledWhileCommitting() async throws {
+        let gate = GatedDevice.Control()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        let realm = try await Realm(configuration: configuration)
+        gate.close()
+        var hasRun = false
+        let task = Task {
+            try await realm.asyncWrite {
+                realm.create(Tally.self, value: ["name": "kept"])
+                hasRun = true
+            }
+        }
+        while !hasRun { await Task.yield() }
+        task.cancel()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(realm.isEmpty, "it is not durable yet")
+        gate.open()
+        try await task.value
+        #expect(realm.objects(Tally.self).map(\.name) == ["kept"])
+    }
+}

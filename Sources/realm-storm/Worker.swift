@@ -59,6 +59,8 @@ struct Worker {
             case 0..<5: .limited
             case 5..<10 where !mayBlock: .twoSteps
             case 10..<15 where mayBlock: .blocking
+            case 15..<20 where mayBlock: .handedOver
+            case 20..<30: .callback
             default: .asynchronous
             }
         let delay: Int? = Int.random(in: 0..<10, using: &random) == 0 ? Int.random(in: 0..<20_000, using: &random) : nil

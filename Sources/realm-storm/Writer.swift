@@ -4,6 +4,13 @@ import Foundation
 /// How a write is made.
 enum WriteKind: CaseIterable, Sendable {
     case asynchronous, limited, twoSteps, blocking
+    /// `writeAsync`, every other time with a block that begins the commit itself.
+    case callback
+    /// `beginWrite`, and `commitAsyncWrite` for its end.
+    case handedOver
+
+    /// Whether the thread is blocked until it is this write's turn.
+    var blocks: Bool { self == .blocking || self == .handedOver }
 }
 
 /// An actor of the storm, with a realm of its own.
@@ -53,7 +60,7 @@ extension Writer {
     func write(_ id: Int, _ kind: WriteKind) async throws {
         guard let desk else { preconditionFailure("open the realm first") }
         let (realm, ledger) = (desk.realm, desk.ledger)
-        if kind == .blocking { ledger.block(desk.number) }
+        if kind.blocks { ledger.block(desk.number) }
         defer { if kind == .blocking { ledger.unblock(desk.number) } }
         let stamp = ledger.stamp()
         let began = ContinuousClock.now
@@ -70,13 +77,38 @@ extension Writer {
             try await transaction.commit()
         case .blocking:
             try PoolSampler.whileBlocking { try realm.write { put(id, kind, stamp) } }
+        case .callback:
+            try await completion { done in
+                realm.writeAsync {
+                    self.put(id, kind, stamp)
+                    if id.isMultiple(of: 2) { realm.commitAsyncWrite() }
+                } onComplete: {
+                    done($0)
+                }
+            }
+        case .handedOver:
+            do {
+                defer { ledger.unblock(desk.number) }
+                try PoolSampler.whileBlocking { try realm.beginWriteTransaction() }
+                put(id, kind, stamp)
+            }
+            try await completion { realm.commitAsyncWrite($0) }
         }
         ledger.wrote(id, after: ContinuousClock.now - began)
     }
 
+    /// Waits for what a write of callback form says at its end.
+    private func completion(of write: (_ done: @escaping ((any Error)?) -> Void) -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            write { error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+            }
+        }
+    }
+
     private func put(_ id: Int, _ kind: WriteKind, _ stamp: Ledger.Stamp) {
         guard let desk else { preconditionFailure("open the realm first") }
-        desk.ledger.began(stamp, of: desk.number, isBlocking: kind == .blocking)
+        desk.ledger.began(stamp, of: desk.number, isBlocking: kind.blocks)
         precondition(desk.realm.object(ofType: Entry.self, forPrimaryKey: id) == nil, "entry \(id) was written twice")
         desk.realm.create(Entry.self, value: ["id": id, "writer": desk.number] as [String: Any])
         desk.realm.object(ofType: Total.self, forPrimaryKey: 0)!.count += 1

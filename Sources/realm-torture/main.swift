@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Writes a line to standard output, all of it.
@@ -14,7 +15,34 @@ func send(_ line: String) {
     }
 }
 
+/// How long each request took, in microseconds; noted where `--times FILE` asks for them, and written there when the input
+/// ends, one a line in the order of the requests.
+var times: [UInt32]?
+var timesPath = ""
+
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--times" {
+    times = []
+    timesPath = CommandLine.arguments[2]
+} else if CommandLine.arguments.count > 1 {
+    FileHandle.standardError.write(Data("usage: realm-torture [--times FILE]\n".utf8))
+    exit(64)
+}
+
 var input = LineReader()
 let driver = Driver()
-while let line = input.next() { send(driver.reply(to: line)) }
+while let line = input.next() {
+    let began = ContinuousClock.now
+    let reply = driver.reply(to: line)
+    times?.append(UInt32(clamping: Int64((ContinuousClock.now - began) / .microseconds(1))))
+    send(reply)
+}
 driver.close()
+
+if let times {
+    do {
+        try Data(times.map { "\($0)\n" }.joined().utf8).write(to: URL(fileURLWithPath: timesPath))
+    } catch {
+        FileHandle.standardError.write(Data("the times were not written: \(error)\n".utf8))
+        exit(1)
+    }
+}

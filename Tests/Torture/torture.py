@@ -42,7 +42,7 @@ class Driver:
     binary = None
     library = None
 
-    def __init__(self, control=None, wrapper=(), **extra):
+    def __init__(self, control=None, wrapper=(), times=None, **extra):
         environment = dict(os.environ, SWIFT_BACKTRACE="enable=no")
         if control:
             environment["LD_PRELOAD"] = Driver.library
@@ -50,7 +50,7 @@ class Driver:
             environment["FAILING_CALLS_CONTROL"] = control.path
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [*wrapper, Driver.binary],
+            [*wrapper, Driver.binary, *(("--times", times) if times else ())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,

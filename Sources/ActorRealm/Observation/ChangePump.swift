@@ -97,6 +97,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         cursor.skip(version)
     }
 
+    func takeBackSkip(of version: UInt64) {
+        cursor.takeBackSkip(of: version)
+    }
+
     func isIsolated(as other: RealmCore) -> Bool {
         other.coordinator === cursor.coordinator && isolation.isSame(as: other.isolation)
     }

@@ -54,6 +54,8 @@ protocol NotificationRegistration: AnyObject, Sendable {
     func noteLetGo()
     /// Leaves out the changes of a version that is about to be published.
     func skip(_ version: UInt64)
+    /// Takes back that a version is left out.
+    func takeBackSkip(of version: UInt64)
     /// Whether the registration belongs to the realm of a core.
     func isIsolated(as core: RealmCore) -> Bool
 }
@@ -71,5 +73,10 @@ extension RealmCore {
             }
             registration.skip(commit.version)
         }
+    }
+
+    /// Takes back that observers leave out a commit that failed: its version will be that of another one.
+    func takeBackSkip(of version: UInt64, for tokens: [NotificationToken]) {
+        for token in tokens { token.current?.takeBackSkip(of: version) }
     }
 }

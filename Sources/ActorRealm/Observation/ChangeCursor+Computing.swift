@@ -85,8 +85,10 @@ extension ChangeCursor {
         var isPast = false
         // Own commits that are left out, as long as nothing else was to be told before them.
         for skip in held.withLock({ $0.skips }).sorted(by: { $0.version < $1.version }) {
+            // Whoever flushed the commit may not have come to say yet that it is there.
+            let known = skip.after ?? (skip.version == target.version ? target.snapshot : nil)
             guard skip.version > view.version, skip.version <= target.version,
-                let before = skip.before, before.version == skip.version - 1, let after = skip.after
+                let before = skip.before, before.version == skip.version - 1, let after = known
             else { continue }
             var next = base
             if try advance(&next.state, from: view, to: hub.view(of: before)) != nil { break }
@@ -152,10 +154,6 @@ extension ChangeCursor {
         while true {
             let current = hub.current
             let (start, place) = held.withLock { held -> (Holding.Base??, UInt64?) in
-                // The commit that the realm has just moved to may be one to be left out.
-                for index in held.skips.indices where held.skips[index].version == snapshot.version {
-                    held.skips[index].after = snapshot
-                }
                 guard !held.flow.isEnded, !held.flow.knows(snapshot.version) else { return (nil, nil) }
                 guard case .following(let since) = held.flow.position else { return (.some(held.base), nil) }
                 guard let current, since <= current.version else { return (nil, since) }

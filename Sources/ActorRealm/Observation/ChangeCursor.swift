@@ -383,4 +383,13 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                 }
         }
     }
+
+    /// Takes back that a version is left out.
+    func takeBackSkip(of version: UInt64) {
+        let before = held.withLock { held in
+            defer { held.skips.removeAll { $0.version == version } }
+            return held.skips
+        }
+        withExtendedLifetime(before) {}
+    }
 }

@@ -1,3 +1,4 @@
+import Logging
 import RealmModel
 import RealmStorage
 import Synchronization
@@ -78,8 +79,26 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         return cursor.cancel()
     }
 
+    func noteLetGo() {
+        guard heldBack != nil, let logger = configuration.logger ?? Logger.sharedIfSet else { return }
+        logger.warning(
+            """
+            A token of a block that observes a realm was let go of: the block is not called any more. Keep the token, and \
+            call invalidate() when no more changes are wanted.
+            """,
+            metadata: [
+                "realm.path": "\(cursor.coordinator.path)",
+                "realm.observedAt": "\(cursor.origin.map { "\($0)" } ?? "?")",
+            ]
+        )
+    }
+
     func skip(_ version: UInt64) {
         cursor.skip(version)
+    }
+
+    func takeBackSkip(of version: UInt64) {
+        cursor.takeBackSkip(of: version)
     }
 
     func isIsolated(as other: RealmCore) -> Bool {

@@ -3,8 +3,9 @@ import Synchronization
 
 /// Keeps an `observe` registration alive.
 ///
-/// Keep the token for as long as changes are wanted: its deallocation ends the registration as `invalidate()` does.
-/// A token made with `init()` is inert.
+/// Keep the token for as long as changes are wanted: its deallocation ends the registration as `invalidate()` does. For the
+/// block of a whole realm (``Realm/observe(file:line:_:)``) it is said in the log, as a warning: who has that in mind calls
+/// `invalidate()`. A token made with `init()` is inert.
 public final class NotificationToken: Sendable {
     private let registration: Mutex<(any NotificationRegistration)?>
 
@@ -18,7 +19,9 @@ public final class NotificationToken: Sendable {
     }
 
     deinit {
-        invalidate()
+        // Nobody else has the token any more.
+        let current = registration.withLock { $0 }
+        if let current, current.cancel() { current.noteLetGo() }
     }
 
     /// Ends the registration.
@@ -47,8 +50,12 @@ public final class NotificationToken: Sendable {
 protocol NotificationRegistration: AnyObject, Sendable {
     /// Ends the registration; true when it was alive.
     func cancel() -> Bool
+    /// Notes that it ended because its token was let go of.
+    func noteLetGo()
     /// Leaves out the changes of a version that is about to be published.
     func skip(_ version: UInt64)
+    /// Takes back that a version is left out.
+    func takeBackSkip(of version: UInt64)
     /// Whether the registration belongs to the realm of a core.
     func isIsolated(as core: RealmCore) -> Bool
 }
@@ -66,5 +73,10 @@ extension RealmCore {
             }
             registration.skip(commit.version)
         }
+    }
+
+    /// Takes back that observers leave out a commit that failed: its version will be that of another one.
+    func takeBackSkip(of version: UInt64, for tokens: [NotificationToken]) {
+        for token in tokens { token.current?.takeBackSkip(of: version) }
     }
 }

@@ -34,39 +34,39 @@ class ObservationMember: @unchecked Sendable {
     /// Takes a member that the hub looks after over a commit of its tables.
     ///
     /// - Returns: whether the hub goes on looking after it.
-    func examine(_ commit: ObservedCommit) -> Bool { fatalError("abstract") }
+    func examine(_ commit: ObservedCommit) -> Bool { mustOverride() }
 
     /// Takes a member that stands behind to the hub's new version, if somebody waits for that.
-    func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp { fatalError("abstract") }
+    func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp { mustOverride() }
 
     /// Whether the hub looks after the member, which holds no version of its own then.
-    var isFollowing: Bool { fatalError("abstract") }
+    var isFollowing: Bool { mustOverride() }
 
     /// Ends with an error: the file could not be read.
-    func fail(_ error: any Error) { fatalError("abstract") }
+    func fail(_ error: any Error) { mustOverride() }
 
     /// Tells those who wait for it that a member knows a version.
-    func noteFollowing(_ version: UInt64) { fatalError("abstract") }
+    func noteFollowing(_ version: UInt64) { mustOverride() }
 
     /// The version that the member holds, if any.
-    var heldVersion: UInt64? { fatalError("abstract") }
+    var heldVersion: UInt64? { mustOverride() }
 
     // What follows is called by realms.
 
     /// The realm that the member delivers with moved, ended, or left a transaction.
-    func realmMoved() { fatalError("abstract") }
+    func realmMoved() { mustOverride() }
 
     /// Unregisters; a task that waits for the next change stops waiting.
     ///
     /// - Returns: true for the first call.
     @discardableResult
-    func cancel() -> Bool { fatalError("abstract") }
+    func cancel() -> Bool { mustOverride() }
 
     /// Whether the observer may still have something to hear of up to a version.
-    func isBehind(_ version: UInt64) -> Bool { fatalError("abstract") }
+    func isBehind(_ version: UInt64) -> Bool { mustOverride() }
 
     /// Waits until the observer knows a version, ended, or the waiting task is cancelled.
     func waitUntilTold(of version: UInt64, isolation: isolated (any Actor)? = #isolation) async {
-        fatalError("abstract")
+        mustOverride()
     }
 }

@@ -43,7 +43,7 @@ class FollowerCheck {
     var watch: RowWatch? { nil }
 
     /// Whether the commit may concern the observer.
-    func isConcerned(by commit: ObservedCommit) throws -> Bool { fatalError("abstract") }
+    func isConcerned(by commit: ObservedCommit) throws -> Bool { mustOverride() }
 }
 
 /// Asks the query of a collection about the rows of a commit, or only whether there are any where its rows lie.

@@ -5,25 +5,25 @@ import RealmStorage
 ///
 /// An abstract class: every member is overridden by its one subclass, which alone is made.
 class ProjectedSource<Value: RealmCollectionValue> {
-    var count: Int { fatalError("abstract") }
-    var confined: any ThreadConfined { fatalError("abstract") }
+    var count: Int { mustOverride() }
+    var confined: any ThreadConfined { mustOverride() }
     // Every instance is of a subclass, which overrides all of these.
-    var reference: _ConfinedReference { fatalError("abstract") }
+    var reference: _ConfinedReference { mustOverride() }
 
     subscript(position: Int) -> Value {
-        get { fatalError("abstract") }
-        set { fatalError("abstract") }
+        get { mustOverride() }
+        set { mustOverride() }
     }
 
-    func isSame(as other: ProjectedSource) -> Bool { fatalError("abstract") }
+    func isSame(as other: ProjectedSource) -> Bool { mustOverride() }
 
     /// The values as something to observe; with nil for key paths, only writes to the property count.
     func observation(keyPaths: [String]?, origin: ReaderOrigin) -> (ObservationSource<CollectionSubject>, RealmCore?) {
-        fatalError("abstract")
+        mustOverride()
     }
 
     /// Takes the order of the objects from an observer that knows it.
-    func adopt(_ order: ObservedOrder) { fatalError("abstract") }
+    func adopt(_ order: ObservedOrder) { mustOverride() }
 }
 
 /// A property of the objects of one collection.

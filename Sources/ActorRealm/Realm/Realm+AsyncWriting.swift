@@ -205,7 +205,10 @@ extension RealmCore {
         }
         let (prepared, turn) = try prepareCommit()
         skip(prepared, for: tokens)
-        try complete(await coordinator.writes.commit(prepared, ending: turn, isolation: isolation))
+        let version = prepared.version
+        let result = await coordinator.writes.commit(prepared, ending: turn, isolation: isolation)
+        if case .failure = result { takeBackSkip(of: version, for: tokens) }
+        try complete(result)
     }
 
     private func checkAsynchronouslyWritable(_ isolation: (any Actor)?) throws(Realm.Error) {

@@ -130,7 +130,10 @@ extension RealmCore {
     func commitBlocking(withoutNotifying tokens: [NotificationToken]) throws {
         let (prepared, turn) = try prepareCommit()
         skip(prepared, for: tokens)
-        try complete(coordinator.writes.commitBlocking(prepared, ending: turn))
+        let version = prepared.version
+        let result = coordinator.writes.commitBlocking(prepared, ending: turn)
+        if case .failure = result { takeBackSkip(of: version, for: tokens) }
+        try complete(result)
         tellBlocks()
     }
 }

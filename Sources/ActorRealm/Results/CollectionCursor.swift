@@ -75,7 +75,8 @@ public final class _CollectionCursor {
                 let count = elements.table.count
                 endKey = count == 0 ? .min : attempt { try elements.table.key(at: count - 1) } ?? .min
                 leaves = elements.table.leaves()
-            } else if backing.isLinks {
+            } else if backing.isLinks, backing.delivered == nil || !backing.core.isFrozen {
+                // Frozen where the last change was delivered, they are what that says, which may be nothing.
                 // Nobody else asks for links that are only gone through.
                 backing.forEachLink { appendKey($0) }
             } else {

@@ -18,7 +18,7 @@ extension ObservedKeys {
         }
         let next = try query.keys(in: step.new)
         isSourceGone = next == nil
-        let isPlainList = query.predicate == nil && query.steps.isEmpty && next != nil && !isSet(in: step.new)
+        let isPlainList = query.predicate == nil && query.steps.isEmpty && next != nil && hasPlaces(in: step.new)
         return replace(with: next ?? [], modified: modified, pairsReplacements: isPlainList)
     }
 
@@ -46,10 +46,10 @@ extension ObservedKeys {
         try query.keys(in: model) ?? []
     }
 
-    /// Whether the collection is a set, whose elements have no places to be replaced in.
-    private func isSet(in model: ModelView) -> Bool {
+    /// Whether elements have places where others come in for them: those of sets, and what links to an object, do not.
+    private func hasPlaces(in model: ModelView) -> Bool {
         guard case .list(let ownerClass, _, let property) = query.source else { return false }
-        return model.schema[ownerClass]?[property]?.collection == .set
+        return model.schema[ownerClass]?[property]?.collection != .set
     }
 
     /// Whether the rows that the collection is made of may have changed, filter and order apart.

@@ -390,4 +390,36 @@ struct CollectionChangesTests {
             )
         }
     }
+
+    @Test("an object that links in place of another one is an insertion, and the other one a deletion")
+    func linkingObjectsInPlace() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        try await worker.add(2, "two")
+        let changes = try await worker.with { _, realm in
+            let owner = try await realm.asyncWrite {
+                let owner = realm.create(ChoreOwner.self, value: ["name": "Ann"])
+                realm.object(ofType: Chore.self, forPrimaryKey: 1)?.owner = owner
+                return owner
+            }
+            return owner.owned.changes()
+        }
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next()?.told == .initial(["one"]))
+        try await worker.with { _, realm in
+            try await realm.asyncWrite {
+                let one = realm.object(ofType: Chore.self, forPrimaryKey: 1)
+                realm.object(ofType: Chore.self, forPrimaryKey: 2)?.owner = one?.owner
+                one?.owner = nil
+            }
+        }
+        #expect(await iterator.next()?.told == .update(["two"], deletions: [0], insertions: [0], modifications: []))
+        // What is told last has no elements, though it is frozen where there were some.
+        try await worker.with { _, realm in try await realm.asyncWrite { realm.delete(realm.objects(ChoreOwner.self)) }
+        }
+        let last = try #require(await iterator.next())
+        #expect(last.told == .update([], deletions: [0], insertions: [], modifications: []))
+        for chore in try #require(last.collection) { Issue.record("\(chore.name) is told still") }
+        #expect(await iterator.next()?.told == nil)
+    }
 }

@@ -130,4 +130,37 @@ struct ObservedRealmsTests {
         #expect(await journal.settled().sorted() == ["actor", "list", "map", "object [\"name\"]", "realm", "sections"])
         for token in tokens { token.invalidate() }
     }
+
+    @Test("letting go of the token of a block of a whole realm is said in the log, with where it began to observe")
+    func letGo() async throws {
+        let journal = Journal<String>()
+        var configuration = file.configuration
+        configuration.logger = Logger(level: .warn) { level, message in journal.add("\(level): \(message)") }
+        let worker = try await Worker(configuration)
+        let line: UInt = #line + 9
+        try await worker.with { _, realm in
+            let boats = realm.objects(Boat.self)
+            // These are no news: invalidated, ended by the realm, of a collection, of no registration.
+            let kept = realm.observe { _, _ in }
+            #expect(kept.invalidate())
+            _ = boats.observe { _ in }
+            _ = NotificationToken()
+            #expect(journal.entries.isEmpty)
+            var token: NotificationToken? = realm.observe { _, _ in Issue.record("It was let go of.") }
+            #expect(journal.entries.isEmpty && token != nil)
+            token = nil
+            try realm.write { realm.delete(boats) }
+            token = realm.observe { _, _ in }
+            realm.close()
+            token = nil
+        }
+        let path = try #require(configuration.fileURL?.path)
+        #expect(
+            journal.entries == [
+                "warn: A token of a block that observes a realm was let go of: the block is not called any more. Keep the "
+                    + "token, and call invalidate() when no more changes are wanted. "
+                    + "[realm.observedAt: \(#fileID):\(line), realm.path: \(path)]"
+            ]
+        )
+    }
 }

@@ -1,0 +1,186 @@
+import Foundation
+import RealmModel
+import RealmQuery
+import RealmStorage
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+/// One observer between its hub and its realm, where each is stopped at the place in question.
+@Suite("Where one observer stands", .timeLimit(.minutes(10)))
+@MainActor
+struct ChangeCursorTests {
+    let file = TestFile()
+
+    /// Holds the thread of a hub behind a pass, until it is let go.
+    private final class HeldHub: Sendable {
+        private let isHeld = Mutex(false)
+        private let arrivals = DispatchSemaphore(value: 0)
+        private let goOn = DispatchSemaphore(value: 0)
+
+        init(_ hub: ObservationHub) {
+            hub.attach { [self] in
+                guard isHeld.withLock({ $0 }) else { return }
+                arrivals.signal()
+                goOn.wait()
+            }
+        }
+
+        func hold(_ hub: ObservationHub) {
+            isHeld.withLock { $0 = true }
+            hub.schedule()
+            arrivals.wait()
+        }
+
+        func letGo() {
+            isHeld.withLock { $0 = false }
+            goOn.signal()
+        }
+    }
+
+    /// A whole realm, where whoever goes to one version waits on the way.
+    private final class GatedSubject: ChangeSubject {
+        let version = Atomic(UInt64.max)
+        let arrivals = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        let subject = RealmSubject()
+
+        var tellsInitialState: Bool { false }
+        func state(at view: FixedView) -> RealmSubject.State { RealmSubject.State() }
+
+        func advance(_ state: inout RealmSubject.State, by step: ChangeStep, from old: FixedView) -> RealmChange? {
+            if step.new.snapshot.version == version.load(ordering: .sequentiallyConsistent) {
+                version.store(.max, ordering: .sequentiallyConsistent)
+                arrivals.signal()
+                goOn.wait()
+            }
+            return subject.advance(&state, by: step, from: old)
+        }
+
+        func tables(_ state: RealmSubject.State, in model: ModelView) -> Set<UInt32>? { nil }
+        func isFinal(_ state: RealmSubject.State) -> Bool { false }
+    }
+
+    private func cursor<Subject: ChangeSubject>(_ subject: Subject, _ realm: Realm) throws -> ChangeCursor<Subject> {
+        try ChangeCursor(
+            subject,
+            coordinator: realm.core.coordinator,
+            at: realm.core.model.snapshot,
+            lagLimit: nil,
+            origin: nil
+        )
+    }
+
+    private func write(_ realm: Realm) throws {
+        try realm.write { _ = realm.create(Tally.self, value: ["name": UUID().uuidString]) }
+    }
+
+    /// Keeps what an observer waits for from being said, as long as whoever flushes has not come to it.
+    private func takeExpected(_ hub: ObservationHub) -> [@Sendable (Snapshot) -> Void] {
+        hub.state.withLock { state in
+            defer { state.expected = [:] }
+            return state.expected.values.flatMap { $0 }
+        }
+    }
+
+    private func insertions(_ pending: ChangeCursor<RealmSubject>.Pending?) -> Int? {
+        pending?.delta?.classes["Tally"]?.inserted.count
+    }
+
+    /// Asks as a loop does; nil when there is nothing to tell up to a version.
+    private func asked(
+        _ cursor: ChangeCursor<RealmSubject>,
+        upTo version: UInt64
+    ) async -> ChangeCursor<RealmSubject>.Pending? {
+        while true {
+            switch cursor.ask() {
+            case .compute: await cursor.compute()
+            case .wait where !cursor.knows(version): await cursor.wait()
+            case .wait, .end: return nil
+            case .fetch:
+                guard let pending = cursor.fetch() else { continue }
+                cursor.accept(pending)
+                return pending
+            }
+        }
+    }
+
+    @Test(
+        "a commit that is left out is told to the others alone, though whoever flushed it has not come to say that it is there",
+        arguments: [true, false]
+    )
+    func leftOut(inItsRealm: Bool) async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        let one = try cursor(RealmSubject(), realm)
+        let other = try cursor(RealmSubject(), realm)
+        func told(_ cursor: ChangeCursor<RealmSubject>) async throws -> Int? {
+            if !inItsRealm { return insertions(await asked(cursor, upTo: realm.version)) }
+            return insertions(try cursor.tellHere(upTo: realm.core.model.snapshot))
+        }
+        one.skip(realm.version + 1)
+        let late = takeExpected(hub)
+        try write(realm)
+        let snapshot = realm.core.model.snapshot
+        #expect(try await told(one) == nil)
+        #expect(try await told(other) == 1)
+        #expect(one.knows(snapshot.version), "it is passed, and not kept for later")
+        for call in late { call(snapshot) }
+        try write(realm)
+        #expect(try await told(one) == 1, "the next one is told alone")
+        #expect(try await told(other) == 1)
+        // With others' commits behind it in one flush, nobody ever stands between them: all is told.
+        one.skip(realm.version + 1)
+        _ = takeExpected(hub)
+        try write(realm)
+        try write(realm)
+        #expect(try await told(one) == 2)
+        #expect(try await told(other) == 2)
+        // Where somebody came to say so in time, what is behind it is told alone.
+        one.skip(realm.version + 1)
+        let inTime = takeExpected(hub)
+        try write(realm)
+        for call in inTime { call(realm.core.model.snapshot) }
+        try write(realm)
+        #expect(try await told(one) == 1)
+        #expect(try await told(other) == 2)
+        // A commit that failed is not there, and another one has its version.
+        one.skip(realm.version + 1)
+        one.takeBackSkip(of: realm.version + 1)
+        try write(realm)
+        #expect(try await told(one) == 1)
+        #expect(try await told(other) == 1)
+        one.cancel()
+        other.cancel()
+    }
+
+    @Test("a pass of the hub that its realm's own telling made void is made up for")
+    func tellingDuringPass() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        let held = HeldHub(hub)
+        held.hold(hub)
+        let subject = GatedSubject()
+        let cursor = try cursor(subject, realm)
+        let isCalled = DispatchSemaphore(value: 0)
+        try #require(cursor.ask(orCall: { isCalled.signal() }) == .wait)
+        // The realm stands on a version, and the hub is on the way to a later one.
+        try write(realm)
+        let snapshot = realm.core.model.snapshot
+        try write(realm)
+        subject.version.store(realm.version, ordering: .sequentiallyConsistent)
+        held.letGo()
+        subject.arrivals.wait()
+        let told = try cursor.tellHere(upTo: snapshot)
+        #expect(told?.delta?.classes["Tally"]?.inserted.count == 1)
+        subject.goOn.signal()
+        // Nobody commits any more, and nobody asks: that is the hub's to see.
+        #expect(isCalled.wait(timeout: .now() + 60) == .success)
+        try #require(cursor.ask() == .fetch)
+        #expect(cursor.fetch()?.target.version == snapshot.version + 1)
+        cursor.cancel()
+    }
+}

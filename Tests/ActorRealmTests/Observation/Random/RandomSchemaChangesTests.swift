@@ -1,0 +1,289 @@
+import Foundation
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+/// Files of random classes, which no program has, observed with `changes()` on actors and outside, against plain arrays.
+///
+/// `REALM_CHANGES_ROUNDS` says how many files, and `REALM_CHANGES_SEED` where their seeds begin.
+@Suite("Observed collections of random classes", .timeLimit(.minutes(30)))
+struct RandomSchemaChangesTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let roundCount = environment["REALM_CHANGES_ROUNDS"].flatMap { Int($0) } ?? 6
+    private static let firstSeed = environment["REALM_CHANGES_SEED"].flatMap { UInt64($0) } ?? 1
+
+    private let directory = TemporaryDirectory()
+
+    /// An observer, and what it was told last.
+    private struct Observer {
+        let collection: PlainCollection
+        let watcher: any RandomWatcher
+        let isActing: Bool
+        /// One time in so many it asks.
+        let pace: Int
+        var told: UInt64?
+        var isOver = false
+    }
+
+    /// A file, who writes to it, and what it held at each version.
+    private final class History {
+        let writers: [Worker]
+        var random: SplitMix64
+        var world: PlainWorld
+        var worlds: [UInt64: PlainWorld] = [:]
+        private var writes: [UInt64: PlainWrites] = [:]
+        private(set) var newest: UInt64 = 0
+
+        init(seed: UInt64, path: String) async throws {
+            random = SplitMix64(seed: seed)
+            world = PlainWorld(classes: PlainWorld.randomClasses(&random))
+            try world.makeFile(path)
+            var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [])
+            configuration.durability = .unflushed
+            writers = [try await Worker(configuration), try await Worker(configuration)]
+            var operations: [PlainOperation] = []
+            var ignored = PlainWrites()
+            for _ in 0..<Int.random(in: 10...50, using: &random) {
+                let type = world.classes.indices.randomElement(using: &random)!
+                let operation = world.insertion(type, &random)
+                world.apply(operation, &ignored)
+                operations.append(operation)
+            }
+            try await perform(operations, writer: 0, from: PlainWorld(classes: world.classes), PlainWrites())
+        }
+
+        /// Commits a few random operations.
+        func commit() async throws {
+            let before = world
+            var operations: [PlainOperation] = []
+            var written = PlainWrites()
+            if world.count > 20, Int.random(in: 0..<40, using: &random) == 0 {
+                operations.append(.deleteAll)
+                world.apply(.deleteAll, &written)
+            }
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                guard let operation = world.randomOperation(&random) else { continue }
+                world.apply(operation, &written)
+                operations.append(operation)
+            }
+            if operations.isEmpty { return }
+            try await perform(operations, writer: .random(in: writers.indices, using: &random), from: before, written)
+        }
+
+        private func perform(
+            _ operations: [PlainOperation],
+            writer: Int,
+            from before: PlainWorld,
+            _ written: PlainWrites
+        ) async throws {
+            newest = try await writers[writer]
+                .with { _, realm in
+                    try await realm.asyncWrite {
+                        var world = before
+                        var ignored = PlainWrites()
+                        for operation in operations {
+                            world.perform(operation, in: realm)
+                            world.apply(operation, &ignored)
+                        }
+                        // When the transaction has ended there may be newer versions, without contents.
+                        return realm.core.version
+                    }
+                }
+            worlds[newest] = world
+            writes[newest] = written
+        }
+
+        /// The last version that an observer may stand on who was told of one: there are versions without contents.
+        func known(_ version: UInt64) -> UInt64 { worlds.keys.filter { $0 <= version }.max()! }
+
+        /// The first version in which an observed collection does not exist.
+        func end(of collection: PlainCollection) -> UInt64? {
+            worlds.keys.filter { collection.isGone(worlds[$0]!) }.min()
+        }
+
+        /// What was written behind one version, up to another.
+        func written(from old: UInt64, to new: UInt64) -> PlainWrites {
+            var all = PlainWrites()
+            for (version, written) in writes where version > old && version <= new {
+                all.merge(written) { $0.union($1) }
+            }
+            return all
+        }
+
+        func isConcerned(_ collection: PlainCollection, from old: UInt64, to new: UInt64) -> Bool {
+            collection.isConcerned(from: worlds[old]!, to: worlds[new]!, written(from: old, to: new))
+        }
+
+        /// A random collection, observed on one of the actors or outside.
+        fileprivate func observer(_ number: Int, _ actors: [ActingWatcher]) async -> Observer {
+            let collection = PlainCollection.random(world, &random)
+            let world = world
+            let changes = await writers[0].with { _, realm in collection.changes(world, in: realm) }
+            let actor = actors.randomElement(using: &random)!
+            let isActing = Int.random(in: 0..<4, using: &random) > 0
+            let watcher: any RandomWatcher = isActing ? actor : FreeWatcher()
+            await watcher.begin(number, changes, collection.type, world.classes)
+            return Observer(
+                collection: collection,
+                watcher: watcher,
+                isActing: isActing,
+                pace: [1, 1, 2, 5].randomElement(using: &random)!
+            )
+        }
+    }
+
+    private func history(_ seed: UInt64, _ name: String) async throws -> History {
+        try await History(seed: seed, path: directory.path("\(name)\(seed).realm"))
+    }
+
+    /// The next change; nil when none comes.
+    private func next(_ watcher: any RandomWatcher, _ number: Int) async -> ToldChange? {
+        let task = Task { await watcher.next(number) }
+        let watchdog = Task {
+            try await Task.sleep(for: .seconds(60))
+            task.cancel()
+        }
+        defer { watchdog.cancel() }
+        return await task.value
+    }
+
+    @Test("every change leads from what was told to what a plain copy holds, however seldom somebody asks")
+    func asked() async throws {
+        var cases = 0
+        var outside = 0
+        for round in 0..<Self.roundCount {
+            let seed = Self.firstSeed &+ UInt64(round)
+            let history = try await history(seed, "asked")
+            let actors = [ActingWatcher(), ActingWatcher(), ActingWatcher()]
+            var observers: [Observer] = []
+            for number in 0..<10 { observers.append(await history.observer(number, actors)) }
+            for step in 0..<40 {
+                for _ in 0..<(step == 0 ? 0 : Int.random(in: 1...3, using: &history.random)) {
+                    try await history.commit()
+                }
+                for number in observers.indices where !observers[number].isOver {
+                    let observer = observers[number]
+                    let isAsking =
+                        observer.told == nil || Int.random(in: 0..<observer.pace, using: &history.random) == 0
+                    guard isAsking else { continue }
+                    if let told = observer.told,
+                        !history.isConcerned(observer.collection, from: told, to: history.newest)
+                    {
+                        continue
+                    }
+                    let comment: Comment =
+                        "seed \(seed), step \(step), observer \(number): \(observer.collection.summary)"
+                    guard let told = await next(observer.watcher, number) else {
+                        Issue.record("Nothing was told. \(comment)")
+                        observers[number].isOver = true
+                        continue
+                    }
+                    // What is left of a collection whose owner is gone stands where that existed.
+                    if let version = told.version, !observer.collection.isGone(history.world) {
+                        // There are versions without contents of their own, when a file shrinks.
+                        #expect(version >= history.newest, comment)
+                    }
+                    check(told, observer, history, to: history.newest, comment)
+                    cases += told.isInitial ? 0 : 1
+                    outside += told.isInitial || observer.isActing ? 0 : 1
+                    observers[number].told = history.newest
+                    if observer.collection.isGone(history.world) {
+                        #expect(await next(observer.watcher, number) == nil, comment)
+                        observers[number].isOver = true
+                    }
+                }
+            }
+        }
+        print(
+            "Observed random classes: \(cases) changes, \(outside) of them outside actors, "
+                + "in \(Self.roundCount) files from seed \(Self.firstSeed)."
+        )
+        #expect(cases > 80 * Self.roundCount)
+        #expect(outside > 5 * Self.roundCount)
+    }
+
+    @Test("so it does beside writers that nobody waits for, at everybody's own pace")
+    func running() async throws {
+        var cases = 0
+        var skipped = 0
+        for round in 0..<Self.roundCount {
+            let seed = Self.firstSeed &+ UInt64(round)
+            let history = try await history(seed, "running")
+            let actors = [ActingWatcher(), ActingWatcher(), ActingWatcher()]
+            var observers: [Observer] = []
+            for number in 0..<10 { observers.append(await history.observer(number, actors)) }
+            let journals = observers.map { _ in Journal<ToldChange>() }
+            let ends = observers.map { _ in Journal<Void>() }
+            let tasks = observers.indices.map { number in
+                let (watcher, pace) = (observers[number].watcher, observers[number].pace)
+                return Task {
+                    while let told = await watcher.next(number) {
+                        journals[number].add(told)
+                        if pace > 1 { try await Task.sleep(for: .milliseconds(pace)) }
+                    }
+                    ends[number].add(())
+                }
+            }
+            for _ in 0..<60 { try await history.commit() }
+            for number in observers.indices {
+                let collection = observers[number].collection
+                let isTold = await eventually {
+                    if history.end(of: collection) != nil { return !ends[number].entries.isEmpty }
+                    guard let version = journals[number].entries.last?.version else { return false }
+                    return !history.isConcerned(collection, from: history.known(version), to: history.newest)
+                }
+                #expect(isTold, "seed \(seed), observer \(number): \(collection.summary)")
+            }
+            for task in tasks {
+                task.cancel()
+                _ = await task.result
+            }
+            for number in observers.indices {
+                var observer = observers[number]
+                let entries = journals[number].entries
+                let end = history.end(of: observer.collection)
+                for (place, told) in entries.enumerated() {
+                    let comment: Comment =
+                        "seed \(seed), observer \(number), element \(place): \(observer.collection.summary)"
+                    let isEnd = end != nil && place == entries.count - 1 && !told.isInitial
+                    guard let version = isEnd ? end : told.version.map({ history.known($0) }) else {
+                        Issue.record(comment)
+                        break
+                    }
+                    if let before = observer.told {
+                        #expect(version > before, comment)
+                        #expect(history.isConcerned(observer.collection, from: before, to: version), comment)
+                        cases += 1
+                        if version > before + 1 { skipped += 1 }
+                    }
+                    check(told, observer, history, to: version, comment)
+                    observer.told = version
+                }
+            }
+        }
+        print(
+            "Observed random classes beside writers: \(cases) changes, \(skipped) of them over several versions, "
+                + "in \(Self.roundCount) files from seed \(Self.firstSeed)."
+        )
+        #expect(cases > 15 * Self.roundCount)
+        #expect(skipped > Self.roundCount)
+    }
+
+    private func check(
+        _ told: ToldChange,
+        _ observer: Observer,
+        _ history: History,
+        to version: UInt64,
+        _ comment: Comment
+    ) {
+        observer.collection.check(
+            told,
+            from: observer.told.map { history.worlds[$0]! },
+            to: history.worlds[version]!,
+            observer.told.map { history.written(from: $0, to: version) } ?? [:],
+            comment
+        )
+    }
+}

@@ -104,8 +104,8 @@ extension RealmCollection {
 
     /// The objects for which a parsed predicate holds.
     ///
-    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class, or is about objects
-    ///   of another file.
+    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class, with the position
+    ///   of the comparison or clause that does not, or is about objects of another file.
     public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
         let backing = managed("filter")
         if let path = predicate.path, path != backing.core.coordinator.path {
@@ -117,7 +117,7 @@ extension RealmCollection {
         do {
             return Results(try backing.applying(predicate.query))
         } catch let error as QueryError {
-            throw Realm.Error(.invalidInput, error.message)
+            throw Realm.Error(.invalidInput, error.description)
         }
     }
 

@@ -14,6 +14,10 @@ extension _CustomPersistable {
     /// Whether the default is another value each time.
     public static var _isDefaultGenerated: Bool { PersistedType._isCustomDefaultGenerated }
 
+    /// A new default; nil when what is stored before a value was set is no value of the type, which only matters to who
+    /// reads it.
+    public static func _generatedDefault() -> Self? { _fromPersisted(PersistedType._customDefault()) }
+
     private static func converted(_ persisted: PersistedType) -> Self {
         guard let value = _fromPersisted(persisted) else {
             misuse(

@@ -45,8 +45,8 @@ extension _CustomPersistedType where Self: EmbeddedObject {
     public static var _customShape: _PropertyShape { _shapeInsideOptional }
     /// What is stored before a value was set.
     public static func _customDefault() -> Self { Self() }
-    /// Whether that is another value each time: an object is made when it is asked for.
-    public static var _isCustomDefaultGenerated: Bool { false }
+    /// Whether that is another value each time: its own properties may start at generated values.
+    public static var _isCustomDefaultGenerated: Bool { true }
     /// The stored form of a value; nil, because an object has none without a row.
     public static func _customStored(_ value: Self) -> _Stored? { nil }
     /// Converts from the stored form; nil, because an object has none without a row.

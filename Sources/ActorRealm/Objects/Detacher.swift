@@ -80,6 +80,9 @@ final class Detacher {
                 let isAny = property.shape.kind == .any
                 let copies = elements.map { element($0, depth: item.depth) }
                 property.assign(isAny ? copies : copies.filter { $0 != nil }, to: item.copy)
+            } else if value != nil {
+                // A type of the program's own that is stored as an embedded object.
+                property.assign(value, to: item.copy)
             }
         }
     }

@@ -36,6 +36,8 @@ public protocol _Persistable: SendableMetatype {
     static func _defaultValue() -> Self
     /// Whether that is another value each time: an identifier, or the time.
     static var _isDefaultGenerated: Bool { get }
+    /// A new default; nil when what is stored before a value was set is no value of the type.
+    static func _generatedDefault() -> Self?
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self
     static var _isCollection: Bool { get }
@@ -77,6 +79,10 @@ extension _Persistable {
     /// Whether the default is another value each time.
     @inlinable @inline(__always)
     public static var _isDefaultGenerated: Bool { false }
+
+    /// A new default.
+    @inlinable @inline(__always)
+    public static func _generatedDefault() -> Self? { _defaultValue() }
 
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {

@@ -47,7 +47,7 @@ public struct Persisted<Value: _Persistable> {
     /// A default that is another one each time it is asked for is made at once, so that all who read it get the same.
     @inlinable @inline(__always)
     init(declared key: UInt32) {
-        self.init(key: key, value: Value._isDefaultGenerated ? Value._defaultValue() : nil)
+        self.init(key: key, value: Value._isDefaultGenerated ? Value._generatedDefault() : nil)
         if Value._isDefaultGenerated { address = PersistedKey.generated }
     }
 

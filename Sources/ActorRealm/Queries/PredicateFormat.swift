@@ -27,7 +27,7 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
         } catch let error as PredicateParseError {
             throw Realm.Error(.invalidInput, error.description)
         } catch let error as QueryError {
-            throw Realm.Error(.invalidInput, error.message)
+            throw Realm.Error(.invalidInput, error.description)
         }
     }
 
@@ -57,7 +57,15 @@ enum PredicateFormat {
 
     static func values(_ arguments: [Any], in core: RealmCore? = nil) throws -> [PredicateValue] {
         // An array as the only argument of several place holders is not spread: it is one list.
-        try arguments.map { try value($0, in: core) }
+        try arguments.enumerated()
+            .map { index, argument in
+                do {
+                    return try value(argument, in: core)
+                } catch var error as QueryError {
+                    error.message += " It is argument \(index + 1)."
+                    throw error
+                }
+            }
     }
 
     /// The file of the managed objects among some arguments and the lists in them; nil when there are none.

@@ -18,8 +18,15 @@ struct QueryPath {
 
     /// The path with an operator over its last collection, which then is one value.
     func aggregated(_ step: PropertyPath.Step) -> QueryPath {
-        guard let last = collections.last else { return self }
+        guard let last = collections.last else {
+            misuse(
+                "Invalid keypath '\(PropertyPath(steps: steps))': \(step.name) is computed over a collection, and none is "
+                    + "on the way: a property of one object is compared as it is."
+            )
+        }
         var path = self
+        // The values of a map are what is computed over anyway.
+        if last < path.steps.count, path.steps[last] == .allValues { path.steps.remove(at: last) }
         path.steps.insert(step, at: last)
         path.collections.removeLast()
         return path
@@ -27,6 +34,12 @@ struct QueryPath {
 
     /// The path into the value of a name, or a part of a value of any kind, which is one value again.
     func stepping(_ step: PropertyPath.Step) -> QueryPath {
+        if steps.contains(where: \.isComputed) {
+            misuse(
+                "Cannot add subscript to '\(PropertyPath(steps: steps))': what was computed over a collection has no "
+                    + "entries. Take the subscript first, or compare the elements themselves."
+            )
+        }
         var path = self
         if path.collections.last == path.steps.count, step != .anyElement { path.collections.removeLast() }
         path.steps.append(step)
@@ -46,6 +59,12 @@ struct QueryPath {
             case .index, .anyElement: misuse("Subqueries do not support AnyRealmValue subscripts.")
             default: break
             }
+        }
+        if let first = collections.first, steps.dropFirst(first).first == .allKeys {
+            misuse(
+                "Subqueries do not support the keys of a map: they count its objects. Compare "
+                    + "'\(PropertyPath(steps: steps))' itself, which holds when it does for one key."
+            )
         }
     }
 
@@ -163,10 +182,12 @@ enum QueryNode {
         case .subqueryCount(let condition):
             let collection = condition.subqueryCollection
             let length = collection.collections[0]
+            // `map.values` stands for the objects that the map holds.
+            let namesValues = collection.steps.dropFirst(length).first == .allValues
             return .subqueryCount(
                 PredicateSubquery(
                     collection: PropertyPath(steps: Array(collection.steps[count..<length])),
-                    predicate: condition.predicate(stripping: length, in: core)
+                    predicate: condition.predicate(stripping: namesValues ? length + 1 : length, in: core)
                 )
             )
         case .comparison, .memberEquals, .and, .or, .not:
@@ -193,7 +214,7 @@ enum QueryNode {
                 if let found, found.steps.prefix(found.collections[0]) != path.steps.prefix(length) {
                     misuse("A subquery must be about one collection, not two.")
                 }
-                found = path
+                if found?.steps.dropFirst(length).first != .allValues { found = path }
             }
         }
         guard let found else {

@@ -73,16 +73,20 @@ extension _CollectionBacking {
 
     /// The elements that a query in the string language asks for.
     func applying(_ query: ParsedQuery) throws -> _CollectionBacking {
-        try query.clauses.reduce(try filtered(query.predicate)) { backing, clause in
-            switch clause {
-            case .sort(let keys):
-                try backing.sorted(
-                    keys.map { SortDescriptor(keyPath: $0.path.name, ascending: $0.ascending) }
-                )
-            case .distinct(let paths): try backing.distinct(paths.map(\.name))
-            case .limit(let count): try backing.limited(count, offset: 0)
+        let positions = query.clausePositions.value
+        return try query.clauses.enumerated()
+            .reduce(try filtered(query.predicate)) { backing, item in
+                try QueryError.locating(item.offset < positions.count ? positions[item.offset] : nil) {
+                    switch item.element {
+                    case .sort(let keys):
+                        try backing.sorted(
+                            keys.map { SortDescriptor(keyPath: $0.path.name, ascending: $0.ascending) }
+                        )
+                    case .distinct(let paths): try backing.distinct(paths.map(\.name))
+                    case .limit(let count): try backing.limited(count, offset: 0)
+                    }
+                }
             }
-        }
     }
 
     func sorted(_ descriptors: [SortDescriptor]) throws -> _CollectionBacking {

@@ -41,7 +41,16 @@ extension PredicateParser {
         let right = try simpleOperand()
         return .finished(
             Node(
-                predicate: .compare(left, operation, right, options: options, quantifier: quantifier),
+                predicate: .comparison(
+                    PredicateComparison(
+                        left,
+                        operation,
+                        right,
+                        options: options,
+                        quantifier: quantifier,
+                        position: start
+                    )
+                ),
                 depth: 1
             )
         )

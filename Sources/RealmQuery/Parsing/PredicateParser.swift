@@ -60,7 +60,10 @@ struct PredicateParser {
     /// Reads the whole text, with what follows the predicate: `SORT(…)`, `DISTINCT(…)` and `LIMIT(…)`.
     mutating func parseQuery() throws(PredicateParseError) -> ParsedQuery {
         var query = ParsedQuery(predicate: try parsePredicate())
-        while token.kind != .end { query.clauses.append(try clause()) }
+        while token.kind != .end {
+            query.clausePositions.value.append(token.position)
+            query.clauses.append(try clause())
+        }
         guard nextArgument == arguments.count else {
             throw failure("\(arguments.count) arguments were given, but \(nextArgument) are used", at: 0)
         }
@@ -260,14 +263,20 @@ struct PredicateParser {
         )
         let comparison: PredicateComparison
         if let left = open.left {
-            comparison = PredicateComparison(left.operand, left.operation, count, options: left.options)
+            comparison = PredicateComparison(
+                left.operand,
+                left.operation,
+                count,
+                options: left.options,
+                position: position
+            )
         } else {
             let (operation, options) = try comparisonOperator()
             if keyword == "SUBQUERY" {
                 throw failure("the count of a SUBQUERY can only be compared with a number")
             }
             let right = try simpleOperand()
-            comparison = PredicateComparison(count, operation, right, options: options)
+            comparison = PredicateComparison(count, operation, right, options: options, position: position)
         }
         let node = Node(predicate: .comparison(comparison), depth: predicate.depth + 1)
         try checkDepth(node)
@@ -304,6 +313,8 @@ package struct ParsedQuery: Sendable, Equatable {
 
     package var predicate: Predicate
     package var clauses: [Clause] = []
+    /// Where each of the clauses begins in the text.
+    package var clausePositions = TextNote<[Int]>([])
 
     /// Reads a predicate and its clauses in the string language.
     ///

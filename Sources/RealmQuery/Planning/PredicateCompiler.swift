@@ -31,7 +31,8 @@ struct PredicateCompiler {
             let inner = try condition(part, for: table)
             if let constant = inner as? ConstantCondition { return ConstantCondition(!constant.value) }
             return NotCondition(inner)
-        case .comparison(let comparison): return try compile(comparison, for: table)
+        case .comparison(let comparison):
+            return try QueryError.locating(comparison.position.value) { try compile(comparison, for: table) }
         }
     }
 

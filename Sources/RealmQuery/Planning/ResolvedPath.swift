@@ -134,7 +134,7 @@ struct PathResolver {
     ) throws -> (hops: [PathHop], collection: PathHop) {
         let resolved = try resolve(path, from: root)
         guard case .row = resolved.reader.terminal, let last = resolved.reader.hops.last, last.isMany else {
-            throw QueryError("Subqueries must contain a keypath starting with a collection.")
+            throw Self.noCollection(path)
         }
         let before = Array(resolved.reader.hops.dropLast())
         guard !before.contains(where: \.isMany) else {
@@ -143,6 +143,29 @@ struct PathResolver {
             )
         }
         return (before, last)
+    }
+
+    /// Why a path is nothing that a `SUBQUERY` counts.
+    private static func noCollection(_ path: PropertyPath) -> QueryError {
+        switch path.steps.last {
+        case .key:
+            QueryError(
+                "Subqueries do not support map subscripts: '\(path)' is one object or value, whose properties are compared "
+                    + "without SUBQUERY."
+            )
+        case .index, .anyElement:
+            QueryError(
+                "Subqueries do not support AnyRealmValue subscripts: compare '\(path)' itself, with ANY for each element."
+            )
+        case .allKeys:
+            QueryError(
+                "Subqueries do not support the keys of a map: use ANY, ALL or NONE with '\(path)' instead of SUBQUERY."
+            )
+        default:
+            QueryError(
+                "Subqueries must contain a keypath starting with a collection. '\(path)' is no collection of objects."
+            )
+        }
     }
 
     private func property(
@@ -278,6 +301,12 @@ struct PathResolver {
     ) throws -> PathTerminal? {
         if rest.isEmpty { return nil }
         guard property.kind == .any else {
+            if case .entry = terminal, let step = rest.first, step.isComputed || step.namesEntries {
+                throw QueryError(
+                    "Invalid keypath '\(text)': \(step.name) must follow a collection property; the entry of a map is one "
+                        + "value, which is compared as it is"
+                )
+            }
             if rest.first?.isSubscript == true {
                 throw QueryError(
                     "Invalid keypath '\(text)': only dictionaries and realm `Any` support subscript predicates"
@@ -311,6 +340,9 @@ extension PropertyPath.Step {
         default: false
         }
     }
+
+    /// Whether the step computes one value of a collection.
+    package var isComputed: Bool { self == .count || aggregate != nil }
 
     /// Whether the step is `@allKeys` or `@allValues`.
     var namesEntries: Bool { self == .allKeys || self == .allValues }

@@ -7,20 +7,34 @@ package struct PredicateComparison: Sendable, Equatable {
     package var options: StringComparisonOptions
     /// How a left side with many values is tested; nil when it has one.
     package var quantifier: PredicateQuantifier?
+    /// Where the comparison begins in the text that it was parsed from; nil when there was none.
+    package var position: TextNote<Int?>
 
     package init(
         _ left: PredicateOperand,
         _ operation: ComparisonOperator,
         _ right: PredicateOperand,
         options: StringComparisonOptions = .none,
-        quantifier: PredicateQuantifier? = nil
+        quantifier: PredicateQuantifier? = nil,
+        position: Int? = nil
     ) {
         self.left = left
         self.operation = operation
         self.right = right
         self.options = options
         self.quantifier = quantifier
+        self.position = TextNote(position)
     }
+}
+
+/// What is remembered of the text that a predicate was parsed from, for messages; it makes no predicates unequal.
+package struct TextNote<Value: Sendable>: Sendable, Equatable {
+    package var value: Value
+
+    package init(_ value: Value) { self.value = value }
+
+    /// Always true: two predicates that ask the same are equal, wherever they stand.
+    package static func == (left: TextNote, right: TextNote) -> Bool { true }
 }
 
 /// One side of a comparison.

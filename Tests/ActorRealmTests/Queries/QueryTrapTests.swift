@@ -60,6 +60,13 @@ import Testing
         check(inside, "Subqueries do not support AnyRealmValue subscripts.")
     }
 
+    @Test func `two collections in one subquery trap`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Keeper.self).where { ($0.puppies.age > 3 && $0.toys.price > 3).count > 1 }
+        }
+        check(result, "A subquery must be about one collection, not two.")
+    }
+
     @Test func `sections without an order, or with another one, trap`() async {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try memoryRealm().objects(Puppy.self).sectioned(by: { $0.age }, sortDescriptors: [])

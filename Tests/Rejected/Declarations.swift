@@ -1,0 +1,47 @@
+import ActorRealm
+import Foundation
+
+// What the table of property types leaves out, the compiler refuses.
+
+class Target: Object { @Persisted var name: String }
+class Part: EmbeddedObject { @Persisted var name: String }
+
+class IndexedDouble: Object {
+    @Persisted(indexed: true) var value: Double  // error: no exact matches in call to initializer
+}
+
+class IndexedData: Object {
+    @Persisted(indexed: true) var value: Data  // error: no exact matches in call to initializer
+}
+
+class DateKeyed: Object {
+    @Persisted(primaryKey: true) var value: Date  // error: no exact matches in call to initializer
+}
+
+class PlainLink: Object {
+    @Persisted var target: Target  // error: '_Persistable'
+}
+
+class PlainPart: Object {
+    @Persisted var part: Part  // error: '_Persistable'
+}
+
+class OptionalAny: Object {
+    @Persisted var value: AnyRealmValue?  // error: '_PersistableInsideOptional'
+}
+
+class OptionalList: Object {
+    @Persisted var values: List<Int>?  // error: '_PersistableInsideOptional'
+}
+
+class NestedLists: Object {
+    @Persisted var values: List<List<Int>>  // error: 'RealmCollectionValue'
+}
+
+class NumberedMap: Object {
+    @Persisted var values: Map<Int, Int>  // error: '_MapKey'
+}
+
+class LazyProperty: Object {
+    @Persisted lazy var value = 3  // error: cannot also be lazy
+}

@@ -1,3 +1,5 @@
+import RealmStorage
+
 extension Realm {
     /// Runs a block in a write transaction later, in the realm's isolation, and commits it without blocking a thread.
     ///
@@ -169,15 +171,24 @@ private final class PendingWrite: @unchecked Sendable {
 private final class PendingCompletion: @unchecked Sendable {
     let core: RealmCore
     let id: AsyncTransactionId
+    /// Of observers that are not told of the commit.
+    let tokens: [NotificationToken]
     let onComplete: ((any Error)?) -> Void
 
-    init(_ core: RealmCore, id: AsyncTransactionId, _ onComplete: (((any Error)?) -> Void)?) {
+    init(
+        _ core: RealmCore,
+        id: AsyncTransactionId,
+        withoutNotifying tokens: [NotificationToken],
+        _ onComplete: (((any Error)?) -> Void)?
+    ) {
         self.core = core
         self.id = id
+        self.tokens = tokens
         self.onComplete = onComplete ?? { _ in }
     }
 
-    func run(_ result: WriteScheduler.CommitResult) {
+    func run(_ result: WriteScheduler.CommitResult, of version: UInt64) {
+        if case .failure = result { core.takeBackSkip(of: version, for: tokens) }
         var failure: (any Error)?
         do {
             try core.complete(result)
@@ -237,14 +248,15 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken],
         _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
-        let completion = PendingCompletion(self, id: callbackWrites.begin(), onComplete)
+        let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: tokens, onComplete)
         callbackWrites.lastCommit = completion.id
         do {
             let (prepared, turn) = try prepareCommit()
             skip(prepared, for: tokens)
             let isolation = isolation
+            let version = prepared.version
             coordinator.writes.commit(prepared, ending: turn) { result in
-                isolation.post { completion.run(result) }
+                isolation.post { completion.run(result, of: version) }
             }
         } catch {
             completion.fail(error)

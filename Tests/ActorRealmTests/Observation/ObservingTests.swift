@@ -303,6 +303,27 @@ struct ObservingTests {
         )
         check(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Chore().observe { (_: ObjectChange<Chore>) in }
+            },
+            "Only objects which are managed by a Realm support change notifications"
+        )
+        check(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let file = ObservedFile()
+                let configuration = file.configuration
+                let thread = Thread {
+                    // A realm of a thread, to which nothing can be handed.
+                    guard let realm = try? Realm(configuration: configuration) else { exit(0) }
+                    _ = realm.objects(Chore.self).observe { _ in }
+                    exit(0)
+                }
+                thread.start()
+                while true { sleep(1) }
+            },
+            "Can only add notification blocks from within runloops, queues or actors"
+        )
+        check(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let file = ObservedFile()
                 let worker = try await Worker(file.configuration)
                 await worker.with { _, realm in _ = realm.objects(Chore.self).observe(keyPaths: ["none"]) { _ in } }

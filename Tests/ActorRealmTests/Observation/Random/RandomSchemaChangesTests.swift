@@ -271,6 +271,59 @@ struct RandomSchemaChangesTests {
         #expect(skipped > Self.roundCount)
     }
 
+    @Test(
+        "an object's changes name every property that was written, with the values before and after, and no other one"
+    )
+    func objects() async throws {
+        var cases = 0
+        var ends = 0
+        for round in 0..<Self.roundCount {
+            let seed = Self.firstSeed &+ UInt64(round)
+            let history = try await history(seed, "objects")
+            let actor = ObjectWatcher()
+            var objects: [(address: PlainAddress, free: RandomObjectWatch?, told: UInt64)] = []
+            for step in 0..<40 {
+                if step % 4 == 0 {
+                    let type = history.world.classes.indices.randomElement(using: &history.random)!
+                    if let serial = history.world.serials(type).randomElement(using: &history.random) {
+                        let address = PlainAddress(type: type, serial: serial)
+                        let world = history.world
+                        let changes = await history.writers[0]
+                            .with { _, realm in
+                                // The other writer may have been last.
+                                realm.refresh()
+                                return world.object(address, in: realm)!.changes()
+                            }
+                        let isFree = Bool.random(using: &history.random)
+                        if !isFree { await actor.begin(objects.count, changes) }
+                        objects.append((address, isFree ? RandomObjectWatch(changes) : nil, history.newest))
+                    }
+                }
+                for _ in 0..<Int.random(in: 1...3, using: &history.random) { try await history.commit() }
+                for number in objects.indices where Int.random(in: 0..<3, using: &history.random) == 0 {
+                    let (address, free, told) = objects[number]
+                    guard told > 0 else { continue }
+                    let written = history.written(from: told, to: history.newest)[address] ?? []
+                    let expected = history.world.change(of: address, from: history.worlds[told]!, written)
+                    if case .change(_, let properties) = expected, properties.isEmpty { continue }
+                    let comment: Comment = "seed \(seed), step \(step), object \(number): \(address)"
+                    let change = if let free { await free.next() } else { await actor.next(number) }
+                    #expect(change == expected, comment)
+                    cases += 1
+                    objects[number].told = history.newest
+                    guard expected == .deleted else { continue }
+                    ends += 1
+                    objects[number].told = 0
+                    let rest = if let free { await free.next() } else { await actor.next(number) }
+                    #expect(rest == nil, comment)
+                }
+            }
+        }
+        print("Observed random objects: \(cases) changes, \(ends) of them the end, from seed \(Self.firstSeed).")
+        #expect(cases > 10 * Self.roundCount)
+        #expect(ends > Self.roundCount)
+    }
+
     private func check(
         _ told: ToldChange,
         _ observer: Observer,

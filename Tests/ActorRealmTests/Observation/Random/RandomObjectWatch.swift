@@ -1,0 +1,72 @@
+@testable import ActorRealm
+
+/// What the observer of an object was told.
+enum ToldObjectChange: Equatable, Sendable {
+    struct Property: Equatable, Sendable {
+        let name: String
+        let old: PlainValue
+        let new: PlainValue
+    }
+
+    case change(id: PlainValue, [Property])
+    case deleted
+    case failure
+}
+
+/// Iterates over the changes of one object, where it is; a link is told by the `id` behind it.
+final class RandomObjectWatch {
+    private var iterator: ObjectChanges<DynamicObject>.Iterator
+
+    init(_ changes: ObjectChanges<DynamicObject>) {
+        iterator = changes.makeAsyncIterator()
+    }
+
+    func next() async -> ToldObjectChange? {
+        switch await iterator.next() {
+        case .change(let object, let properties):
+            .change(
+                id: PlainProperty.plain(object["id"]),
+                properties.map { .init(name: $0.name, old: plain($0.oldValue), new: plain($0.newValue)) }
+            )
+        case .deleted: .deleted
+        case .error: .failure
+        case nil: nil
+        }
+    }
+
+    private func plain(_ value: Any?) -> PlainValue {
+        if let object = value as? DynamicObject { return .link(object["id"] as? Int ?? -1) }
+        return PlainProperty.plain(value)
+    }
+}
+
+/// An actor with a realm of its own.
+actor ObjectWatcher {
+    private var watches: [Int: RandomObjectWatch] = [:]
+
+    func begin(_ number: Int, _ changes: ObjectChanges<DynamicObject>) {
+        watches[number] = RandomObjectWatch(changes)
+    }
+
+    func next(_ number: Int) async -> ToldObjectChange? {
+        guard let watch = watches[number] else { return nil }
+        return await watch.next()
+    }
+}
+
+extension PlainWorld {
+    /// What the observer of an object is to be told, given the properties that were written.
+    func change(of address: PlainAddress, from old: PlainWorld, _ written: Set<String>) -> ToldObjectChange {
+        guard let row = row(address) else { return .deleted }
+        func value(_ world: PlainWorld, _ property: PlainProperty) -> PlainValue {
+            if property.isList { return .null }
+            if let target = world.targets(address, property.name).first { return .link(world.row(target)!.id) }
+            return world.row(address)?.values[property.name] ?? .null
+        }
+        let properties = classes[address.type].properties.filter { written.contains($0.name) && $0.origin == nil }
+        return .change(
+            id: .number(Double(row.id)),
+            properties.map { .init(name: $0.name, old: value(old, $0), new: value(self, $0)) }
+        )
+    }
+}

@@ -169,6 +169,12 @@ struct WriteQueue<Isolation: Hashable> {
         }
     }
 
+    /// The writer whose turn it is, once it has begun.
+    var runningTicket: Ticket? {
+        if case .running(let waiter) = turn { return waiter.ticket }
+        return nil
+    }
+
     /// Whether a writer that blocks its isolation would wait for itself: the turn belongs to the same isolation, and has
     /// begun.
     func isWriting(_ isolation: Isolation) -> Bool {

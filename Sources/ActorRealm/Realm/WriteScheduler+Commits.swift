@@ -1,3 +1,4 @@
+import CRealmShims
 import RealmStorage
 import Synchronization
 
@@ -66,8 +67,10 @@ extension WriteScheduler {
     ///
     /// - Parameter joining: Whether it may build on commits that are not sealed; otherwise they are sealed first.
     func transactionBegins(joining: Bool = false) {
+        let isOnPool = crealm_is_on_pool()
         let mustSeal = state.withLock { state in
             state.failureCountAtBegin = state.failureCount
+            state.begunOnPool = isOnPool ? state.queue.runningTicket : nil
             return !joining && !state.joined.isEmpty
         }
         if mustSeal { perform(seal { $0.joinedSealed(at: self.now) }) }

@@ -33,10 +33,11 @@ extension WriteScheduler {
 extension Realm.Error {
     /// A wait for the write lock that was given up.
     init(_ timeout: WriteScheduler.TurnTimeout, _ what: String, path: String) {
-        self.init(
-            .timedOut,
-            "\(what) was not given the write lock in time: \(timeout.holder). Finish that write, or wait longer.",
-            fileURL: URL(fileURLWithPath: path)
-        )
+        let reason =
+            timeout.isDeadlock
+            ? "would wait for the write lock for ever: every thread of Swift's pool waits in a blocking write, and "
+                + "\(timeout.holder), whose task needs one of them to go on. In asynchronous code use asyncWrite()."
+            : "was not given the write lock in time: \(timeout.holder). Finish that write, or wait longer."
+        self.init(.timedOut, "\(what) \(reason)", fileURL: URL(fileURLWithPath: path))
     }
 }

@@ -57,7 +57,7 @@ extension WriteScheduler {
     /// Waits for the turn, blocking the calling thread, and begins it.
     ///
     /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself;
-    ///   `TurnTimeout` when the turn has not come by the deadline; `CancellationError` when `cancellation` ended the wait.
+    ///   `TurnTimeout` when the turn has not come by the deadline, or never would; `CancellationError` when `cancellation` ended the wait.
     func acquireBlocking(
         for key: RealmIsolation.Key,
         origin: ReaderOrigin? = nil,
@@ -91,6 +91,11 @@ extension WriteScheduler {
             if let deadline, ContinuousClock.now >= deadline {
                 expire(ticket)
                 continue
+            }
+            // Who has a deadline goes on in the end.
+            if deadline == nil, pressure.isHopeless(behind: state.withLock { $0.holderOnPool }) {
+                let holder = describe(state.withLock { $0.queue.holder })
+                if cancel(ticket) { throw TurnTimeout(holder: holder, isDeadlock: true) }
             }
             perform(
                 state.withLock { state in

@@ -22,6 +22,8 @@ final class WriteScheduler: Sendable {
     /// The time to wait for a turn has passed; who has the lock.
     struct TurnTimeout: Error {
         let holder: String
+        /// Whether the turn would never have come.
+        var isDeadlock = false
     }
 
     /// How a commit ended: durable, or not there.
@@ -60,9 +62,14 @@ final class WriteScheduler: Sendable {
         /// built on a lost commit is lost with it.
         var failureCount = 0
         var failureCountAtBegin = 0
+        /// The writer whose transaction was begun on a thread of Swift's pool last.
+        var begunOnPool: Ticket?
         var lastFailure: StorageError?
         var flushCount = 0
         var commitCount = 0
+
+        /// The writer that has the turn, when its task needs a thread of Swift's pool to go on.
+        var holderOnPool: Ticket? { begunOnPool.flatMap { queue.hasTurn($0) ? $0 : nil } }
     }
 
     let file: StorageFile

@@ -53,6 +53,7 @@ import Testing
         #expect(crate.tags.count == 3)
         try realm.write { realm.add(crate) }
         #expect(Array(crate.tags) == ["", "a", "b"])
+        #expect(crate.tags.index(of: "b") == 2 && crate.tags.index(of: "c") == nil)
         #expect(Array(crate.maybe) == [nil, -1, 3])
         #expect(crate.decimals.count == 2)
         #expect(crate.decimals.contains("1.000"))

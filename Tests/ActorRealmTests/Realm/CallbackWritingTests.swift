@@ -261,31 +261,6 @@ struct CallbackWritingTests {
         token.invalidate()
     }
 
-    @Test("A write that was left out and failed leaves nothing out: the next one is told, though its version is the same")
-    func failedWithoutNotifying() async throws {
-        let control = FailingDevice.Switch()
-        var configuration = file.configuration
-        configuration.makeDevice = { FailingDevice($0, control) }
-        let realm = try await Realm(configuration: configuration)
-        var told: [[String]] = []
-        let token = realm.objects(Tally.self).observe { told.append($0.collection?.map(\.name) ?? []) }
-        await realm.asyncRefresh()
-        control.isOn.withLock { $0 = true }
-        let error: (any Error)? = await withCheckedContinuation { continuation in
-            realm.writeAsync(withoutNotifying: [token]) {
-                realm.create(Tally.self, value: ["name": "lost"])
-            } onComplete: {
-                continuation.resume(returning: $0)
-            }
-        }
-        #expect(error is Realm.Error)
-        control.isOn.withLock { $0 = false }
-        try await realm.asyncWrite { realm.create(Tally.self, value: ["name": "kept"]) }
-        await realm.asyncRefresh()
-        #expect(told == [[], ["kept"]])
-        token.invalidate()
-    }
-
     @Test("The writer that a time-out names is the line of the program, of callback forms too")
     func holder() async throws {
         let realm = try await Realm(configuration: file.fast)

@@ -35,14 +35,37 @@ struct TurnPressureTests {
 
     @Test("The pool is exhausted when as many of its threads wait as there are processors, and only for those on it")
     func counting() {
-        // Other suites block threads of the pool at the same time: that can only make it more exhausted.
-        var waits = (0..<3).map { _ in TurnPressure<Int>(isOnPool: true, processorCount: 3) }
+        let pool = BlockedPool()
+        var waits = (0..<3).map { _ in TurnPressure<Int>(isOnPool: true, processorCount: 3, pool: pool) }
         defer { for wait in waits { wait.end() } }
-        var outside = TurnPressure<Int>(isOnPool: false, processorCount: 1)
+        var outside = TurnPressure<Int>(isOnPool: false, processorCount: 1, pool: pool)
         defer { outside.end() }
         let inside = [waits[0].isDue(against: 1), waits[0].isDue(against: 1)]
         #expect(inside == [false, true])
         let others = [outside.isDue(against: 1), outside.isDue(against: 1)]
         #expect(others == [false, false])
+    }
+
+    @Test("Once every thread of the pool is stuck behind a transaction that needs one of them, one of them gives up")
+    func hopeless() {
+        let pool = BlockedPool()
+        var waits = (0..<3).map { _ in TurnPressure<Int>(isOnPool: true, processorCount: 3, pool: pool) }
+        defer { for wait in waits { wait.end() } }
+        var outside = TurnPressure<Int>(isOnPool: false, processorCount: 3, pool: pool)
+        defer { outside.end() }
+        func look(_ index: Int, _ count: Int, behind holder: Int?) -> [Bool] {
+            (0..<count).map { _ in waits[index].isHopeless(behind: holder) }
+        }
+        // Two of three are stuck, the third waits for one that goes on by itself, or for another one each time.
+        #expect(!(look(0, 60, behind: 1) + look(1, 60, behind: 2) + look(2, 60, behind: nil)).contains(true))
+        #expect(!(0..<60).map { waits[2].isHopeless(behind: $0) }.contains(true))
+        #expect(!(0..<60).map { _ in outside.isHopeless(behind: 1) }.contains(true))
+        // The third is stuck, too: it gives up, and nobody else does for that.
+        #expect(look(2, 50, behind: 3) == (1...50).map { $0 == 50 })
+        waits[2].end()
+        waits[2] = TurnPressure<Int>(isOnPool: true, processorCount: 3, pool: pool)
+        #expect(!(look(0, 5, behind: 1) + look(1, 5, behind: 2)).contains(true))
+        // Whose holder is another one is stuck no more.
+        #expect(!(look(1, 1, behind: 4) + look(2, 60, behind: 3) + look(0, 1, behind: 1)).contains(true))
     }
 }

@@ -176,4 +176,56 @@ struct WriteTimeoutTests {
         let realm = try await Realm.open(configuration: configuration, timeout: .seconds(300))
         #expect(realm.isEmpty && keeper.isEmpty)
     }
+
+    actor Blocker {
+        /// Writes, blocking its thread.
+        func write(_ configuration: Realm.Configuration) throws {
+            try Realm(configuration: configuration).write(Self.nothing)
+        }
+
+        /// Keeps a transaction open until somebody gave up waiting for it.
+        func hold(_ configuration: Realm.Configuration, until failures: Counter, _ begun: Counter) async throws {
+            let realm = try await Realm(configuration: configuration)
+            let transaction = try await realm.beginAsyncWrite()
+            begun.increment()
+            while failures.value == 0 { await Task.yield() }
+            try await transaction.commit()
+        }
+
+        private static func nothing() {}
+    }
+
+    @Test(
+        "When every thread of the pool blocks behind a transaction whose task needs one of them, one gives up and says why"
+    )
+    func wholePool() async {
+        // In a process of its own: elsewhere other tests need the pool, too.
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            let configuration = file.fast
+            try withNewRealm(configuration) { _ in }
+            let failures = Counter()
+            let begun = Counter()
+            let messages = Journal<String>()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await Blocker().hold(configuration, until: failures, begun) }
+                while begun.value == 0 { await Task.yield() }
+                for _ in 0..<(2 * ProcessInfo.processInfo.activeProcessorCount) {
+                    group.addTask {
+                        do {
+                            try await Blocker().write(configuration)
+                        } catch let error as Realm.Error where error.code == .timedOut {
+                            messages.add(error.message)
+                            failures.increment()
+                        }
+                    }
+                }
+                // Without somebody who gives up this waits for ever.
+                try await group.waitForAll()
+            }
+            let message = messages.entries.first ?? "nobody gave up"
+            precondition(message.contains("for ever") && message.contains("WriteTimeoutTests.swift"), message)
+            try withNewRealm(configuration) { try $0.write(timeout: .seconds(60)) {} }
+        }
+    }
 }

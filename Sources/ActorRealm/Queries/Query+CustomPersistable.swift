@@ -168,7 +168,7 @@ extension QueryNode {
             let member = QueryNode.path(path.appending([.property(property.columnName)], isCollection: false))
             let value = attempt { try PredicateFormat.value(property.value(in: object)) }
             let equal = QueryNode.comparison(member, .equal, .value(value), .none)
-            condition = condition.map { .and($0, equal) } ?? equal
+            condition = condition.map { .conjunction($0, equal) } ?? equal
         }
         return condition ?? .value(.bool(true))
     }

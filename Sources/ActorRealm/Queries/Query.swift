@@ -153,7 +153,7 @@ extension Query where T: _QueryNumeric {
 extension Query {
     func within(_ lower: Any, _ upper: Any) -> Query<Bool> {
         Query<Bool>(
-            .and(
+            .conjunction(
                 .comparison(node, .greaterOrEqual, Self.constant(lower), []),
                 .comparison(node, .less, Self.constant(upper), [])
             )
@@ -188,9 +188,15 @@ extension Query where T == Bool {
     /// The opposite.
     public static prefix func ! (query: Query) -> Query<Bool> { Query<Bool>(.not(query.node)) }
     /// Both conditions.
-    public static func && (left: Query, right: Query) -> Query<Bool> { Query<Bool>(.and(left.node, right.node)) }
+    public static func && (left: Query, right: Query) -> Query<Bool> {
+        Query<Bool>(.conjunction(left.node, right.node))
+    }
+
     /// Either condition.
-    public static func || (left: Query, right: Query) -> Query<Bool> { Query<Bool>(.or(left.node, right.node)) }
+    public static func || (left: Query, right: Query) -> Query<Bool> {
+        Query<Bool>(.disjunction(left.node, right.node))
+    }
+
     /// The number of elements of a collection for which the condition holds.
     public var count: Query<Int> { Query<Int>(.subqueryCount(node)) }
 }

@@ -90,9 +90,28 @@ enum QueryNode {
     case path(QueryPath)
     indirect case subqueryCount(QueryNode)
     indirect case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
-    indirect case and(QueryNode, QueryNode)
-    indirect case or(QueryNode, QueryNode)
+    /// What is joined by one and the same operator is one node, so that a long chain is neither deep to walk nor to let go of.
+    indirect case and([QueryNode])
+    indirect case or([QueryNode])
     indirect case not(QueryNode)
+
+    static func conjunction(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
+        switch (left, right) {
+        case (.and(let first), .and(let second)): .and(first + second)
+        case (.and(let first), _): .and(first + [right])
+        case (_, .and(let second)): .and([left] + second)
+        default: .and([left, right])
+        }
+    }
+
+    static func disjunction(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
+        switch (left, right) {
+        case (.or(let first), .or(let second)): .or(first + second)
+        case (.or(let first), _): .or(first + [right])
+        case (_, .or(let second)): .or([left] + second)
+        default: .or([left, right])
+        }
+    }
 
     /// The path of a node that stands for a property.
     var path: QueryPath {
@@ -117,10 +136,10 @@ enum QueryNode {
     /// The predicate about objects of a realm, with the first steps of every path taken as the start.
     func predicate(stripping count: Int = 0, in core: RealmCore) -> Predicate {
         switch self {
-        case .and(let left, let right):
-            return .conjunction(left.predicate(stripping: count, in: core), right.predicate(stripping: count, in: core))
-        case .or(let left, let right):
-            return .disjunction(left.predicate(stripping: count, in: core), right.predicate(stripping: count, in: core))
+        case .and(let parts):
+            return .conjunction(parts.map { $0.predicate(stripping: count, in: core) })
+        case .or(let parts):
+            return .disjunction(parts.map { $0.predicate(stripping: count, in: core) })
         case .not(let node):
             return node.predicate(stripping: count, in: core).negated
         case .memberEquals: return plain.predicate(stripping: count, in: core)
@@ -202,8 +221,8 @@ enum QueryNode {
         while let node = pending.popLast()?.plain {
             switch node {
             case .root, .member, .memberEquals: break
-            case .and(let left, let right), .or(let left, let right), .comparison(let left, _, let right, _):
-                pending += [left, right]
+            case .and(let parts), .or(let parts): pending += parts
+            case .comparison(let left, _, let right, _): pending += [left, right]
             case .not(let inner): pending.append(inner)
             case .value, .objects, .embedded, .subqueryCount: break
             case .path(let path):

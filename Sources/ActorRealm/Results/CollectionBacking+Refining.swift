@@ -67,7 +67,7 @@ extension _CollectionBacking {
             }
             // A filter after a distinct step would have to run after it; it narrows the groups' candidates first, as
             // RealmSwift does.
-            descriptor.predicate = descriptor.predicate.map { .conjunction($0, predicate) } ?? predicate
+            descriptor.predicate = descriptor.predicate.map { .conjunction([$0, predicate]) } ?? predicate
         }
     }
 

@@ -28,26 +28,30 @@ extension Predicate {
         )
     }
 
-    /// Both predicates, flattened so that a long chain of `&&` stays shallow.
-    package static func conjunction(_ first: Predicate, _ second: Predicate) -> Predicate {
-        switch (first, second) {
-        case (.constant(true), let other), (let other, .constant(true)): other
-        case (.and(let left), .and(let right)): .and(left + right)
-        case (.and(let left), let right): .and(left + [right])
-        case (let left, .and(let right)): .and([left] + right)
-        case (let left, let right): .and([left, right])
+    /// All of the predicates, flattened so that a long chain of `&&` stays shallow.
+    package static func conjunction(_ predicates: [Predicate]) -> Predicate {
+        var parts: [Predicate] = []
+        for predicate in predicates {
+            switch predicate {
+            case .constant(true): break
+            case .and(let inner): parts += inner
+            default: parts.append(predicate)
+            }
         }
+        return parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    /// Either predicate, flattened so that a long chain of `||` stays shallow.
-    package static func disjunction(_ first: Predicate, _ second: Predicate) -> Predicate {
-        switch (first, second) {
-        case (.constant(false), let other), (let other, .constant(false)): other
-        case (.or(let left), .or(let right)): .or(left + right)
-        case (.or(let left), let right): .or(left + [right])
-        case (let left, .or(let right)): .or([left] + right)
-        case (let left, let right): .or([left, right])
+    /// Any of the predicates, flattened so that a long chain of `||` stays shallow.
+    package static func disjunction(_ predicates: [Predicate]) -> Predicate {
+        var parts: [Predicate] = []
+        for predicate in predicates {
+            switch predicate {
+            case .constant(false): break
+            case .or(let inner): parts += inner
+            default: parts.append(predicate)
+            }
         }
+        return parts.isEmpty ? .constant(false) : parts.count == 1 ? parts[0] : .or(parts)
     }
 
     /// The opposite; a double negation cancels itself out.

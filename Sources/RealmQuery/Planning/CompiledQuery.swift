@@ -11,14 +11,17 @@ package final class CompiledQuery {
     /// What is asked of each row.
     package let predicate: Predicate
     let condition: Condition
+    /// When scans are divided among threads.
+    let division: ScanDivision
     private let linkSlotCount: Int
     private let subqueryCount: Int
 
     /// Resolves a predicate.
     ///
     /// - Throws: `QueryError` when the predicate does not fit the schema; `StorageError` when the file is damaged.
-    package init(_ predicate: Predicate, table: TableView) throws {
+    package init(_ predicate: Predicate, table: TableView, division: ScanDivision = .whereItPays) throws {
         self.table = table
+        self.division = division
         self.predicate = predicate
         var compiler = PredicateCompiler(model: table.model)
         condition = try compiler.compile(predicate, for: table)
@@ -54,22 +57,22 @@ package final class CompiledQuery {
             }
             return count
         }
-        var count = 0
-        let context = makeContext()
-        var leaves = table.leaves()
-        while let leaf = try leaves.next() {
-            if condition.rejects(leaf) { continue }
-            if let fast = try condition.fastCount(leaf) {
-                count += fast
-                continue
+        let counts = try divided { range in
+            var count = 0
+            try scan(range, makeContext()) { leaf, context in
+                if let fast = try condition.fastCount(leaf) {
+                    count += fast
+                    return
+                }
+                let rows = context.makeSet(rowCount: leaf.rowCount)
+                defer { context.release(rows) }
+                rows.fill()
+                try condition.filter(rows, in: leaf, context)
+                count += rows.count
             }
-            let rows = context.makeSet(rowCount: leaf.rowCount)
-            defer { context.release(rows) }
-            rows.fill()
-            try condition.filter(rows, in: leaf, context)
-            count += rows.count
+            return count
         }
-        return count
+        return counts.reduce(0, +)
     }
 
     /// The rows that match, ascending by key, or the first so many of them.
@@ -81,6 +84,7 @@ package final class CompiledQuery {
             let found = try access.keys()
             return found.count <= limit ? found : Array(found.prefix(limit))
         }
+        if access == nil, constant == nil, limit == .max { return try allKeys() }
         try forEachLeaf(through: access) { leaf, rows in
             let room = limit - keys.count
             if room >= rows.count {
@@ -91,6 +95,23 @@ package final class CompiledQuery {
             return false
         }
         return keys
+    }
+
+    /// The rows that match, by a scan.
+    private func allKeys() throws -> [Int64] {
+        var parts = try divided { range in
+            var keys: [Int64] = []
+            try scan(range, makeContext()) { leaf, context in
+                let rows = context.makeSet(rowCount: leaf.rowCount)
+                defer { context.release(rows) }
+                rows.fill()
+                try condition.filter(rows, in: leaf, context)
+                rows.visit { keys.append(leaf.key(at: $0)) }
+            }
+            return keys
+        }
+        if parts.count == 1 { return parts.removeLast() }
+        return Array(parts.joined())
     }
 
     /// The first row that matches, in key order.
@@ -193,7 +214,9 @@ package final class CompiledQuery {
         } else if let constant {
             lines.append(constant ? "all rows" : "no row")
         } else {
-            lines.append("scan of \(table.count) rows, leaf by leaf:")
+            let pieces = scanPieceCount
+            let division = pieces > 1 ? ", in \(pieces) pieces that threads share" : ""
+            lines.append("scan of \(table.count) rows, leaf by leaf\(division):")
             condition.describe(into: &lines, indentation: "  ")
         }
         return lines.joined(separator: "\n")

@@ -41,6 +41,8 @@ extension CompiledQuery {
             profile.matched = try count()
             return profile
         }
+        let pieces = scanPieceCount
+        if pieces > 1 { profile.access += ", in \(pieces) pieces that threads share" }
         condition.describe(into: &profile.conditions, indentation: "")
         let context = makeContext()
         var leaves = table.leaves()

@@ -16,6 +16,7 @@ typedef struct {
 } metadata_sections;
 
 extern void swift_enumerateAllMetadataSections(bool (*body)(const metadata_sections *, void *), void *context);
+extern void *swift_tryRetain(void *object);
 __attribute__((swiftcall)) extern void *swift_allocObject(const void *metadata, size_t size, size_t align_mask);
 
 enum { kind_mask = 0x1f, kind_class = 16, flag_generic = 0x80 };
@@ -79,6 +80,8 @@ void *crealm_clone_object(const void *template_object, size_t size, size_t align
     memcpy((uint8_t *)object + 16, (const uint8_t *)template_object + 16, size - 16);
     return object;
 }
+
+bool crealm_try_retain(void *object) { return swift_tryRetain(object) != NULL; }
 
 static int read_count(struct dl_phdr_info *info, size_t size, void *count) {
     *(uint64_t *)count = info->dlpi_adds;

@@ -2,15 +2,23 @@ import RealmModel
 
 /// The declared defaults of properties that a migration adds, for the objects that exist already.
 ///
-/// RealmSwift leaves such properties at zero, so that an enum holds what is none of its cases.
+/// RealmSwift leaves such properties at zero, so that an enum holds what is none of its cases. A property of a type of the
+/// program's own that is stored as an embedded object gets its object, so that all who read it see the same default.
 struct AddedDefaults {
-    private struct Item {
+    fileprivate struct Item {
         let className: String
         let property: ModelProperty
         let type: ObjectBase.Type
-        let value: StoredValue
-        /// Whether each object gets a value of its own.
-        let isGenerated: Bool
+        let source: Source
+    }
+
+    fileprivate enum Source {
+        /// All objects get the same value.
+        case value(StoredValue)
+        /// Each object gets a value of its own.
+        case generated
+        /// Each object gets what adding a new one would write, which may make other rows.
+        case added
     }
 
     private var items: [Item] = []
@@ -19,8 +27,7 @@ struct AddedDefaults {
         for step in plan.steps {
             switch step {
             case .addProperty(let className, let property), .replaceProperty(let className, let property, false):
-                guard property.collection == .none, property.isStored, !property.makesLinks,
-                    let info = schema[className],
+                guard property.collection == .none, property.isStored, let info = schema[className],
                     let declared = info.properties.first(where: { $0.columnName == property.name })
                 else { continue }
                 add(declared, of: info)
@@ -33,30 +40,59 @@ struct AddedDefaults {
 
     private mutating func add(_ property: ModelProperty, of info: ModelClass) {
         let sample = info.type.init()
+        func append(_ source: Source) {
+            items.append(Item(className: info.name, property: property, type: info.type, source: source))
+        }
+        if property.schema.makesLinks {
+            if property.hasValueToAdd(in: sample) { append(.added) }
+            return
+        }
         guard property.hasDeclaredDefault(in: sample) || property.valueType is any PersistableEnum.Type else { return }
         let value = property.storedValue(in: sample).value
         if value.isNull || value.isZero { return }
-        items.append(
-            Item(
-                className: info.name,
-                property: property,
-                type: info.type,
-                value: value,
-                isGenerated: property.shape.kind == .uuid || property.shape.kind == .objectId
-            )
-        )
+        append(property.shape.kind == .uuid || property.shape.kind == .objectId ? .generated : .value(value))
     }
 
     /// Gives every object the defaults.
-    func write(to model: ModelView) throws {
+    func write(to core: RealmCore) throws {
         for item in items {
-            guard let table = try model.table(named: item.className),
+            guard let table = try core.model.table(named: item.className),
                 let ordinal = table.ordinal(of: item.property.columnName)
             else { continue }
-            try table.forEachKey { key in
-                let value = item.isGenerated ? item.property.storedValue(in: item.type.init()).value : item.value
-                try table.set(ordinal, key: key, to: value)
+            switch item.source {
+            case .value(let value): try table.forEachKey { try table.set(ordinal, key: $0, to: value) }
+            case .generated:
+                try table.forEachKey { key in
+                    try table.set(ordinal, key: key, to: item.property.storedValue(in: item.type.init()).value)
+                }
+            case .added: break
             }
+        }
+        // Last, because rows that are made here have all their defaults.
+        for item in items {
+            if case .added = item.source { try item.addValues(to: core) }
+        }
+    }
+}
+
+extension AddedDefaults.Item {
+    /// Gives every object without a value a new one.
+    fileprivate func addValues(to core: RealmCore) throws {
+        let accessor = core.requiredAccessor(for: type)
+        let ordinal = accessor.ordinals[property.ordinal]
+        let context = AddContext(core: core, policy: .error)
+        try accessor.table.forEachKey { key in
+            if !(try accessor.table.value(ordinal, key: key).isNull) { return }
+            let writer = _RowWriter(
+                accessor: accessor,
+                rowKey: key,
+                declared: property.ordinal,
+                context: context,
+                isNewRow: true
+            )
+            property.store(from: type.init(), to: writer)
+            try context.drain()
+            try core.checkWriteFailure()
         }
     }
 }
@@ -74,14 +110,25 @@ extension StoredValue {
 extension ModelProperty {
     /// Whether the declaration gives the property a default of its own.
     func hasDeclaredDefault(in object: ObjectBase) -> Bool {
-        valueType.hasValue(at: Unmanaged.passUnretained(object).toOpaque() + offset)
+        valueType.hasValue(at: Unmanaged.passUnretained(object).toOpaque() + offset, orGenerated: false)
+    }
+
+    /// Whether a new object would store an embedded object for a value of another type, or a value of any type.
+    ///
+    /// Links are left alone: where objects have a default, it is for new owners.
+    fileprivate func hasValueToAdd(in object: ObjectBase) -> Bool {
+        let wrapper = Unmanaged.passUnretained(object).toOpaque() + offset
+        guard valueType.hasValue(at: wrapper, orGenerated: true), let value = value(in: object) else { return false }
+        if let value = value as? AnyRealmValue { return value != .none }
+        return !(value is ObjectBase)
     }
 }
 
 extension _Persistable {
-    /// Whether a wrapper holds a value that was declared, or assigned in an initializer.
-    fileprivate static func hasValue(at wrapper: UnsafeMutableRawPointer) -> Bool {
+    /// Whether a wrapper holds a value that was declared, or assigned in an initializer, or generated where nothing was.
+    fileprivate static func hasValue(at wrapper: UnsafeMutableRawPointer, orGenerated: Bool) -> Bool {
         let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee
-        return wrapper.value != nil && !(_isDefaultGenerated && wrapper.address == PersistedKey.generated)
+        if wrapper.value == nil { return false }
+        return orGenerated || !(_isDefaultGenerated && wrapper.address == PersistedKey.generated)
     }
 }

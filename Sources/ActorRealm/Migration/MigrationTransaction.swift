@@ -47,7 +47,7 @@ final class MigrationTransaction {
         var preparation = plan.preparation
         preparation.steps += stored.stepsWithoutUniqueness
         try new.model.changeSchema(preparation)
-        try AddedDefaults(plan, in: new.registry.schema).write(to: new.model)
+        try AddedDefaults(plan, in: new.registry.schema).write(to: new)
         new.migration = self
     }
 

@@ -34,7 +34,7 @@ extension ObservationHub {
     }
 
     struct State {
-        var views: [UInt64: WeakView] = [:]
+        var views: [UInt64: WeakReference<FixedView>] = [:]
         /// What changed on the ways asked for last: observers that catch up by themselves ask for the same one or two.
         var recent: [Way] = []
         /// The classes as read last.
@@ -71,9 +71,6 @@ extension ObservationHub {
         var call: (@Sendable () -> Void)?
     }
 
-    struct WeakView {
-        weak var view: FixedView?
-    }
 }
 
 extension ObservationHub.State {

@@ -54,9 +54,9 @@ final class ObservationHub: Sendable {
         let view = try FixedView(snapshot, schema: state.withLock { $0.schema })
         return state.withLock { state in
             // Somebody may have been faster.
-            if let other = state.views[snapshot.version]?.view { return other }
-            if state.views.count > 16 { state.views = state.views.filter { $0.value.view != nil } }
-            state.views[snapshot.version] = WeakView(view: view)
+            if let other = state.views[snapshot.version]?.object { return other }
+            if state.views.count > 16 { state.views = state.views.filter { $0.value.object != nil } }
+            state.views[snapshot.version] = WeakReference(view)
             state.schema = view.model.schema
             return view
         }
@@ -64,7 +64,7 @@ final class ObservationHub: Sendable {
 
     /// A view of a version that somebody holds.
     func knownView(of version: UInt64) -> FixedView? {
-        state.withLock { $0.views[version]?.view }
+        state.withLock { $0.views[version]?.object }
     }
 
     /// Everything that changed from one version to a later one.
@@ -164,11 +164,12 @@ final class ObservationHub: Sendable {
     /// Has the hub look for a newer version soon.
     func schedule() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        thread.perform { [weak self] in
-            guard let self else { return }
-            rest()
-            isScheduled.store(false, ordering: .sequentiallyConsistent)
-            process()
+        let hub = WeakReference(self)
+        thread.perform {
+            guard let self = hub.object else { return }
+            self.rest()
+            self.isScheduled.store(false, ordering: .sequentiallyConsistent)
+            self.process()
         }
     }
 

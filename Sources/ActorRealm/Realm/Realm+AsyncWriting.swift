@@ -124,7 +124,7 @@ extension Realm {
     private func begin(_ request: WriteRequest, _ isolation: isolated (any Actor)?) async throws -> AsyncTransaction {
         let turn = try await core.waitForTurn(request, "beginAsyncWrite()", isolation)
         let core = core
-        try core.beginTransaction(turn: turn, isExclusive: true)
+        try core.beginTransaction(turn: turn, isOpenEnded: true, isExclusive: true)
         return AsyncTransaction(realm: self, core: core, turn: turn)
     }
 

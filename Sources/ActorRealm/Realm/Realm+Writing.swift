@@ -70,7 +70,7 @@ extension Realm {
     /// - Precondition: The realm can be written here and has no open transaction. `write(_:)` throws instead.
     public func beginWrite(file: StaticString = #fileID, line: UInt = #line) {
         do {
-            try core.beginBlocking(WriteRequest([], nil, file, line))
+            try core.beginBlocking(WriteRequest([], nil, file, line), isOpenEnded: true)
         } catch {
             misuse("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
         }
@@ -82,7 +82,7 @@ extension Realm {
     /// - Throws: `Realm.Error` when the realm is frozen, read-only, used from another isolation or already in a write
     ///   transaction, or when the file cannot be written.
     public func beginWriteTransaction(file: StaticString = #fileID, line: UInt = #line) throws {
-        try core.beginBlocking(WriteRequest([], nil, file, line))
+        try core.beginBlocking(WriteRequest([], nil, file, line), isOpenEnded: true)
     }
 
     /// Commits the open write transaction; returns when it is durable.
@@ -107,8 +107,8 @@ extension Realm {
 }
 
 extension RealmCore {
-    /// Waits for the turn, blocking the thread, and opens the transaction.
-    func beginBlocking(_ request: WriteRequest) throws {
+    /// Waits for the turn, blocking the thread, and opens the transaction; `isOpenEnded` as with ``beginTransaction(turn:joining:isOpenEnded:isExclusive:)``.
+    func beginBlocking(_ request: WriteRequest, isOpenEnded: Bool = false) throws {
         try checkWritable()
         try checkNotNested()
         let turn: WriteScheduler.Ticket
@@ -123,7 +123,7 @@ extension RealmCore {
         } catch {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
-        try beginTransaction(turn: turn)
+        try beginTransaction(turn: turn, isOpenEnded: isOpenEnded)
     }
 
     /// Commits the transaction, blocking the thread until it is durable, and calls the blocks that observe the whole realm.

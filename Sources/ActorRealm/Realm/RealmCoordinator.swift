@@ -55,8 +55,10 @@ final class RealmCoordinator: Sendable {
         }
         space.attach(writes)
         relay.attach(self)
-        file.pinHolders.attach { [weak observations] in observations?.holders ?? [] }
-        observations.attach { [weak self] in self?.refreshRealms() }
+        let observations = WeakReference(observations)
+        file.pinHolders.attach { observations.object?.holders ?? [] }
+        let coordinator = WeakReference(self)
+        self.observations.attach { coordinator.object?.refreshRealms() }
     }
 
     deinit {
@@ -252,18 +254,20 @@ final class RealmCoordinator: Sendable {
 
 /// A core as its coordinator knows it.
 ///
-/// Unchecked because the weak reference is used only in the core's isolation.
+/// Unchecked because the core is used only in the core's isolation.
 final class CoreRegistration: @unchecked Sendable {
     let isolation: RealmIsolation
-    private weak let core: RealmCore?
+    private let reference: WeakReference<RealmCore>
     private let identifier: ObjectIdentifier
     private let isRefreshPosted = Atomic(false)
 
     init(_ core: RealmCore) {
-        self.core = core
+        reference = WeakReference(core)
         isolation = core.isolation
         identifier = ObjectIdentifier(core)
     }
+
+    private var core: RealmCore? { reference.object }
 
     /// The core, or that with which its realm goes on after it was invalidated; for callers in its isolation.
     var openCore: RealmCore? {
@@ -295,7 +299,7 @@ final class CoreRegistration: @unchecked Sendable {
 /// Carries versions from whoever publishes or notices them to the coordinator, each once and in order.
 final class VersionRelay: Sendable {
     private struct State {
-        weak var coordinator: RealmCoordinator?
+        var coordinator: WeakReference<RealmCoordinator>?
         var newest: UInt64 = 0
     }
 
@@ -303,7 +307,7 @@ final class VersionRelay: Sendable {
     private let announcing = Mutex(())
 
     func attach(_ coordinator: RealmCoordinator) {
-        state.withLock { $0.coordinator = coordinator }
+        state.withLock { $0.coordinator = WeakReference(coordinator) }
     }
 
     func announce(_ version: UInt64) {
@@ -311,7 +315,7 @@ final class VersionRelay: Sendable {
             let coordinator = state.withLock { state -> RealmCoordinator? in
                 guard version > state.newest else { return nil }
                 state.newest = version
-                return state.coordinator
+                return state.coordinator?.object
             }
             coordinator?.versionPublished(version)
         }

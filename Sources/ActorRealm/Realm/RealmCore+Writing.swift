@@ -40,16 +40,18 @@ extension RealmCore {
     /// - Parameters:
     ///   - turn: The turn that has come.
     ///   - joining: Whether the transaction may build on commits that are not sealed yet.
+    ///   - isOpenEnded: Whether no block ends the transaction, so that the task may suspend in it.
     ///   - isExclusive: Whether other jobs of the isolation may run before the transaction ends, which must not see it.
     /// - Throws: `Realm.Error`, when the transaction cannot be opened.
     func beginTransaction(
         turn: WriteScheduler.Ticket,
         joining: Bool = false,
+        isOpenEnded: Bool = false,
         isExclusive: Bool = false
     ) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
-            coordinator.writes.transactionBegins(joining: joining)
+            coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)
             try model.begin(coordinator.file.beginWrite(joining: joining))
         } catch {
             coordinator.writes.finish(turn)

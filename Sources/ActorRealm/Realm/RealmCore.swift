@@ -70,7 +70,7 @@ final class RealmCore {
     var resultEconomy = ResultAdvance.Economy.estimated
 
     private let handleLock = HandleLock()
-    private weak var handle: Realm?
+    private var handle: WeakReference<Realm>?
 
     init(
         configuration: Realm.Configuration,
@@ -207,19 +207,19 @@ final class RealmCore {
     /// The public realm of this core.
     func realm() -> Realm {
         handleLock.withLock {
-            if let handle { return handle }
+            if let realm = handle?.object { return realm }
             let realm = Realm(core: self)
-            handle = realm
+            handle = WeakReference(realm)
             return realm
         }
     }
 
     /// The public realm of this core, if there is one.
-    var existingRealm: Realm? { handleLock.withLock { handle } }
+    var existingRealm: Realm? { handleLock.withLock { handle?.object } }
 
     /// Makes an existing public realm the handle of this core.
     func adopt(_ realm: Realm) {
-        handleLock.withLock { handle = realm }
+        handleLock.withLock { handle = WeakReference(realm) }
     }
 
     // MARK: Moving on

@@ -11,7 +11,12 @@ final class RealmRegistry: Sendable {
     /// Its lock is held while the file is opened, so that it is opened once.
     private final class Slot: Sendable {
         struct Content {
-            weak var coordinator: RealmCoordinator?
+            private var reference: WeakReference<RealmCoordinator>?
+
+            var coordinator: RealmCoordinator? {
+                get { reference?.object }
+                set { reference = newValue.map(WeakReference.init) }
+            }
         }
 
         let content = Mutex(Content())

@@ -10,7 +10,7 @@ import Synchronization
 /// It waits for a quiet moment, takes turns like any other writer, each for one small step, and rests in between.
 final class SpaceKeeper: Sendable {
     private struct State {
-        weak var writes: WriteScheduler?
+        var writes: WeakReference<WriteScheduler>?
         var isWorking = false
         /// Before this moment (monotonic nanoseconds) nothing is looked at again.
         var restsUntil: UInt64 = 0
@@ -36,7 +36,7 @@ final class SpaceKeeper: Sendable {
     }
 
     func attach(_ writes: WriteScheduler) {
-        state.withLock { $0.writes = writes }
+        state.withLock { $0.writes = WeakReference(writes) }
     }
 
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
@@ -102,14 +102,15 @@ final class SpaceKeeper: Sendable {
     }
 
     private var isBusy: Bool {
-        guard let writes = state.withLock({ $0.writes }) else { return false }
+        guard let writes = state.withLock({ $0.writes?.object }) else { return false }
         return writes.waitingCount > 0 || writes.preparedCount > 0
     }
 
     /// Takes one turn; returns whether nothing is left to do, nil when the realm is closing.
     private func step(_ maintenance: SpaceMaintenance) -> Bool? {
         stepping.withLock { _ -> Bool? in
-            guard !isStopped.load(ordering: .sequentiallyConsistent), let writes = state.withLock({ $0.writes }) else {
+            guard !isStopped.load(ordering: .sequentiallyConsistent), let writes = state.withLock({ $0.writes?.object })
+            else {
                 return nil
             }
             steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)

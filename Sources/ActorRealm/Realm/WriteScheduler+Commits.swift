@@ -65,12 +65,14 @@ extension WriteScheduler {
 
     /// Notes that the transaction of this turn begins now: call it before it takes its base.
     ///
-    /// - Parameter joining: Whether it may build on commits that are not sealed; otherwise they are sealed first.
-    func transactionBegins(joining: Bool = false) {
-        let isOnPool = crealm_is_on_pool()
+    /// - Parameters:
+    ///   - joining: Whether it may build on commits that are not sealed; otherwise they are sealed first.
+    ///   - isOpenEnded: Whether its task may suspend before it ends, and needs a thread to go on then.
+    func transactionBegins(joining: Bool = false, isOpenEnded: Bool = false) {
+        let needsPool = isOpenEnded && crealm_is_on_pool()
         let mustSeal = state.withLock { state in
             state.failureCountAtBegin = state.failureCount
-            state.begunOnPool = isOnPool ? state.queue.runningTicket : nil
+            state.openEnded = needsPool ? state.queue.runningTicket : nil
             return !joining && !state.joined.isEmpty
         }
         if mustSeal { perform(seal { $0.joinedSealed(at: self.now) }) }

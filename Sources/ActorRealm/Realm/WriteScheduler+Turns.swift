@@ -44,13 +44,14 @@ extension WriteScheduler {
     }
 
     func expiry(of ticket: Ticket, at deadline: ContinuousClock.Instant) -> Task<Void, Never> {
-        Task.detached { [weak self] in
+        let scheduler = WeakReference(self)
+        return Task.detached {
             do {
                 try await Task.sleep(until: deadline, clock: .continuous)
             } catch {
                 return
             }
-            self?.expire(ticket)
+            scheduler.object?.expire(ticket)
         }
     }
 

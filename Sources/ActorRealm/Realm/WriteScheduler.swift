@@ -62,14 +62,14 @@ final class WriteScheduler: Sendable {
         /// built on a lost commit is lost with it.
         var failureCount = 0
         var failureCountAtBegin = 0
-        /// The writer whose transaction was begun on a thread of Swift's pool last.
-        var begunOnPool: Ticket?
+        /// The last writer that began, on a thread of Swift's pool, a transaction which no block ends.
+        var openEnded: Ticket?
         var lastFailure: StorageError?
         var flushCount = 0
         var commitCount = 0
 
-        /// The writer that has the turn, when its task needs a thread of Swift's pool to go on.
-        var holderOnPool: Ticket? { begunOnPool.flatMap { queue.hasTurn($0) ? $0 : nil } }
+        /// The writer that has the turn, when its task may need a thread of Swift's pool to go on.
+        var holderOnPool: Ticket? { openEnded.flatMap { queue.hasTurn($0) ? $0 : nil } }
     }
 
     let file: StorageFile

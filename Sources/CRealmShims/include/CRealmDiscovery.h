@@ -1,6 +1,7 @@
 #ifndef CREALM_DISCOVERY_H
 #define CREALM_DISCOVERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ uint16_t crealm_instance_align_mask(const void *metadata);
 static inline int crealm_is_sole_reference(const void *object) {
     return ((const volatile uint64_t *)object)[1] == 3;
 }
+
+// Retains an object unless it is being, or was, deinitialised; its memory must be held by an unowned reference.
+bool crealm_try_retain(void *object);
 
 // The word of the running key path evaluation on this thread, see PathRecorder.
 void *crealm_recorder_get(void);

@@ -17,7 +17,7 @@ struct PredicateCompiler {
     mutating func compile(_ predicate: Predicate, for table: TableView) throws -> Condition {
         // The recursion below is as deep as the tree.
         guard predicate.depth(limit: PredicateLimits.depth) <= PredicateLimits.depth else {
-            throw QueryError("The predicate nests more than \(PredicateLimits.depth) deep.")
+            throw QueryError(predicate.deepNesting(limit: PredicateLimits.depth))
         }
         return try condition(predicate, for: table)
     }

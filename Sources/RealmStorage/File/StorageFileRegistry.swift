@@ -4,11 +4,7 @@ import Synchronization
 final class StorageFileRegistry: Sendable {
     static let shared = StorageFileRegistry()
 
-    private struct Entry {
-        weak var file: StorageFile?
-    }
-
-    private let entries = Mutex<[FileIdentity: Entry]>([:])
+    private let entries = Mutex<[FileIdentity: WeakReference<StorageFile>]>([:])
 
     /// The open file, or one opened now.
     func file(path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
@@ -30,7 +26,7 @@ final class StorageFileRegistry: Sendable {
     private func file(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
         let result = entries.withLock { (entries) -> Result<StorageFile, StorageError> in
             // One on which writing has stopped may live on for its readers, but whoever opens the file gets a new one.
-            if let file = entries[data.identity]?.file, !file.hasStopped {
+            if let file = entries[data.identity]?.object, !file.hasStopped {
                 guard options.isReadOnly || !file.options.isReadOnly else {
                     return .failure(
                         StorageError(
@@ -44,8 +40,8 @@ final class StorageFileRegistry: Sendable {
             }
             do throws(StorageError) {
                 let file = try StorageFile.openUnshared(data: data, path: path, options: options)
-                entries = entries.filter { $0.value.file != nil }
-                entries[data.identity] = Entry(file: file)
+                entries = entries.filter { $0.value.object != nil }
+                entries[data.identity] = WeakReference(file)
                 return .success(file)
             } catch {
                 return .failure(error)

@@ -96,6 +96,23 @@ import Testing
         }
         check(result, "A limit and its offset cannot be negative")
     }
+
+    @Test func `a typed query that nests too deep names the limit and the place`() async {
+        let deep = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().objects(Keeper.self)
+                .where { keeper in
+                    (0..<110)
+                        .reduce(keeper.name == "needle") { query, level in
+                            level % 2 == 0 ? query || keeper.age == level : query && keeper.age != level
+                        }
+                }
+        }
+        check(
+            deep,
+            "The predicate nests 111 deep, more than the 100 that are allowed: AND (part 1 of 2) > OR (part 1 of 2)"
+        )
+        check(deep, "(104 more) leads to 'name == 'needle''")
+    }
 }
 
 /// Only odd numbers, so that the default of an integer is none.

@@ -35,6 +35,10 @@ struct WriteSchedulerTests {
             try await scheduler.commit(commit, ending: turn).get()
         }
 
+        func begin(_ scheduler: WriteScheduler, isOpenEnded: Bool) {
+            scheduler.transactionBegins(isOpenEnded: isOpenEnded)
+        }
+
         func writeSynchronously(_ number: Int, _ scheduler: WriteScheduler, _ file: StorageFile) throws {
             let turn = try scheduler.acquireBlocking(for: .object(ObjectIdentifier(self)))
             log.append(number)
@@ -188,5 +192,28 @@ struct WriteSchedulerTests {
             }
             try await group.waitForAll()
         }
+    }
+    @Test("Only a transaction that no block ends counts as one whose task may need a thread of the pool")
+    func openEnded() async throws {
+        let fixture = try Fixture(durability: .none)
+        let scheduler = fixture.scheduler
+        let actor = Writer()
+        for isOpenEnded in [false, true, false] {
+            let turn = try await scheduler.acquire(for: .object(ObjectIdentifier(actor)))
+            await actor.begin(scheduler, isOpenEnded: isOpenEnded)
+            #expect(scheduler.state.withLock { $0.holderOnPool } == (isOpenEnded ? turn : nil))
+            scheduler.finish(turn)
+            #expect(scheduler.state.withLock { $0.holderOnPool } == nil)
+        }
+        // On a thread of its own, a transaction goes on without the pool.
+        let turn = try await scheduler.acquire(for: .object(ObjectIdentifier(actor)))
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                scheduler.transactionBegins(isOpenEnded: true)
+                continuation.resume()
+            }
+        }
+        #expect(scheduler.state.withLock { $0.holderOnPool } == nil)
+        scheduler.finish(turn)
     }
 }

@@ -57,6 +57,57 @@ struct QueryErrorTests {
         #expect(throws: QueryError.self) { try CompiledQuery(deep, table: table) }
     }
 
+    /// What is said of a predicate that nests too deep.
+    private func refusal(_ predicate: Predicate) throws -> String {
+        let world = try QueryWorld(seed: 1, itemCount: 3)
+        let table = try world.table("Item")
+        do {
+            _ = try CompiledQuery(predicate, table: table)
+            // The table does not keep what it is part of.
+            return withExtendedLifetime(world) { "" }
+        } catch let error as QueryError {
+            return error.message
+        }
+    }
+
+    @Test("Of a predicate built too deep the limit, the depth, the way down and the part there are told")
+    func deepPlace() throws {
+        let flat = try Predicate.parse("i == 1")
+        func nested(_ levels: Int, around inner: Predicate) -> Predicate {
+            var predicate = inner
+            for level in 0..<levels {
+                predicate = level % 2 == 0 ? .or([predicate, flat]) : .and([predicate, flat, flat])
+            }
+            return predicate
+        }
+        let place = try Predicate.parse("s CONTAINS 'needle'")
+        // As deep as may be.
+        #expect(try refusal(nested(99, around: place)) == "")
+        #expect(
+            try refusal(nested(100, around: place))
+                == "The predicate nests 101 deep, more than the 100 that are allowed: AND (part 1 of 3) > OR (part 1 of 2) > "
+                + "AND (part 1 of 3) > OR (part 1 of 2) > AND (part 1 of 3) > OR (part 1 of 2) > … (94 more) leads to "
+                + "'s CONTAINS 'needle''. Parts that are joined by one and the same operator do not nest."
+        )
+        // The deepest part of all is named, wherever the limit was passed before.
+        let both = Predicate.or([
+            nested(120, around: flat), .not(nested(150, around: place)), nested(130, around: flat),
+        ])
+        let told = try refusal(both)
+        #expect(told.contains("nests 153 deep, more than the 100"), "\(told)")
+        #expect(told.contains("allowed: OR (part 2 of 3) > NOT > AND (part 1 of 3)"), "\(told)")
+        #expect(told.contains("leads to 's CONTAINS 'needle''"), "\(told)")
+        // Subqueries count, by what they search.
+        let subquery = PredicateSubquery(collection: "children", predicate: nested(99, around: place))
+        let counted = Predicate.compare(.subqueryCount(subquery), .greater, .value(.int(0)))
+        #expect(try refusal(counted).contains("nests 101 deep"))
+        #expect(try refusal(counted).contains("allowed: SUBQUERY(children) > OR (part 1 of 2) > "))
+        // A long part is cut.
+        let long = try Predicate.parse("s CONTAINS '\(String(repeating: "x", count: 500))'")
+        #expect(try refusal(nested(100, around: long)).contains("leads to 's CONTAINS 'xxx"))
+        #expect(try refusal(nested(100, around: long)).utf8.count < 500)
+    }
+
     @Test("Sorting and aggregates refuse collections, links and text")
     func sortsAndAggregates() throws {
         let world = try QueryWorld(seed: 1, itemCount: 3)

@@ -136,7 +136,13 @@ struct FailedSkipTests {
             #expect(realm.core.version == version + 1, "it has the number of the one that failed")
         }
         let expected = ["actor [0]", "list [0, 1, 2]", "map [\"a\"]", "object name: east -> next", "realm"]
-        _ = await journal.wait(for: expected.count)
+        let waiting = Task { await journal.wait(for: expected.count) }
+        let watchdog = Task {
+            try await Task.sleep(for: .seconds(30))
+            waiting.cancel()
+        }
+        _ = await waiting.value
+        watchdog.cancel()
         #expect(await journal.settled().sorted() == expected, "\(journal.entries)")
         // What does not fail is left out.
         #expect(

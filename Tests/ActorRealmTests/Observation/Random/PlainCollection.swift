@@ -30,6 +30,13 @@ struct PlainCollection: PlainObserved {
     /// Whether it is a list itself, where an element that came in another one's place is a modification.
     var hasPlaces: Bool { if case .list = source { !isRefined } else { false } }
 
+    var origin: PlainAddress? {
+        switch source {
+        case .table: nil
+        case .list(let owner, _), .set(let owner, _), .backlinks(let owner, _): owner
+        }
+    }
+
     /// Whether an object that the collection belongs to does not exist.
     func isGone(_ world: PlainWorld) -> Bool {
         switch source {

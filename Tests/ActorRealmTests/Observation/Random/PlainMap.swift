@@ -12,6 +12,8 @@ struct PlainMap: PlainObserved {
 
     var summary: String { "\(owner).\(property.name), key paths \(keyPaths.map { "\($0)" } ?? "all")" }
 
+    var origin: PlainAddress? { owner }
+
     func isGone(_ world: PlainWorld) -> Bool { world.row(owner) == nil }
 
     private func content(_ world: PlainWorld) -> [String: PlainValue] { world.row(owner)?.maps[property.name] ?? [:] }

@@ -6,6 +6,8 @@ import Testing
 /// A description of something observed, and what its observer is to be told by the plain rows.
 protocol PlainObserved: Sendable {
     var summary: String { get }
+    /// The object that it belongs to; nil for a class.
+    var origin: PlainAddress? { get }
 
     /// Whether an object that it belongs to does not exist.
     func isGone(_ world: PlainWorld) -> Bool

@@ -19,6 +19,8 @@ struct PlainValues: PlainObserved {
             + (limit.map { "\($0)" } ?? "none")
     }
 
+    var origin: PlainAddress? { owner }
+
     func isGone(_ world: PlainWorld) -> Bool { world.row(owner) == nil }
 
     private func content(_ world: PlainWorld) -> [PlainValue] {

@@ -5,12 +5,25 @@ import RealmTestSupport
 extension PlainWorld {
     /// An operation that fits the world; nil where there is nothing for it.
     mutating func randomOperation(_ random: inout SplitMix64) -> PlainOperation? {
+        let favourites = favourites.filter { row($0) != nil }
+        if !favourites.isEmpty, Bool.random(using: &random) {
+            let address = favourites.randomElement(using: &random)!
+            return operation(on: address, .random(in: 36..<100, using: &random), &random)
+        }
         let type = classes.indices.randomElement(using: &random)!
         let kind = Int.random(in: 0..<100, using: &random)
         // Embedded objects come into being with their owners.
         if kind < 25, !classes[type].isEmbedded { return .insert(birth(type, &random)) }
         guard let serial = serials(type).randomElement(using: &random) else { return nil }
-        let address = PlainAddress(type: type, serial: serial)
+        return operation(on: PlainAddress(type: type, serial: serial), kind, &random)
+    }
+
+    private mutating func operation(
+        on address: PlainAddress,
+        _ kind: Int,
+        _ random: inout SplitMix64
+    ) -> PlainOperation? {
+        let (type, serial) = (address.type, address.serial)
         if kind < (classes[type].isEmbedded ? 7 : 37) { return .delete(address) }
         let collections = classes[type].collections
         if kind < 62 || collections.isEmpty {

@@ -103,6 +103,8 @@ struct PlainWorld: Sendable {
     var rows: [[Int: PlainRow]]
     var lastSerial = 0
     var lastID = 0
+    /// Rows to which something happens more often: those that are observed.
+    var favourites: [PlainAddress] = []
     /// The ids of deleted objects, for new ones.
     var freeIDs: [[Int]]
 

@@ -54,6 +54,18 @@ actor ObjectWatcher {
     }
 }
 
+/// No actor: what is told is frozen.
+///
+/// Unchecked because a test asks for one change after the other.
+final class FreeObjectWatcher: @unchecked Sendable {
+    private let watch: RandomObjectWatch
+
+    init(_ changes: ObjectChanges<DynamicObject>) { watch = RandomObjectWatch(changes) }
+
+    @concurrent
+    func next() async -> ToldObjectChange? { await watch.next() }
+}
+
 extension PlainWorld {
     /// What the observer of an object is to be told, given what was written; without key paths, of its own properties.
     func change(

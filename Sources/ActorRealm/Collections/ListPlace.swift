@@ -24,7 +24,7 @@ class ListPlace {
         if core.isFrozen { _ = backing }
     }
 
-    /// The place that a description names; nil when its owner, or what it lies in, does not exist.
+    /// The place that a description names; nil when its owner, or what it lies in, does not exist, unless it outlives that.
     static func find(_ descriptor: CollectionDescriptor, in core: RealmCore, named name: String) -> ListPlace? {
         func owner(_ className: String) -> TableAccessor? {
             core.accessor(className: className, isDynamic: descriptor.isDynamic)
@@ -32,12 +32,12 @@ class ListPlace {
         switch descriptor.source {
         case .list(let ownerClass, let key, let property):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
-                attempt({ try accessor.table.contains(key: key) })
+                descriptor.outlivesOwner || attempt({ try accessor.table.contains(key: key) })
             else { return nil }
             return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
         case .nested(let ownerClass, let key, let property, let path):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
-                attempt({ try accessor.table.contains(key: key) })
+                descriptor.outlivesOwner || attempt({ try accessor.table.contains(key: key) })
             else { return nil }
             let place = NestedPlace(
                 accessor: accessor,
@@ -46,7 +46,7 @@ class ListPlace {
                 path: path,
                 named: name
             )
-            return place.isThere ? place : nil
+            return descriptor.outlivesOwner || place.isThere ? place : nil
         case .table, .backlinks: return nil
         }
     }

@@ -34,6 +34,19 @@ public struct _ConfinedReference: Sendable {
     var content: Content
 
     init(_ content: Content) { self.content = content }
+
+    /// The same, standing for an empty collection where the owner does not exist.
+    var outlivingOwner: _ConfinedReference {
+        switch content {
+        case .collection(var descriptor):
+            descriptor.outlivesOwner = true
+            return _ConfinedReference(.collection(descriptor))
+        case .sections(var descriptor, let rule, let section):
+            descriptor.outlivesOwner = true
+            return _ConfinedReference(.sections(descriptor, rule, section))
+        case .unmanaged, .object, .realm, .projected: return self
+        }
+    }
 }
 
 extension ThreadConfined {

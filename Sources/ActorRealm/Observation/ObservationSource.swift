@@ -17,7 +17,7 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
 
     /// What is observed, in the realm that a change is delivered with.
     ///
-    /// That is what was `delivered` before in the same realm; the last that there was when its owner is gone.
+    /// That is what was `delivered` before in the same realm. When its owner is gone it is empty, as the change says.
     func resolved<Confined: ThreadConfined>(
         _ pending: ChangeCursor<Subject>.Pending,
         in core: RealmCore,
@@ -26,6 +26,8 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
         if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core { return delivered }
         if let resolved = Confined._resolve(reference, in: core.realm()) ?? delivered { return resolved }
         guard let last = pending.last else { return nil }
+        if let empty = Confined._resolve(reference.outlivingOwner, in: core.realm()) { return empty }
+        // The class is gone, too.
         return Confined._resolve(reference, in: RealmCore.frozen(at: last, coordinator, configuration).realm())
     }
 }

@@ -126,6 +126,7 @@ extension _CollectionBacking {
                 ? try accessor.table.map(property, at: location, key: key).entries().map(\.value)
                 : try accessor.table.list(property, at: location, key: key).values()
         case .nested(let accessor, let key, let property, let path):
+            guard try accessor.table.contains(key: key) else { return [] }
             switch try accessor.table.nested(property, key: key, path) {
             case .list(let elements): values = elements
             case .dictionary(let entries): values = entries.map(\.value)

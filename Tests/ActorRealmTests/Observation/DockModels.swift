@@ -37,8 +37,8 @@ struct DockFile {
         )
     }
 
-    func worker() async throws -> Worker {
-        let worker = try await Worker(configuration)
+    func worker(_ other: Realm.Configuration? = nil) async throws -> Worker {
+        let worker = try await Worker(other ?? configuration)
         try await worker.with { _, realm in
             try await realm.asyncWrite {
                 let dock = realm.create(Dock.self, value: ["id": 1, "name": "east"])

@@ -155,4 +155,61 @@ struct MapChangesTests {
         #expect(journal.entries.last == 1)
         #expect(token.invalidate())
     }
+
+    @Test("the last change of what belonged to a deleted object comes with an empty collection, outside actors too")
+    func emptyEnds() async throws {
+        let worker = try await Worker(configuration)
+        let sequences = try await worker.with { _, realm in
+            let crate = try await realm.asyncWrite {
+                let crate = realm.create(
+                    Crate.self,
+                    value: ["id": 1, "tags": ["a", "b"], "scores": ["x": 1, "y": 2], "peers": ["z": ["id": 2]]]
+                )
+                crate.value = .fromArray([.int(1)])
+                return crate
+            }
+            let nested = try #require(crate.value.listValue)
+            return (
+                crate.tags.changes(), crate.tags.sorted(ascending: false).changes(), crate.scores.changes(),
+                crate.peers.changes(), nested.changes()
+            )
+        }
+        var tags = sequences.0.makeAsyncIterator()
+        var sorted = sequences.1.makeAsyncIterator()
+        var scores = sequences.2.makeAsyncIterator()
+        var peers = sequences.3.makeAsyncIterator()
+        var nested = sequences.4.makeAsyncIterator()
+        #expect(await tags.next()?.collection?.count == 2)
+        #expect(await sorted.next()?.collection?.count == 2)
+        #expect(await scores.next()?.collection?.count == 2)
+        #expect(await peers.next()?.collection?.count == 1)
+        #expect(await nested.next()?.collection?.count == 1)
+        try await worker.with { _, realm in
+            try await realm.asyncWrite { realm.object(ofType: Crate.self, forPrimaryKey: 1).map { realm.delete($0) } }
+        }
+        func expectEmpty<Collection: RealmCollection>(
+            _ change: RealmCollectionChange<Collection>?,
+            _ deletions: [Int],
+            _ location: SourceLocation = #_sourceLocation
+        ) {
+            guard case .update(let collection, deletions, [], [])? = change else {
+                Issue.record("\(String(describing: change))", sourceLocation: location)
+                return
+            }
+            #expect(collection.isFrozen && collection.isEmpty && Array(collection).isEmpty, sourceLocation: location)
+        }
+        expectEmpty(await tags.next(), [0, 1])
+        expectEmpty(await sorted.next(), [0, 1])
+        expectEmpty(await nested.next(), [0])
+        guard case .update(let gone, ["x", "y"], [], [])? = await scores.next() else {
+            Issue.record("no end of the map")
+            return
+        }
+        #expect(gone.isFrozen && gone.isEmpty && Array(gone).isEmpty && gone["x"] == nil && gone.keys.isEmpty)
+        guard case .update(let noPeers, ["z"], [], [])? = await peers.next() else {
+            Issue.record("no end of the map of objects")
+            return
+        }
+        #expect(noPeers.isFrozen && noPeers.isEmpty && Array(noPeers).isEmpty && noPeers.keys.isEmpty)
+    }
 }

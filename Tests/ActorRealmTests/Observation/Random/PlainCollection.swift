@@ -3,19 +3,13 @@ import Testing
 
 @testable import ActorRealm
 
-/// A description of an observed collection, and what it holds by the plain rows.
-struct PlainCollection: Sendable {
+/// An observed collection of objects: a class, a list, a set or linking objects, as they are or refined.
+struct PlainCollection: PlainObserved {
     enum Source: Sendable {
         case table
         case list(PlainAddress, String)
+        case set(PlainAddress, String)
         case backlinks(PlainAddress, PlainProperty)
-    }
-
-    /// The changes of one, to be iterated anywhere.
-    enum Changes: Sendable {
-        case results(CollectionChanges<Results<DynamicObject>>)
-        case list(CollectionChanges<List<DynamicObject>>)
-        case backlinks(CollectionChanges<LinkingObjects<DynamicObject>>)
     }
 
     let type: Int
@@ -36,11 +30,18 @@ struct PlainCollection: Sendable {
     /// Whether it is a list itself, where an element that came in another one's place is a modification.
     var hasPlaces: Bool { if case .list = source { !isRefined } else { false } }
 
+    var origin: PlainAddress? {
+        switch source {
+        case .table: nil
+        case .list(let owner, _), .set(let owner, _), .backlinks(let owner, _): owner
+        }
+    }
+
     /// Whether an object that the collection belongs to does not exist.
     func isGone(_ world: PlainWorld) -> Bool {
         switch source {
         case .table: false
-        case .list(let owner, _): world.row(owner) == nil
+        case .list(let owner, _), .set(let owner, _): world.row(owner) == nil
         case .backlinks(let target, _): world.row(target) == nil
         }
     }
@@ -51,7 +52,8 @@ struct PlainCollection: Sendable {
         var serials: [Int]
         switch source {
         case .table: serials = world.serials(type)
-        case .list(let owner, let property): serials = world.targets(owner, property).map(\.serial)
+        case .list(let owner, let property), .set(let owner, let property):
+            serials = world.targets(owner, property).map(\.serial)
         case .backlinks(let target, let property):
             serials = world.serials(type)
                 .flatMap { serial in
@@ -81,22 +83,30 @@ struct PlainCollection: Sendable {
         return serials
     }
 
-    /// The changes of the collection in a realm.
-    func changes(_ world: PlainWorld, in realm: Realm) -> Changes {
+    func changes(_ world: PlainWorld, in realm: Realm) -> PlainChanges {
         switch source {
         case .table:
             let all = realm.dynamicObjects(world.classes[type].name)
-            return .results((isRefined ? refined(all) : all).changes(keyPaths: keyPaths))
+            return changes(of: isRefined ? refined(all) : all, world)
         case .list(let owner, let property):
-            let list = world.object(owner, in: realm)!.dynamicList(property)
-            return isRefined
-                ? .results(refined(list).changes(keyPaths: keyPaths)) : .list(list.changes(keyPaths: keyPaths))
+            return refinedChanges(of: world.object(owner, in: realm)!.dynamicList(property), world)
+        case .set(let owner, let property):
+            return refinedChanges(of: world.object(owner, in: realm)!.dynamicMutableSet(property), world)
         case .backlinks(let target, let property):
             let origins = world.object(target, in: realm)![property.name] as! LinkingObjects<DynamicObject>
-            return isRefined
-                ? .results(refined(origins).changes(keyPaths: keyPaths))
-                : .backlinks(origins.changes(keyPaths: keyPaths))
+            return refinedChanges(of: origins, world)
         }
+    }
+
+    private func refinedChanges<Collection: RealmCollection>(
+        of collection: Collection,
+        _ world: PlainWorld
+    ) -> PlainChanges where Collection.Element == DynamicObject {
+        isRefined ? changes(of: refined(collection), world) : changes(of: collection, world)
+    }
+
+    private func changes<Collection: RealmCollection>(of collection: Collection, _ world: PlainWorld) -> PlainChanges {
+        PlainChanges(collection.changes(keyPaths: keyPaths), PlainChanges.objectText(type, world.classes))
     }
 
     private func refined<Collection: RealmCollection>(_ collection: Collection) -> Results<DynamicObject>
@@ -122,8 +132,9 @@ struct PlainCollection: Sendable {
         if chance(0.4), let serial = world.serials(collection.type).randomElement(using: &random) {
             let owner = PlainAddress(type: collection.type, serial: serial)
             let schema = world.classes[collection.type]
-            if chance(0.6), let list = schema.lists.filter(\.isLink).randomElement(using: &random) {
-                collection = PlainCollection(type: list.target!, source: .list(owner, list.name))
+            if chance(0.6), let list = schema.sequences.filter(\.isLink).randomElement(using: &random) {
+                let source: Source = list.collection == .set ? .set(owner, list.name) : .list(owner, list.name)
+                collection = PlainCollection(type: list.target!, source: source)
             } else if let back = schema.backlinks.randomElement(using: &random) {
                 collection = PlainCollection(type: back.target!, source: .backlinks(owner, back))
             }
@@ -139,47 +150,9 @@ struct PlainCollection: Sendable {
         }
         if chance(0.1) { collection.distinct = paths.randomElement(using: &random)! }
         if chance(0.2) { collection.limit = (.random(in: 1...8, using: &random), .random(in: 0...2, using: &random)) }
-        if chance(0.3) {
-            let links = (schema.links + schema.lists.filter(\.isLink))
-                .flatMap { link in
-                    [link.name]
-                        + world.classes[link.target!].properties.filter { $0.origin == nil }
-                        .map { "\(link.name).\($0.name)" }
-                }
-            collection.keyPaths = (0..<Int.random(in: 0...2, using: &random))
-                .map { _ in (paths + links).randomElement(using: &random)! }
-        }
+        if chance(0.35) { collection.keyPaths = world.randomKeyPaths(collection.type, &random) }
         return collection
     }
-}
-
-extension PlainValue {
-    /// Whether a value comes before another one of the same property: null first, then false, small numbers, text by its bytes.
-    func precedes(_ other: PlainValue) -> Bool {
-        switch (self, other) {
-        case (.null, let other): other != .null
-        case (.bool(let one), .bool(let other)): !one && other
-        case (.number(let one), .number(let other)): one < other
-        case (.text(let one), .text(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
-        default: false
-        }
-    }
-}
-
-/// What an observer was told, without objects.
-struct ToldChange: Sendable {
-    var isInitial = false
-    var failure: String?
-    var deletions: [Int] = []
-    var insertions: [Int] = []
-    var modifications: [Int] = []
-    var modificationsNew: [Int] = []
-    var moves: [RealmCollectionMove] = []
-    /// The contents now.
-    var ids: [Int] = []
-    var texts: [String] = []
-    /// Where the collection stands; nil when it does not exist any more.
-    var version: UInt64?
 }
 
 extension PlainCollection {
@@ -187,22 +160,8 @@ extension PlainCollection {
     func isConcerned(from old: PlainWorld, to new: PlainWorld, _ writes: PlainWrites) -> Bool {
         let (before, after) = (content(old), content(new))
         if before != after || isGone(new) != isGone(old) { return true }
-        let modified = modified(new, writes)
+        let modified = new.modified(type, keyPaths, writes)
         return before.contains(where: modified.contains)
-    }
-
-    /// The serial numbers of the objects that count as modified.
-    private func modified(_ new: PlainWorld, _ writes: PlainWrites) -> Set<Int> {
-        guard let keyPaths else {
-            return Set(new.reaching(writes).filter { $0.type == type }.map(\.serial))
-        }
-        let paths = keyPaths.map { $0.split(separator: ".").map(String.init)[...] }
-        return Set(
-            new.serials(type)
-                .filter { serial in
-                    paths.contains { new.isWritten($0, PlainAddress(type: type, serial: serial), writes) }
-                }
-        )
     }
 
     /// Expects that what was told leads from one world to another, exactly.
@@ -221,39 +180,24 @@ extension PlainCollection {
         }
         let before = content(old)
         #expect(!told.isInitial, comment)
-        for indices in [told.deletions, told.insertions, told.modifications, told.modificationsNew] {
-            #expect(zip(indices, indices.dropFirst()).allSatisfy { $0 < $1 }, comment)
-        }
-        guard (told.deletions + told.modifications).allSatisfy(before.indices.contains),
-            (told.insertions + told.modificationsNew).allSatisfy(after.indices.contains),
-            told.modifications.count == told.modificationsNew.count
-        else {
-            Issue.record(comment)
+        guard told.fits(before.count, after.count) else {
+            Issue.record("\(told). \(comment)")
             return
         }
         // The previous contents and the change give the contents, and so they do with what is to be read in them.
-        func applied<Element>(_ old: [Element], _ new: [Element], modifications: Bool) -> [Element] {
-            var result = old
-            for index in told.deletions.reversed() { result.remove(at: index) }
-            for index in told.insertions where index <= result.count { result.insert(new[index], at: index) }
-            if modifications {
-                for index in told.modificationsNew where index < result.count { result[index] = new[index] }
-            }
-            return result
-        }
         let pairs = zip(told.modifications, told.modificationsNew)
         let replaced = Set(pairs.filter { before[$0] != after[$1] }.map(\.0))
         if hasPlaces {
-            #expect(applied(before, after, modifications: true) == after, comment)
+            #expect(told.applied(before, after, modifications: true) == after, comment)
         } else {
             #expect(replaced.isEmpty, comment)
-            #expect(applied(before, after, modifications: false) == after, comment)
+            #expect(told.applied(before, after, modifications: false) == after, comment)
         }
         if keyPaths == nil {
-            #expect(applied(texts(old, before), afterTexts, modifications: true) == afterTexts, comment)
+            #expect(told.applied(texts(old, before), afterTexts, modifications: true) == afterTexts, comment)
         }
         // Everything that was written and stayed is a modification, and nothing else is.
-        let modified = modified(new, writes)
+        let modified = new.modified(type, keyPaths, writes)
         let deletions = Set(told.deletions)
         let stayed = before.indices.filter { !deletions.contains($0) && !replaced.contains($0) }
         let expected = stayed.filter { modified.contains(before[$0]) }
@@ -266,6 +210,9 @@ extension PlainCollection {
         let gone = told.deletions.reduce(into: [Int: Int]()) { $0[before[$1], default: 0] += 1 }
         let come = told.insertions.reduce(into: [Int: Int]()) { $0[after[$1], default: 0] += 1 }
         #expect(told.moves.count == gone.reduce(0) { $0 + min($1.value, come[$1.key] ?? 0) }, comment)
-        if case .table = source, order.isEmpty { #expect(told.moves.isEmpty, comment) }
+        switch source {
+        case .table, .set: if order.isEmpty { #expect(told.moves.isEmpty, comment) }
+        case .list, .backlinks: break
+        }
     }
 }

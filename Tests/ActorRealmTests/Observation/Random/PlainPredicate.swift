@@ -74,11 +74,11 @@ struct PlainPredicate: Sendable {
                 test($0.value("\(link.name).\(further.name)", $1))
             }
         case 3:
-            guard let list = schema.lists.randomElement(using: &random) else { break }
+            guard let list = schema.sequences.randomElement(using: &random) else { break }
             let count = Int.random(in: 0...3, using: &random)
             return PlainPredicate("\(list.name).@count > \(count)", []) { $0.row($1)!.lists[list.name]!.count > count }
         case 4, 5:
-            guard let list = schema.lists.randomElement(using: &random) else { break }
+            guard let list = schema.sequences.randomElement(using: &random) else { break }
             guard let target = list.target else {
                 let (text, arguments, test) = comparison(list, world, &random)
                 return PlainPredicate("ANY \(list.name) \(text)", arguments) {

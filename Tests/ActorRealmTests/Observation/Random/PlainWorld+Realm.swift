@@ -19,13 +19,14 @@ extension PlainWorld {
                             PropertySchema(
                                 name: property.name,
                                 kind: property.kind,
-                                collection: property.isList ? .list : .none,
+                                collection: property.collection,
                                 isOptional: property.isOptional,
                                 isIndexed: property.isIndexed,
                                 targetClass: property.target.map { classes[$0].name },
                                 originProperty: property.origin
                             )
-                        }
+                        },
+                    isEmbedded: type.isEmbedded
                 )
             }
         )
@@ -51,53 +52,43 @@ extension PlainWorld {
     /// Does in a realm what is about to be done to the world.
     func perform(_ operation: PlainOperation, in realm: Realm) {
         switch operation {
-        case .insert(let address, let row):
-            let type = classes[address.type]
-            let object = realm.dynamicCreate(type.name, value: ["id": row.id])
-            for property in type.properties where property.origin == nil {
-                if property.isList {
-                    assign(row.lists[property.name]!, to: object, property, realm)
-                } else {
-                    object[property.name] = external(row.values[property.name]!, property, realm)
-                }
-            }
+        case .insert(let birth):
+            let object = realm.dynamicCreate(classes[birth.address.type].name, value: ["id": birth.row.id])
+            fill(object, birth, realm)
         case .set(let address, let name, let value):
             let property = classes[address.type].property(name)
             object(address, in: realm)![name] = external(value, property, realm)
         case .assign(let address, let name, let values):
             assign(values, to: object(address, in: realm)!, classes[address.type].property(name), realm)
-        case .insertElement(let address, let name, let value, let index):
-            edit(
-                address,
-                name,
-                realm,
-                { $0.insert($1, at: index) },
-                { $0.insert($1, at: index) },
-                { $0.insert($1, at: index) },
-                value
-            )
-        case .removeElement(let address, let name, let index):
-            edit(
-                address,
-                name,
-                realm,
-                { list, _ in list.remove(at: index) },
-                { list, _ in list.remove(at: index) },
-                { list, _ in list.remove(at: index) },
-                nil
-            )
-        case .moveElement(let address, let name, let from, let to):
-            edit(
-                address,
-                name,
-                realm,
-                { list, _ in list.move(from: from, to: to) },
-                { list, _ in list.move(from: from, to: to) },
-                { list, _ in list.move(from: from, to: to) },
-                nil
-            )
+        case .assignEntries(let address, let name, let entries):
+            assign(entries, to: object(address, in: realm)!, classes[address.type].property(name), realm)
+        case .assignEmbedded(let address, let name, let births): embed(births, address, name, realm)
+        case .embed(let address, let name, let place, let birth): embed(birth, address, name, place, realm)
         case .delete(let address): realm.delete(object(address, in: realm)!)
         case .deleteAll: realm.deleteAll()
+        case .insertElement(let address, let name, _, _), .replaceElement(let address, let name, _, _),
+            .removeElement(let address, let name, _), .moveElement(let address, let name, _, _),
+            .insertMember(let address, let name, _), .removeMember(let address, let name, _),
+            .setEntry(let address, let name, _, _), .removeEntry(let address, let name, _),
+            .removeAll(let address, let name):
+            switch object(address, in: realm)![name] {
+            case let list as List<DynamicObject>: edit(list, operation, realm)
+            case let list as List<Int>: edit(list, operation, realm)
+            case let list as List<Int?>: edit(list, operation, realm)
+            case let list as List<String>: edit(list, operation, realm)
+            case let list as List<String?>: edit(list, operation, realm)
+            case let set as MutableSet<DynamicObject>: edit(set, operation, realm)
+            case let set as MutableSet<Int>: edit(set, operation, realm)
+            case let set as MutableSet<Int?>: edit(set, operation, realm)
+            case let set as MutableSet<String>: edit(set, operation, realm)
+            case let set as MutableSet<String?>: edit(set, operation, realm)
+            case let map as Map<String, DynamicObject?>: edit(map, operation, realm)
+            case let map as Map<String, Int>: edit(map, operation, realm)
+            case let map as Map<String, Int?>: edit(map, operation, realm)
+            case let map as Map<String, String>: edit(map, operation, realm)
+            case let map as Map<String, String?>: edit(map, operation, realm)
+            default: fatalError("\(classes[address.type].name).\(name) is no collection")
+            }
         }
     }
 
@@ -110,27 +101,111 @@ extension PlainWorld {
     }
 
     private func assign(_ values: [PlainValue], to object: DynamicObject, _ property: PlainProperty, _ realm: Realm) {
-        object[property.name] = values.map { external($0, property, realm)! }
+        object[property.name] = values.map { external($0, property, realm) }
     }
 
-    /// Changes a list of objects, numbers or words.
-    private func edit(
+    private func assign(
+        _ entries: [String: PlainValue],
+        to object: DynamicObject,
+        _ property: PlainProperty,
+        _ realm: Realm
+    ) {
+        object[property.name] = entries.mapValues { external($0, property, realm) }
+    }
+
+    /// Gives a new object its values.
+    private func fill(_ object: DynamicObject, _ birth: PlainBirth, _ realm: Realm) {
+        for property in classes[birth.address.type].properties where property.origin == nil {
+            // An embedded object is made with the property that holds it.
+            if isEmbedded(property) { continue }
+            switch property.collection {
+            case .none: object[property.name] = external(birth.row.values[property.name]!, property, realm)
+            case .list, .set: assign(birth.row.lists[property.name]!, to: object, property, realm)
+            case .map: assign(birth.row.maps[property.name]!, to: object, property, realm)
+            }
+        }
+    }
+
+    private func embed(_ births: [(name: String, PlainBirth)], _ address: PlainAddress, _ name: String, _ realm: Realm)
+    {
+        let owner = object(address, in: realm)!
+        if classes[address.type].property(name).collection == .map {
+            owner[name] = Dictionary(uniqueKeysWithValues: births.map { ($0.name, ["id": $0.1.row.id]) })
+        } else {
+            owner[name] = births.map { ["id": $0.1.row.id] }
+        }
+        for (_, birth) in births { fill(object(classes[birth.address.type], birth.row.id, in: realm)!, birth, realm) }
+    }
+
+    private func embed(
+        _ birth: PlainBirth,
         _ address: PlainAddress,
         _ name: String,
-        _ realm: Realm,
-        _ objects: (List<DynamicObject>, DynamicObject) -> Void,
-        _ numbers: (List<Int>, Int) -> Void,
-        _ words: (List<String>, String) -> Void,
-        _ value: PlainValue?
+        _ place: PlainPlace,
+        _ realm: Realm
     ) {
         let owner = object(address, in: realm)!
-        let property = classes[address.type].property(name)
-        let value = value.map { external($0, property, realm)! }
-        switch owner[name] {
-        case let list as List<DynamicObject>: objects(list, value as? DynamicObject ?? owner)
-        case let list as List<Int>: numbers(list, value as? Int ?? 0)
-        case let list as List<String>: words(list, value as? String ?? "")
-        default: fatalError("\(classes[address.type].name).\(name) is no list")
+        switch place {
+        case .single: owner[name] = ["id": birth.row.id]
+        case .before(let index):
+            let place = owner.dynamicList(name).place!
+            place.insert(make(birth, place), at: index)
+        case .at(let index):
+            let place = owner.dynamicList(name).place!
+            place.replace(at: index, with: make(birth, place))
+        case .name(let key):
+            let map: Map<String, DynamicObject?> = owner.dynamicMap(name)
+            map.place!.set(make(birth, map.place!), forName: key)
+        }
+        fill(object(classes[birth.address.type], birth.row.id, in: realm)!, birth, realm)
+    }
+
+    /// Makes an embedded object for a list or a map: objects of unknown classes have no form to be put there with.
+    private func make(_ birth: PlainBirth, _ place: ListPlace) -> StoredValue {
+        let context = CreateContext(core: place.core, policy: .error)
+        let key = context.linkKey(
+            forValue: ["id": birth.row.id],
+            of: DynamicObject.self,
+            writer: place.writer(context: context)
+        )
+        return .link(key!)
+    }
+
+    // MARK: Collections
+
+    private func edit<Element>(_ list: List<Element>, _ operation: PlainOperation, _ realm: Realm) {
+        func element(_ address: PlainAddress, _ name: String, _ value: PlainValue) -> Element {
+            Element._unboxedElement(external(value, classes[address.type].property(name), realm))!
+        }
+        switch operation {
+        case .insertElement(let address, let name, let value, let index):
+            list.insert(element(address, name, value), at: index)
+        case .replaceElement(let address, let name, let value, let index):
+            list[index] = element(address, name, value)
+        case .removeElement(_, _, let index): list.remove(at: index)
+        case .moveElement(_, _, let from, let to): list.move(from: from, to: to)
+        default: list.removeAll()
+        }
+    }
+
+    private func edit<Element>(_ set: MutableSet<Element>, _ operation: PlainOperation, _ realm: Realm) {
+        func element(_ address: PlainAddress, _ name: String, _ value: PlainValue) -> Element {
+            Element._unboxedElement(external(value, classes[address.type].property(name), realm))!
+        }
+        switch operation {
+        case .insertMember(let address, let name, let value): set.insert(element(address, name, value))
+        case .removeMember(let address, let name, let value): set.remove(element(address, name, value))
+        default: set.removeAll()
+        }
+    }
+
+    private func edit<Value>(_ map: Map<String, Value>, _ operation: PlainOperation, _ realm: Realm) {
+        switch operation {
+        case .setEntry(let address, let name, let key, let value):
+            let value = external(value, classes[address.type].property(name), realm)
+            map.updateValue(Value._unboxedElement(value)!, forKey: key)
+        case .removeEntry(_, _, let key): map[key] = nil
+        default: map.removeAll()
         }
     }
 
@@ -142,14 +217,26 @@ extension PlainWorld {
         let parts = classes[address.type].properties
             .map { property -> String in
                 if property.origin != nil { return "" }
-                if property.target != nil {
-                    let targets = targets(address, property.name)
-                    return "\(targets.map { depth > 0 ? text($0, depth: depth - 1) : "\(self.row($0)!.id)" })"
-                }
-                if property.isList { return "\(row.lists[property.name]!)" }
-                return "\(row.values[property.name]!)"
+                return text(property, row, depth: depth)
             }
         return "\(row.id) (\(parts.joined(separator: ", ")))"
+    }
+
+    /// What is to be read of a property of an object.
+    private func text(_ property: PlainProperty, _ row: PlainRow, depth: Int) -> String {
+        func text(_ value: PlainValue) -> String {
+            guard case .link(let serial) = value else { return "\(value)" }
+            let address = PlainAddress(type: property.target!, serial: serial)
+            return depth > 0 ? self.text(address, depth: depth - 1) : "\(self.row(address)!.id)"
+        }
+        if property.collection != .map { return "\(elements(row, property).map(text))" }
+        return Self.text(row.maps[property.name]!.mapValues(text))
+    }
+
+    /// What is to be read of a map.
+    static func text(_ entries: [String: String]) -> String {
+        let entries = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 
     /// The same of an object of a realm.
@@ -157,18 +244,28 @@ extension PlainWorld {
         let parts = classes[type].properties
             .map { property -> String in
                 if property.origin != nil { return "" }
-                if let target = property.target {
-                    let targets: [DynamicObject] =
-                        property.isList
-                        ? Array(object.dynamicList(property.name))
-                        : [object[property.name] as? DynamicObject].compactMap { $0 }
-                    return
-                        "\(targets.map { depth > 0 ? text($0, target, classes, depth: depth - 1) : "\($0["id"] as? Int ?? -1)" })"
+                func text(_ value: Any?) -> String {
+                    guard let object = ValueReader.unwrap(value) as? DynamicObject else {
+                        return "\(PlainProperty.plain(value))"
+                    }
+                    return depth > 0
+                        ? self.text(object, property.target!, classes, depth: depth - 1)
+                        : "\(object["id"] as? Int ?? -1)"
+                }
+                func texts<Collection: RealmCollection>(_ collection: Collection) -> String {
+                    "\(Array(collection).map { text($0) })"
+                }
+                func entries<Value>(_ map: Map<String, Value>) -> String {
+                    Self.text(Dictionary(uniqueKeysWithValues: map.map { ($0.key, text($0.value)) }))
                 }
                 switch object[property.name] {
-                case let list as List<Int>: return "\(Array(list).map { PlainProperty.plain($0) })"
-                case let list as List<String>: return "\(Array(list).map { PlainProperty.plain($0) })"
-                case let value: return "\(PlainProperty.plain(value))"
+                case let map as Map<String, DynamicObject?>: return entries(map)
+                case let map as Map<String, Int>: return entries(map)
+                case let map as Map<String, Int?>: return entries(map)
+                case let map as Map<String, String>: return entries(map)
+                case let map as Map<String, String?>: return entries(map)
+                case let collection as any RealmCollection: return texts(collection)
+                case let value: return "\([text(value)])"
                 }
             }
         return "\(object["id"] as? Int ?? -1) (\(parts.joined(separator: ", ")))"

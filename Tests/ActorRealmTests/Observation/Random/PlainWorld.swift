@@ -1,5 +1,4 @@
 import RealmModel
-import RealmTestSupport
 
 /// A value of a plain row: numbers, dates and decimals are numbers, links lead to the serial number of a row.
 enum PlainValue: Hashable, Sendable {
@@ -16,24 +15,29 @@ struct PlainProperty: Sendable {
     let kind: PropertyKind
     var isOptional = false
     var isIndexed = false
-    var isList = false
+    var collection = CollectionKind.none
     /// The number of the class that it links to, or from which it is linked to.
     var target: Int?
     /// For linking objects, the property that links.
     var origin: String?
 
     var isLink: Bool { kind == .object }
+    var isSingle: Bool { collection == .none }
 }
 
 /// A plain class; every object has an `id` that no other one has at the same time.
 struct PlainClass: Sendable {
     let name: String
     let hasPrimaryKey: Bool
+    var isEmbedded = false
     var properties: [PlainProperty]
 
-    var scalars: [PlainProperty] { properties.filter { !$0.isList && $0.target == nil } }
-    var links: [PlainProperty] { properties.filter { $0.isLink && !$0.isList } }
-    var lists: [PlainProperty] { properties.filter { $0.isList } }
+    var scalars: [PlainProperty] { properties.filter { $0.isSingle && $0.target == nil } }
+    var links: [PlainProperty] { properties.filter { $0.isLink && $0.isSingle } }
+    var collections: [PlainProperty] { properties.filter { !$0.isSingle } }
+    /// Lists and sets.
+    var sequences: [PlainProperty] { collections.filter { $0.collection != .map } }
+    var maps: [PlainProperty] { collections.filter { $0.collection == .map } }
     var backlinks: [PlainProperty] { properties.filter { $0.origin != nil } }
 
     func property(_ name: String) -> PlainProperty { properties.first { $0.name == name }! }
@@ -48,17 +52,43 @@ struct PlainAddress: Hashable, Sendable {
 struct PlainRow: Hashable, Sendable {
     let id: Int
     var values: [String: PlainValue] = [:]
+    /// Lists, and sets in their order.
     var lists: [String: [PlainValue]] = [:]
+    var maps: [String: [String: PlainValue]] = [:]
+}
+
+/// A row that comes into being.
+struct PlainBirth: Sendable {
+    let address: PlainAddress
+    let row: PlainRow
+}
+
+/// Where an embedded object comes into being.
+enum PlainPlace: Sendable {
+    case single
+    case before(Int)
+    case at(Int)
+    case name(String)
 }
 
 /// What is done to a file and to a plain world.
 enum PlainOperation: Sendable {
-    case insert(PlainAddress, PlainRow)
+    case insert(PlainBirth)
     case set(PlainAddress, String, PlainValue)
     case assign(PlainAddress, String, [PlainValue])
     case insertElement(PlainAddress, String, PlainValue, Int)
+    case replaceElement(PlainAddress, String, PlainValue, Int)
     case removeElement(PlainAddress, String, Int)
     case moveElement(PlainAddress, String, Int, Int)
+    case insertMember(PlainAddress, String, PlainValue)
+    case removeMember(PlainAddress, String, PlainValue)
+    case assignEntries(PlainAddress, String, [String: PlainValue])
+    case setEntry(PlainAddress, String, String, PlainValue)
+    case removeEntry(PlainAddress, String, String)
+    case removeAll(PlainAddress, String)
+    /// New embedded objects in the place of what a list or a map of them held.
+    case assignEmbedded(PlainAddress, String, [(name: String, PlainBirth)])
+    case embed(PlainAddress, String, PlainPlace, PlainBirth)
     case delete(PlainAddress)
     case deleteAll
 }
@@ -71,10 +101,12 @@ struct PlainWorld: Sendable {
     let classes: [PlainClass]
     /// By class and serial number.
     var rows: [[Int: PlainRow]]
-    private var lastSerial = 0
-    private var lastID = 0
+    var lastSerial = 0
+    var lastID = 0
+    /// Rows to which something happens more often: those that are observed.
+    var favourites: [PlainAddress] = []
     /// The ids of deleted objects, for new ones.
-    private var freeIDs: [[Int]]
+    var freeIDs: [[Int]]
 
     init(classes: [PlainClass]) {
         self.classes = classes
@@ -88,10 +120,25 @@ struct PlainWorld: Sendable {
 
     func row(_ address: PlainAddress) -> PlainRow? { rows[address.type][address.serial] }
 
+    func isEmbedded(_ property: PlainProperty) -> Bool {
+        property.isLink && property.target.map { classes[$0].isEmbedded } == true
+    }
+
+    /// What a property of a row holds, in order.
+    func elements(_ row: PlainRow, _ property: PlainProperty) -> [PlainValue] {
+        switch property.collection {
+        case .none: [row.values[property.name] ?? .null]
+        case .list, .set: row.lists[property.name] ?? []
+        case .map:
+            (row.maps[property.name] ?? [:]).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
+        }
+    }
+
     /// The objects that a property of a row leads to, in order.
     func targets(_ address: PlainAddress, _ name: String) -> [PlainAddress] {
-        guard let row = row(address), let target = classes[address.type].property(name).target else { return [] }
-        return (row.lists[name] ?? [row.values[name] ?? .null])
+        let property = classes[address.type].property(name)
+        guard let row = row(address), let target = property.target else { return [] }
+        return elements(row, property)
             .compactMap { if case .link(let serial) = $0 { PlainAddress(type: target, serial: serial) } else { nil } }
     }
 
@@ -111,20 +158,55 @@ struct PlainWorld: Sendable {
     /// Does something, and notes which rows it writes to.
     mutating func apply(_ operation: PlainOperation, _ writes: inout PlainWrites) {
         switch operation {
-        case .insert(let address, let row):
-            rows[address.type][address.serial] = row
-            writes[address, default: []].formUnion(classes[address.type].properties.map(\.name))
+        case .insert(let birth): bear(birth, &writes)
         case .set(let address, let name, let value):
-            rows[address.type][address.serial]!.values[name] = value
-            writes[address, default: []].insert(name)
+            change(address, name, &writes) { $0.values[name] = value }
         case .assign(let address, let name, let values):
-            change(address, name, &writes) { $0 = values }
+            let isSet = classes[address.type].property(name).collection == .set
+            change(address, name, &writes) { $0.lists[name] = isSet ? Self.members(values) : values }
         case .insertElement(let address, let name, let value, let index):
-            change(address, name, &writes) { $0.insert(value, at: index) }
+            change(address, name, &writes) { $0.lists[name]!.insert(value, at: index) }
+        case .replaceElement(let address, let name, let value, let index):
+            change(address, name, &writes) { $0.lists[name]![index] = value }
         case .removeElement(let address, let name, let index):
-            change(address, name, &writes) { $0.remove(at: index) }
+            change(address, name, &writes) { $0.lists[name]!.remove(at: index) }
         case .moveElement(let address, let name, let from, let to):
-            change(address, name, &writes) { $0.insert($0.remove(at: from), at: to) }
+            change(address, name, &writes) { $0.lists[name]!.insert($0.lists[name]!.remove(at: from), at: to) }
+        case .insertMember(let address, let name, let value):
+            change(address, name, &writes) { $0.lists[name] = Self.members($0.lists[name]! + [value]) }
+        case .removeMember(let address, let name, let value):
+            change(address, name, &writes) { $0.lists[name]!.removeAll { $0 == value } }
+        case .assignEntries(let address, let name, let entries):
+            change(address, name, &writes) { $0.maps[name] = entries }
+        case .setEntry(let address, let name, let key, let value):
+            change(address, name, &writes) { $0.maps[name]![key] = value }
+        case .removeEntry(let address, let name, let key):
+            change(address, name, &writes) { $0.maps[name]![key] = nil }
+        case .removeAll(let address, let name):
+            change(address, name, &writes) {
+                if $0.maps[name] != nil { $0.maps[name] = [:] } else { $0.lists[name] = [] }
+            }
+        case .assignEmbedded(let address, let name, let births):
+            for (_, birth) in births { bear(birth, &writes) }
+            let links = births.map { ($0.name, PlainValue.link($0.1.address.serial)) }
+            change(address, name, &writes) {
+                if $0.maps[name] != nil {
+                    $0.maps[name] = Dictionary(uniqueKeysWithValues: links)
+                } else {
+                    $0.lists[name] = links.map(\.1)
+                }
+            }
+        case .embed(let address, let name, let place, let birth):
+            bear(birth, &writes)
+            let link = PlainValue.link(birth.address.serial)
+            change(address, name, &writes) {
+                switch place {
+                case .single: $0.values[name] = link
+                case .before(let index): $0.lists[name]!.insert(link, at: index)
+                case .at(let index): $0.lists[name]![index] = link
+                case .name(let key): $0.maps[name]![key] = link
+                }
+            }
         case .delete(let address): delete(address, &writes)
         case .deleteAll:
             for type in classes.indices {
@@ -135,36 +217,61 @@ struct PlainWorld: Sendable {
         }
     }
 
+    private mutating func bear(_ birth: PlainBirth, _ writes: inout PlainWrites) {
+        rows[birth.address.type][birth.address.serial] = birth.row
+        writes[birth.address, default: []].formUnion(classes[birth.address.type].properties.map(\.name))
+    }
+
+    /// Writes a property of a row; embedded objects that it holds no longer are gone.
     private mutating func change(
         _ address: PlainAddress,
         _ name: String,
         _ writes: inout PlainWrites,
-        _ body: (inout [PlainValue]) -> Void
+        _ body: (inout PlainRow) -> Void
     ) {
-        body(&rows[address.type][address.serial]!.lists[name]!)
+        let isOwner = isEmbedded(classes[address.type].property(name))
+        let before = isOwner ? targets(address, name) : []
+        body(&rows[address.type][address.serial]!)
         writes[address, default: []].insert(name)
+        guard isOwner else { return }
+        let after = Set(targets(address, name))
+        for orphan in before where !after.contains(orphan) { delete(orphan, &writes) }
     }
 
+    /// Deletes a row with what it owns.
     private mutating func delete(_ address: PlainAddress, _ writes: inout PlainWrites) {
-        freeIDs[address.type].append(rows[address.type].removeValue(forKey: address.serial)!.id)
-        writes[address] = nil
-        // Links become null, and lists lose it.
+        var doomed = [address]
+        while let next = doomed.popLast() {
+            guard row(next) != nil else { continue }
+            for property in classes[next.type].properties where isEmbedded(property) {
+                doomed += targets(next, property.name)
+            }
+            freeIDs[next.type].append(rows[next.type].removeValue(forKey: next.serial)!.id)
+            writes[next] = nil
+            unlink(next, &writes)
+        }
+    }
+
+    /// Links become null, those in maps too; lists and sets lose what is gone.
+    private mutating func unlink(_ address: PlainAddress, _ writes: inout PlainWrites) {
         let link = PlainValue.link(address.serial)
         for type in classes.indices {
             for property in classes[type].properties where property.isLink && property.target == address.type {
-                for serial in rows[type].keys {
-                    let origin = PlainAddress(type: type, serial: serial)
-                    if rows[type][serial]!.values[property.name] == link {
-                        rows[type][serial]!.values[property.name] = .null
-                        writes[origin, default: []].insert(property.name)
-                    } else if rows[type][serial]!.lists[property.name]?.contains(link) == true {
-                        rows[type][serial]!.lists[property.name]!.removeAll { $0 == link }
-                        writes[origin, default: []].insert(property.name)
+                let name = property.name
+                for (serial, row) in rows[type] where elements(row, property).contains(link) {
+                    switch property.collection {
+                    case .none: rows[type][serial]!.values[name] = .null
+                    case .list, .set: rows[type][serial]!.lists[name]!.removeAll { $0 == link }
+                    case .map: rows[type][serial]!.maps[name] = row.maps[name]!.mapValues { $0 == link ? .null : $0 }
                     }
+                    writes[PlainAddress(type: type, serial: serial), default: []].insert(name)
                 }
             }
         }
     }
+
+    /// Values as a set holds them: each once, in order.
+    static func members(_ values: [PlainValue]) -> [PlainValue] { Set(values).sorted { $0.precedes($1) } }
 
     // MARK: What was written
 
@@ -194,147 +301,29 @@ struct PlainWorld: Sendable {
         return targets(address, step).contains { isWritten(path.dropFirst(), $0, writes) }
     }
 
-    // MARK: Random operations
-
-    /// An operation that fits the world; nil where there is nothing for it.
-    mutating func randomOperation(_ random: inout SplitMix64) -> PlainOperation? {
-        let type = classes.indices.randomElement(using: &random)!
-        let kind = Int.random(in: 0..<100, using: &random)
-        if kind < 25 { return insertion(type, &random) }
-        guard let serial = serials(type).randomElement(using: &random) else { return nil }
-        let address = PlainAddress(type: type, serial: serial)
-        if kind < 37 { return .delete(address) }
-        if kind < 70 || classes[type].lists.isEmpty {
-            let property = classes[type].properties.filter { !$0.isList && $0.origin == nil }
-                .randomElement(using: &random)!
-            // A value that is there already is written, too.
-            let value =
-                Int.random(in: 0..<5, using: &random) == 0
-                ? rows[type][serial]!.values[property.name]! : randomValue(property, &random)
-            return .set(address, property.name, value)
-        }
-        let property = classes[type].lists.randomElement(using: &random)!
-        let count = rows[type][serial]!.lists[property.name]!.count
-        switch kind {
-        case ..<73: return .assign(address, property.name, randomElements(property, &random))
-        case ..<88:
-            let value = randomValue(property, &random)
-            if value == .null, property.isLink { return nil }
-            return .insertElement(address, property.name, value, .random(in: 0...count, using: &random))
-        case _ where count == 0: return nil
-        case ..<94: return .removeElement(address, property.name, .random(in: 0..<count, using: &random))
-        default:
-            let from = Int.random(in: 0..<count, using: &random)
-            return .moveElement(address, property.name, from, .random(in: 0..<count, using: &random))
-        }
-    }
-
-    /// A new object, one time in two with an id that was there before.
-    mutating func insertion(_ type: Int, _ random: inout SplitMix64) -> PlainOperation {
-        lastSerial += 1
-        var id: Int
-        if !freeIDs[type].isEmpty, Bool.random(using: &random) {
-            id = freeIDs[type].remove(at: .random(in: freeIDs[type].indices, using: &random))
-        } else {
-            lastID += 1
-            id = lastID
-        }
-        if rows[type].values.contains(where: { $0.id == id }) {
-            lastID += 1
-            id = lastID
-        }
-        var row = PlainRow(id: id)
-        row.values["id"] = .number(Double(id))
-        for property in classes[type].properties where property.origin == nil {
-            if property.isList {
-                row.lists[property.name] = randomElements(property, &random)
-            } else {
-                row.values[property.name] = randomValue(property, &random)
-            }
-        }
-        return .insert(PlainAddress(type: type, serial: lastSerial), row)
-    }
-
-    private func randomElements(_ property: PlainProperty, _ random: inout SplitMix64) -> [PlainValue] {
-        (0..<Int.random(in: 0...4, using: &random)).map { _ in randomValue(property, &random) }
-            .filter { $0 != .null || !property.isLink }
-    }
-
-    static let texts = ["", "a", "A", "ab", "abc", "Abc", "b", "bc", "zz"]
-
-    /// A value from a small set, so that comparisons hit.
-    func randomValue(_ property: PlainProperty, _ random: inout SplitMix64) -> PlainValue {
-        if let target = property.target {
-            if Int.random(in: 0..<4, using: &random) == 0 { return .null }
-            return serials(target).randomElement(using: &random).map { .link($0) } ?? .null
-        }
-        if property.isOptional, Int.random(in: 0..<4, using: &random) == 0 { return .null }
-        switch property.kind {
-        case .bool: return .bool(Bool.random(using: &random))
-        case .string: return .text(Self.texts.randomElement(using: &random)!)
-        case .int: return .number(Double(Int.random(in: -4...4, using: &random)))
-        default: return .number(Double(Int.random(in: -6...6, using: &random)) / 2)
-        }
+    /// The serial numbers of the objects of a class that count as modified.
+    func modified(_ type: Int, _ keyPaths: [String]?, _ writes: PlainWrites) -> Set<Int> {
+        guard let keyPaths else { return Set(reaching(writes).filter { $0.type == type }.map(\.serial)) }
+        let paths = keyPaths.map { $0.split(separator: ".").map(String.init)[...] }
+        return Set(
+            serials(type)
+                .filter { serial in
+                    paths.contains { isWritten($0, PlainAddress(type: type, serial: serial), writes) }
+                }
+        )
     }
 }
 
-extension PlainWorld {
-    /// Random classes: scalars of every kind, links, lists and what links back.
-    static func randomClasses(_ random: inout SplitMix64) -> [PlainClass] {
-        let kinds: [PropertyKind] = [.int, .int, .string, .string, .double, .float, .bool, .date, .decimal128]
-        let count = Int.random(in: 1...3, using: &random)
-        var classes: [PlainClass] = []
-        for number in 0..<count {
-            var properties: [PlainProperty] = []
-            for index in 0..<Int.random(in: 1...6, using: &random) {
-                let kind = kinds.randomElement(using: &random)!
-                properties.append(
-                    PlainProperty(
-                        name: "p\(index)",
-                        kind: kind,
-                        isOptional: Bool.random(using: &random),
-                        isIndexed: [.int, .string, .bool, .date].contains(kind)
-                            && Int.random(in: 0..<3, using: &random) == 0
-                    )
-                )
-            }
-            for index in 0..<Int.random(in: 0...2, using: &random) {
-                properties.append(
-                    PlainProperty(name: "link\(index)", kind: .object, target: .random(in: 0..<count, using: &random))
-                )
-            }
-            for index in 0..<Int.random(in: 0...2, using: &random) {
-                properties.append(
-                    PlainProperty(
-                        name: "many\(index)",
-                        kind: .object,
-                        isList: true,
-                        target: .random(in: 0..<count, using: &random)
-                    )
-                )
-            }
-            if Bool.random(using: &random) {
-                properties.append(
-                    PlainProperty(name: "list0", kind: [.int, .string].randomElement(using: &random)!, isList: true)
-                )
-            }
-            classes.append(
-                PlainClass(name: "C\(number)", hasPrimaryKey: Bool.random(using: &random), properties: properties)
-            )
+extension PlainValue {
+    /// Whether a value comes before another one of the same property: null first, then false, small numbers, text by its bytes.
+    func precedes(_ other: PlainValue) -> Bool {
+        switch (self, other) {
+        case (.null, let other): other != .null
+        case (.bool(let one), .bool(let other)): !one && other
+        case (.number(let one), .number(let other)): one < other
+        case (.text(let one), .text(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
+        case (.link(let one), .link(let other)): one < other
+        default: false
         }
-        for number in classes.indices {
-            for property in classes[number].properties where property.isLink {
-                classes[property.target!].properties
-                    .append(
-                        PlainProperty(
-                            name: "back\(number)\(property.name)",
-                            kind: .linkingObjects,
-                            target: number,
-                            origin: property.name
-                        )
-                    )
-            }
-        }
-        return classes
     }
 }

@@ -54,15 +54,36 @@ actor ObjectWatcher {
     }
 }
 
+/// No actor: what is told is frozen.
+///
+/// Unchecked because a test asks for one change after the other.
+final class FreeObjectWatcher: @unchecked Sendable {
+    private let watch: RandomObjectWatch
+
+    init(_ changes: ObjectChanges<DynamicObject>) { watch = RandomObjectWatch(changes) }
+
+    @concurrent
+    func next() async -> ToldObjectChange? { await watch.next() }
+}
+
 extension PlainWorld {
-    /// What the observer of an object is to be told, given the properties that were written.
-    func change(of address: PlainAddress, from old: PlainWorld, _ written: Set<String>) -> ToldObjectChange {
+    /// What the observer of an object is to be told, given what was written; without key paths, of its own properties.
+    func change(
+        of address: PlainAddress,
+        keyPaths: [String]?,
+        from old: PlainWorld,
+        _ writes: PlainWrites
+    ) -> ToldObjectChange {
         guard let row = row(address) else { return .deleted }
         func value(_ world: PlainWorld, _ property: PlainProperty) -> PlainValue {
-            if property.isList { return .null }
+            if !property.isSingle { return .null }
             if let target = world.targets(address, property.name).first { return .link(world.row(target)!.id) }
             return world.row(address)?.values[property.name] ?? .null
         }
+        let paths = (keyPaths ?? []).map { $0.split(separator: ".").map(String.init)[...] }
+        let written =
+            paths.isEmpty
+            ? writes[address] ?? [] : Set(paths.filter { isWritten($0, address, writes) }.compactMap(\.first))
         let properties = classes[address.type].properties.filter { written.contains($0.name) && $0.origin == nil }
         return .change(
             id: .number(Double(row.id)),

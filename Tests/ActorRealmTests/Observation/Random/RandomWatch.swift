@@ -6,25 +6,16 @@ import Testing
 /// Iterates over the changes of one collection, where it is.
 class RandomWatch {
     func next() async -> ToldChange? { nil }
-
-    static func make(_ changes: PlainCollection.Changes, _ type: Int, _ classes: [PlainClass]) -> RandomWatch {
-        switch changes {
-        case .results(let changes): TypedWatch(changes, type, classes)
-        case .list(let changes): TypedWatch(changes, type, classes)
-        case .backlinks(let changes): TypedWatch(changes, type, classes)
-        }
-    }
 }
 
-private final class TypedWatch<Collection: RealmCollection>: RandomWatch where Collection.Element == DynamicObject {
+/// Of a list, a set, results or linking objects.
+final class TypedWatch<Collection: RealmCollection>: RandomWatch {
     private var iterator: CollectionChanges<Collection>.Iterator
-    private let type: Int
-    private let classes: [PlainClass]
+    private let text: (Any?) -> String
 
-    init(_ changes: CollectionChanges<Collection>, _ type: Int, _ classes: [PlainClass]) {
+    init(_ changes: CollectionChanges<Collection>, _ text: @escaping (Any?) -> String) {
         iterator = changes.makeAsyncIterator()
-        self.type = type
-        self.classes = classes
+        self.text = text
     }
 
     override func next() async -> ToldChange? {
@@ -42,9 +33,36 @@ private final class TypedWatch<Collection: RealmCollection>: RandomWatch where C
         }
         if let collection = change.collection, !collection.isInvalidated {
             told.version = collection.realm?.core.version
-            for object in collection {
-                told.ids.append(object["id"] as? Int ?? -1)
-                told.texts.append(PlainWorld.text(object, type, classes, depth: 2))
+            for element in collection { told.texts.append(text(element)) }
+        }
+        return told
+    }
+}
+
+/// Of a map.
+final class MapWatch<Value: RealmCollectionValue>: RandomWatch {
+    private var iterator: MapChanges<String, Value>.Iterator
+    private let text: (Any?) -> String
+
+    init(_ changes: MapChanges<String, Value>, _ text: @escaping (Any?) -> String) {
+        iterator = changes.makeAsyncIterator()
+        self.text = text
+    }
+
+    override func next() async -> ToldChange? {
+        guard let change = await iterator.next() else { return nil }
+        var told = ToldChange()
+        switch change {
+        case .initial: told.isInitial = true
+        case .update(_, let deletions, let insertions, let modifications):
+            told.names = .init(deletions: deletions, insertions: insertions, modifications: modifications)
+        case .error(let error): told.failure = "\(error)"
+        }
+        if let map = change.collection, !map.isInvalidated {
+            told.version = map.realm?.core.version
+            for (key, value) in map {
+                told.keys.append(key)
+                told.texts.append(text(value))
             }
         }
         return told
@@ -54,7 +72,7 @@ private final class TypedWatch<Collection: RealmCollection>: RandomWatch where C
 /// Where changes are iterated over.
 protocol RandomWatcher: Sendable {
     /// Begins to iterate, under a number.
-    func begin(_ number: Int, _ changes: PlainCollection.Changes, _ type: Int, _ classes: [PlainClass]) async
+    func begin(_ number: Int, _ changes: PlainChanges) async
     func next(_ number: Int) async -> ToldChange?
 }
 
@@ -62,9 +80,7 @@ protocol RandomWatcher: Sendable {
 actor ActingWatcher: RandomWatcher {
     private var watches: [Int: RandomWatch] = [:]
 
-    func begin(_ number: Int, _ changes: PlainCollection.Changes, _ type: Int, _ classes: [PlainClass]) {
-        watches[number] = RandomWatch.make(changes, type, classes)
-    }
+    func begin(_ number: Int, _ changes: PlainChanges) { watches[number] = changes.begin() }
 
     func next(_ number: Int) async -> ToldChange? {
         guard let watch = watches[number] else { return nil }
@@ -78,9 +94,7 @@ actor ActingWatcher: RandomWatcher {
 final class FreeWatcher: RandomWatcher, @unchecked Sendable {
     private var watch: RandomWatch?
 
-    func begin(_ number: Int, _ changes: PlainCollection.Changes, _ type: Int, _ classes: [PlainClass]) async {
-        watch = RandomWatch.make(changes, type, classes)
-    }
+    func begin(_ number: Int, _ changes: PlainChanges) async { watch = changes.begin() }
 
     @concurrent
     func next(_ number: Int) async -> ToldChange? { await watch?.next() }

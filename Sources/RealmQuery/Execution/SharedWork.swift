@@ -36,6 +36,7 @@ final class SharedWork: @unchecked Sendable {
     ///   - pieceCount: The number of calls.
     ///   - helpers: The other threads that are wanted, beyond which none take part.
     ///   - isLimited: Whether fewer are taken when other work has them; false for tests.
+    ///   - work: What is called with each number.
     static func run(pieceCount: Int, helpers: Int, isLimited: Bool = true, _ work: (Int) -> Void) {
         withoutActuallyEscaping(work) { work in
             let shared = SharedWork(pieceCount: pieceCount, work)

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RealmModel
 import RealmStorage
@@ -103,13 +104,19 @@ struct DividedScanTests {
         }
     }
 
-    @Test("The caller waits for a piece that another thread has begun, and for nothing else")
+    @Test("The caller waits for a piece that another thread has begun")
     func waiting() {
         let finished = Mutex(Set<Int>())
         let caller = Thread.current
+        let begun = DispatchSemaphore(value: 0)
         SharedWork.run(pieceCount: 2, helpers: 4, isLimited: false) { piece in
-            // Whoever it is, the other one takes the other piece, or this one does when it comes back.
-            if Thread.current !== caller { Thread.sleep(forTimeInterval: 0.05) }
+            if Thread.current === caller {
+                // The other piece is another thread's from here on.
+                _ = begun.wait(timeout: .now() + 60)
+            } else {
+                begun.signal()
+                Thread.sleep(forTimeInterval: 0.1)
+            }
             _ = finished.withLock { $0.insert(piece) }
         }
         let all = finished.withLock { $0 }

@@ -3,15 +3,18 @@ import Glibc
 import Synchronization
 
 /// The address space of one open file, reserved once, so that the file can grow without any pointer moving:
-/// the read-only shared mapping, the writer's private page buffers, and one word per page for verification.
+/// the read-only shared mapping, memory for the writer's private buffers, and per page one word for verification and one for
+/// the buffer.
 // Unchecked because the pointers never change; what they point to is written as `PageView` and `StorageFile` say.
 final class Reservation: @unchecked Sendable {
     let mapping: UnsafeRawPointer
-    let buffers: UnsafeMutableRawPointer
     let verified: UnsafeMutablePointer<Atomic<UInt32>>
-    /// One bit per page: the run that begins there stands in `buffers` and not, or not yet, in the file.
-    let buffered: UnsafeMutablePointer<Atomic<UInt64>>
+    /// Per page: where the run that begins there stands in private memory, because it is not, or not yet, in the file; else 0.
+    let buffers: UnsafeMutablePointer<Atomic<UInt>>
+    /// The private memory, for the holder of the write lock.
+    let pool: BufferPool
     let pageCapacity: Int
+    private let poolMemory: UnsafeMutableRawPointer
     private let sideByteCount: Int
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
@@ -23,10 +26,11 @@ final class Reservation: @unchecked Sendable {
                 pageCapacity = capacity / pageByteCount
                 sideByteCount = regions.sideByteCount
                 mapping = UnsafeRawPointer(regions.mapping)
-                buffers = regions.buffers
+                poolMemory = regions.pool
+                pool = BufferPool(memory: regions.pool, pageCapacity: pageCapacity)
                 verified = regions.side.bindMemory(to: Atomic<UInt32>.self, capacity: pageCapacity)
-                buffered = (regions.side + pageCapacity * 4)
-                    .bindMemory(to: Atomic<UInt64>.self, capacity: pageCapacity / 64)
+                buffers = (regions.side + pageCapacity * 4)
+                    .bindMemory(to: Atomic<UInt>.self, capacity: pageCapacity)
                 return
             }
             // Some environments call what is too long for them invalid.
@@ -45,7 +49,7 @@ final class Reservation: @unchecked Sendable {
 
     deinit {
         munmap(UnsafeMutableRawPointer(mutating: mapping), pageCapacity * pageByteCount)
-        munmap(buffers, pageCapacity * pageByteCount)
+        munmap(poolMemory, pageCapacity * pageByteCount)
         munmap(UnsafeMutableRawPointer(verified), sideByteCount)
     }
 
@@ -53,51 +57,64 @@ final class Reservation: @unchecked Sendable {
         descriptor: Int32,
         capacity: Int
     ) -> (
-        mapping: UnsafeMutableRawPointer, buffers: UnsafeMutableRawPointer, side: UnsafeMutableRawPointer,
+        mapping: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer, side: UnsafeMutableRawPointer,
         sideByteCount: Int
     )? {
-        let side = capacity / pageByteCount * 4 + capacity / pageByteCount / 8
+        let side = capacity / pageByteCount * 12
         let anonymous = MAP_PRIVATE | Int32(MAP_ANONYMOUS) | Int32(MAP_NORESERVE)
         guard let mapping = mmap(nil, capacity, PROT_READ, MAP_SHARED | Int32(MAP_NORESERVE), descriptor, 0),
             mapping != MAP_FAILED
         else { return nil }
-        guard let buffers = mmap(nil, capacity, PROT_READ | PROT_WRITE, anonymous, -1, 0), buffers != MAP_FAILED else {
+        guard let pool = mmap(nil, capacity, PROT_READ | PROT_WRITE, anonymous, -1, 0), pool != MAP_FAILED else {
             munmap(mapping, capacity)
             return nil
         }
         guard let words = mmap(nil, side, PROT_READ | PROT_WRITE, anonymous, -1, 0), words != MAP_FAILED else {
             munmap(mapping, capacity)
-            munmap(buffers, capacity)
+            munmap(pool, capacity)
             return nil
         }
-        return (mapping, buffers, words, side)
+        return (mapping, pool, words, side)
     }
 
-    func isBuffered(_ page: Int) -> Bool {
-        buffered[page >> 6].load(ordering: .acquiring) & (1 << UInt64(page & 63)) != 0
+    /// Whether the run that begins at a page stands in private memory.
+    func isBuffered(_ page: Int) -> Bool { buffers[page].load(ordering: .acquiring) != 0 }
+
+    /// Where the run that begins at a page stands in private memory.
+    func buffer(of page: Int) -> UnsafeMutableRawPointer? {
+        UnsafeMutableRawPointer(bitPattern: buffers[page].load(ordering: .acquiring))
     }
 
-    func setBuffered(_ page: Int, count: Int) {
-        for page in page..<(page + count) {
-            buffered[page >> 6].bitwiseOr(1 << UInt64(page & 63), ordering: .releasing)
+    /// Gives a run private memory, with anything in it; only for the holder of the write lock.
+    ///
+    /// - Returns: The memory; nil when the address space is used up.
+    func makeBuffer(page: Int, pageCount: Int) -> UnsafeMutableRawPointer? {
+        dropBuffers(page: page, pageCount: 1)
+        guard let bytes = pool.take(pageCount) else { return nil }
+        buffers[page].store(UInt(bitPattern: bytes), ordering: .releasing)
+        return bytes
+    }
+
+    /// Lets the runs that begin in a stretch of pages stand nowhere but in the file, and their memory be used again at once;
+    /// only for the holder of the write lock.
+    func dropBuffers(page: Int, pageCount: Int) {
+        for page in page..<(page + pageCount) {
+            if let bytes = withdrawBuffer(of: page) { pool.giveBack(bytes) }
         }
     }
 
-    func clearBuffered(_ page: Int, count: Int) {
-        for page in page..<(page + count) {
-            buffered[page >> 6].bitwiseAnd(~(1 << UInt64(page & 63)), ordering: .releasing)
-        }
+    /// Lets a run stand nowhere but in the file.
+    ///
+    /// - Returns: Its memory, which the holder of the write lock may point into until the next transaction begins.
+    func withdrawBuffer(of page: Int) -> UnsafeMutableRawPointer? {
+        if buffers[page].load(ordering: .relaxed) == 0 { return nil }
+        return UnsafeMutableRawPointer(bitPattern: buffers[page].exchange(0, ordering: .acquiringAndReleasing))
     }
 
     /// Lets go of the file's pages that were read through the mapping; they stay in the system's cache.
     func releaseMapping(from first: Int, to end: Int) {
         let start = UnsafeMutableRawPointer(mutating: mapping) + first * pageByteCount
         madvise(start, (end - first) * pageByteCount, MADV_DONTNEED)
-    }
-
-    /// Gives the memory behind some buffers back to the system.
-    func releaseBuffers(page: Int, pageCount: Int) {
-        madvise(buffers + page * pageByteCount, pageCount * pageByteCount, MADV_DONTNEED)
     }
 }
 

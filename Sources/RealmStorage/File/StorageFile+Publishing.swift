@@ -52,16 +52,10 @@ extension StorageFile {
             }
             let extents = PreparedCommit.extents(of: runs)
             if isBulk {
-                try data.write(extents, of: reservation, extending: &byteCount, to: needed)
+                try data.write(runs, of: reservation, extending: &byteCount, to: needed)
                 state.withLock { $0.byteCount = byteCount }
             } else {
-                for extent in extents {
-                    let bytes = UnsafeRawPointer(reservation.buffers + Int(extent.page) * pageByteCount)
-                    try data.write(
-                        [(bytes, Int(extent.pageCount) * pageByteCount)],
-                        at: Int(extent.page) * pageByteCount
-                    )
-                }
+                try data.write(runs, of: reservation)
             }
             header.version = last.version
             header.confirmedVersion = published.version
@@ -97,12 +91,13 @@ extension StorageFile {
             } else if isBulk {
                 cutBack(to: published)
             }
-            for run in runs + dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
             writer.withLock { box in
+                for run in runs { box.withdrawBuffer(of: Int(run.page), in: reservation) }
+                for run in dropped { box.withdrawBuffer(of: Int(run.page), in: reservation) }
                 // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
                 if let group = box.state?.group, !group.isInMember {
                     for extent in group.taken {
-                        reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+                        for page in extent.page..<extent.end { box.withdrawBuffer(of: Int(page), in: reservation) }
                     }
                 }
                 box.state = nil
@@ -123,16 +118,14 @@ extension StorageFile {
         raisePageLimit(to: last.pageCount)
         for run in runs {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
-            reservation.clearBuffered(Int(run.page), count: Int(run.pageCount))
         }
-        for run in dropped { reservation.clearBuffered(Int(run.page), count: Int(run.pageCount)) }
+        writer.withLock { box in
+            for run in runs { box.withdrawBuffer(of: Int(run.page), in: reservation) }
+            for run in dropped { box.withdrawBuffer(of: Int(run.page), in: reservation) }
+        }
         state.withLock {
             $0.published = header
             $0.slot = target
-        }
-        writer.withLock { box in
-            for run in runs { box.residentBuffers.insert(run) }
-            for run in dropped { box.residentBuffers.insert(run) }
         }
         lock.publish(last.version)
         if options.durability == .flushed { confirm(header, inSlot: 1 - target) }

@@ -75,11 +75,8 @@ extension StorageFile {
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
         let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
             do throws(StorageError) {
-                if box.residentBuffers.pageCount > StorageFile.retainedBufferPageCount {
-                    for extent in box.residentBuffers.removeAll(but: reservation.isBuffered) {
-                        reservation.releaseBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
-                    }
-                }
+                // No transaction is left that could point into them.
+                while let bytes = box.withdrawnBuffers.popLast() { reservation.pool.giveBack(bytes) }
                 let state: WriterState
                 if let known = box.state, known.version >= published.version {
                     state = known
@@ -169,9 +166,6 @@ extension StorageFile {
     func endGroup(of state: WriterState) {
         writer.withLock { _ in state.group = nil }
     }
-
-    /// The number of page buffers that may stay in memory for the next transactions to use again.
-    private static let retainedBufferPageCount = 8192
 
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
     func checkWriting(epoch: UInt64) throws(StorageError) {

@@ -20,7 +20,14 @@ package final class StorageFile: Sendable {
     /// What the holder of the write lock finds.
     struct WriterBox {
         var state: WriterState?
-        var residentBuffers = ResidentBuffers()
+        /// The private memory of runs that stand in the file now, or belong to a commit that was lost: the transaction that is
+        /// open may point into it, the next one uses it again.
+        // Plain memory that nobody writes to meanwhile.
+        nonisolated(unsafe) var withdrawnBuffers: [UnsafeMutableRawPointer] = []
+
+        mutating func withdrawBuffer(of page: Int, in reservation: Reservation) {
+            if let bytes = reservation.withdrawBuffer(of: page) { withdrawnBuffers.append(bytes) }
+        }
     }
 
     struct Pin {

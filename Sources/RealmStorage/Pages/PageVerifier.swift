@@ -19,8 +19,8 @@ package final class PageVerifier: Sendable {
         guard page != 0, reference.pageCount != 0, page < reservation.pageCapacity else {
             throw .corrupt("A reference points outside the file", page: reference.page, path: path)
         }
-        if reservation.isBuffered(page) {
-            let bytes = UnsafeRawPointer(view.buffers + page * pageByteCount)
+        if let buffer = reservation.buffer(of: page) {
+            let bytes = UnsafeRawPointer(buffer)
             guard PageVerifier.isHeaded(bytes, by: reference) else {
                 throw .corrupt("A reference points into another run", page: reference.page, path: path)
             }

@@ -10,9 +10,9 @@ public import Synchronization
 package struct PageView: @unchecked Sendable {
     /// The read-only shared mapping of the file: page `p` is at `mapping + p * 4096`.
     @usableFromInline package let mapping: UnsafeRawPointer
-    /// Private memory of the same extent: page `p` of the open transaction, or of a commit not yet written, is at
-    /// `buffers + p * 4096`.
-    @usableFromInline package let buffers: UnsafeMutableRawPointer
+    /// Per page the address of the run that begins there in private memory, while it belongs to the open transaction or to a
+    /// commit that is not written yet; else 0.
+    @usableFromInline let buffers: UnsafeMutablePointer<Atomic<UInt>>
     /// Per page the low half of the checksum under which this process last verified it.
     ///
     /// Entry 0 (a header page, which nothing refers to) holds the number of pages that may be referred to.
@@ -23,7 +23,7 @@ package struct PageView: @unchecked Sendable {
     @inlinable
     package init(
         mapping: UnsafeRawPointer,
-        buffers: UnsafeMutableRawPointer,
+        buffers: UnsafeMutablePointer<Atomic<UInt>>,
         verified: UnsafeMutablePointer<Atomic<UInt32>>,
         verifier: Unmanaged<PageVerifier>
     ) {
@@ -31,6 +31,13 @@ package struct PageView: @unchecked Sendable {
         self.buffers = buffers
         self.verified = verified
         self.verifier = verifier
+    }
+
+    /// The bytes of a run of the open transaction, which has not been sealed.
+    @inlinable @inline(__always)
+    package func buffer(of page: PageNumber) -> UnsafeMutableRawPointer {
+        // Present: whoever gives a run up takes its reference out of the trees.
+        UnsafeMutableRawPointer(bitPattern: buffers[Int(page)].load(ordering: .relaxed))!
     }
 
     /// The bytes of a run, verified on this process's first touch of it.

@@ -103,7 +103,7 @@ package final class WriteTransaction {
         if let stamp = ownStamp(reference) {
             group.forgetSeal(of: reference)
             let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
-            let page = MutablePage(reference: own, bytes: view.buffers + Int(reference.page) * pageByteCount)
+            let page = MutablePage(reference: own, bytes: view.buffer(of: reference.page))
             if stamp != version { keepImage(of: page) }
             return page
         }
@@ -150,7 +150,7 @@ package final class WriteTransaction {
         } else if savepoint != nil, isSettling || stamp != version {
             savepoint?.givenUp.append(extent)
         } else {
-            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
             group.giveBack(extent)
         }
     }
@@ -158,7 +158,7 @@ package final class WriteTransaction {
     /// Computes a dirty run's checksum and returns the sealed reference; a sealed reference is returned as it is.
     package func seal(_ reference: PageReference) -> PageReference {
         guard reference.isDirty else { return reference }
-        let bytes = view.buffers + Int(reference.page) * pageByteCount
+        let bytes = view.buffer(of: reference.page)
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         let run = PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
         if isSettling, let count = savepoint?.sealedCount {
@@ -250,7 +250,7 @@ package final class WriteTransaction {
     func discardGroup() {
         if group.memberCount > 0 { state.session = nil }
         for extent in group.taken {
-            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
         }
         state.space.endChunk()
         state.space.release(group.taken)
@@ -288,7 +288,7 @@ package final class WriteTransaction {
     private func releaseGivenUp() {
         guard let savepoint else { return }
         for extent in savepoint.givenUp + savepoint.settled {
-            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
             group.giveBack(extent)
         }
         self.savepoint?.givenUp = []
@@ -303,14 +303,16 @@ package final class WriteTransaction {
         group.spareRuns = savepoint.spareRuns
         for extent in savepoint.taken + savepoint.settled { group.giveBack(extent) }
         for extent in group.spare {
-            reservation.clearBuffered(Int(extent.page), count: Int(extent.pageCount))
+            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
             group.forgetSeal(of: PageReference(page: extent.page, pageCount: extent.pageCount, checksum: 0))
         }
         // Such a page may have been given up after it was written to, and even be in use for something else.
         for image in savepoint.images {
-            (view.buffers + Int(image.page) * pageByteCount)
-                .copyMemory(from: image.bytes, byteCount: Int(image.pageCount) * pageByteCount)
-            reservation.setBuffered(Int(image.page), count: Int(image.pageCount))
+            let page = Int(image.page)
+            let pageCount = Int(image.pageCount)
+            guard let bytes = reservation.buffer(of: page) ?? reservation.makeBuffer(page: page, pageCount: pageCount)
+            else { preconditionFailure("The memory that a page had before is not there any more") }
+            bytes.copyMemory(from: image.bytes, byteCount: pageCount * pageByteCount)
         }
         dropImages()
     }
@@ -323,9 +325,8 @@ package final class WriteTransaction {
     /// The version stamp of a run that belongs to the group; nil for another one.
     private func ownStamp(_ reference: PageReference) -> UInt64? {
         let page = Int(reference.page)
-        guard page < reservation.pageCapacity, reservation.isBuffered(page) else { return nil }
-        let stamp = UnsafeRawPointer(view.buffers + page * pageByteCount)
-            .little(UInt64.self, at: PageHeader.versionOffset)
+        guard page < reservation.pageCapacity, let bytes = reservation.buffer(of: page) else { return nil }
+        let stamp = UnsafeRawPointer(bytes).little(UInt64.self, at: PageHeader.versionOffset)
         return stamp >= group.firstVersion ? stamp : nil
     }
 
@@ -346,18 +347,16 @@ package final class WriteTransaction {
             group.take(extent)
             if !isSettling { savepoint?.taken.append(extent) }
         }
-        guard Int(page) + pageCount <= reservation.pageCapacity else {
+        guard Int(page) + pageCount <= reservation.pageCapacity,
+            let bytes = reservation.makeBuffer(page: Int(page), pageCount: pageCount)
+        else {
             throw StorageError(
                 .addressSpaceExhausted,
                 "The realm file outgrew the address space reserved for it; close it and open it again",
                 path: file.path
             )
         }
-        reservation.setBuffered(Int(page), count: pageCount)
-        return MutablePage(
-            reference: PageReference(page: page, pageCount: count, checksum: 0),
-            bytes: view.buffers + Int(page) * pageByteCount
-        )
+        return MutablePage(reference: PageReference(page: page, pageCount: count, checksum: 0), bytes: bytes)
     }
 
     private func giveSpareBack() {

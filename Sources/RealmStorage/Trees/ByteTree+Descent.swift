@@ -61,7 +61,7 @@ extension ByteTree {
         storing: (PageReference) -> Void
     ) throws(StorageError) -> MutableKeyedPage {
         if reference.checksum == 0 {
-            let bytes = transaction.view.buffers + Int(reference.page) &* pageByteCount
+            let bytes = transaction.view.buffer(of: reference.page)
             // One of an earlier member of the group has to be kept as it is first.
             if UnsafeRawPointer(bytes).little(UInt64.self, at: PageHeader.versionOffset) == transaction.version {
                 return MutableKeyedPage(bytes)

@@ -19,7 +19,7 @@ extension KeyedPage {
         let page =
             reference.checksum == 0
             // Only pages of the open transaction refer to dirty pages: validation refuses others.
-            ? KeyedPage(view.buffers + Int(reference.page) &* pageByteCount)
+            ? KeyedPage(view.buffer(of: reference.page))
             : KeyedPage(try view.pointer(to: reference))
         guard page.tag == KeyedPage.tag(level: level) else {
             throw KeyedPage.damaged(reference, "does not have level \(level) as its parent says")

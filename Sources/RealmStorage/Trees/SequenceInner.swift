@@ -72,7 +72,7 @@ struct SequenceInner {
         let page =
             reference.checksum == 0
             // Only pages of the open transaction refer to dirty pages: validation refuses others.
-            ? UnsafeRawPointer(view.buffers + Int(reference.page) &* pageByteCount)
+            ? UnsafeRawPointer(view.buffer(of: reference.page))
             : try view.pointer(to: reference)
         guard
             page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self)

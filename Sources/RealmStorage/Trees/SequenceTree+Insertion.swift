@@ -57,7 +57,7 @@ extension SequenceTree {
     ) throws(StorageError) -> UnsafeMutableRawPointer {
         let reference = inner.page.reference(at: child)
         if reference.checksum == 0 {
-            let bytes = transaction.view.buffers + Int(reference.page) &* pageByteCount
+            let bytes = transaction.view.buffer(of: reference.page)
             if UnsafeRawPointer(bytes).little(UInt64.self, at: PageHeader.versionOffset) == transaction.version {
                 return bytes
             }

@@ -6,67 +6,103 @@ extension StorageFile {
     static var bulkGrowthByteCount: Int { 4 << 20 }
 
     /// Writes runs of the open transaction to their places before its commit, and lets them be read there.
-    func spill(
-        _ runs: [PreparedCommit.Run],
-        to pageCount: PageNumber
-    ) throws(StorageError) {
-        let old = byteCount
-        var byteCount = old
-        try data.write(runs, of: reservation, extending: &byteCount, to: Int(pageCount) * pageByteCount)
-        if byteCount > old { note(byteCount: byteCount) }
-        raisePageLimit(to: pageCount)
+    ///
+    /// Waits for a commit that is being written at this moment: both may make the file longer.
+    func spill(_ runs: [PreparedCommit.Run], of group: WriterGroup) throws(StorageError) {
+        guard let last = runs.last else { return }
+        let result = growth.withLock { (growth) -> Result<Void, StorageError> in
+            let old = byteCount
+            let before = growth
+            do throws(StorageError) {
+                growth.spilledVersion = group.firstVersion
+                var byteCount = max(old, try data.currentByteCount())
+                try data.write(runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
+                note(byteCount: byteCount)
+                return .success(())
+            } catch {
+                growth = before
+                try? data.setByteCount(old)
+                return .failure(error)
+            }
+        }
+        try result.get()
+        raisePageLimit(to: last.page + last.pageCount)
         for run in runs {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
             reservation.dropBuffers(page: Int(run.page), pageCount: 1)
         }
     }
 
+    /// Gives back what a group that wrote to the file before its commit has added to it, from the first hole on; the group is
+    /// over, and nothing of it is read any more.
+    func cutBack(afterDiscarding group: WriterGroup) {
+        guard group.hasSpilled else { return }
+        growth.withLock { growth in
+            let published = state.withLock { Int($0.published.pageCount) * pageByteCount }
+            // Earlier commits may have written to the file as well, and not be published yet.
+            let needed = max(published, growth.committedByteCount, Int(group.firstPageCount) * pageByteCount)
+            guard let hole = growth.holes.first(where: { $0.upperBound > needed }) else { return }
+            cut(at: max(hole.lowerBound, needed), &growth)
+        }
+    }
+
     /// Gives back what a bulk commit that failed has added to the file, so that blocks whose first write failed are not
     /// used again.
-    func cutBack(to published: FileHeader) {
-        let pageCount = UInt32(truncatingIfNeeded: published.pageCount)
-        reservation.verified[0].store(pageCount, ordering: .releasing)
-        try? data.setByteCount(Int(pageCount) * pageByteCount)
+    ///
+    /// - Parameters:
+    ///   - published: The header of the newest version that is published.
+    ///   - version: The version that failed; nothing is cut off while a later one has written to the file already.
+    func cutBack(to published: FileHeader, afterFailureOf version: UInt64) {
+        growth.withLock { growth in
+            guard growth.spilledVersion <= version else { return }
+            cut(at: Int(published.pageCount) * pageByteCount, &growth)
+        }
+    }
+
+    private func cut(at end: Int, _ growth: inout FileGrowth) {
+        // Before the cut, so that not even a damaged reference leads behind it.
+        setPageLimit(atLeast: 0, byteCount: end)
+        try? data.setByteCount(end)
+        growth.cut(at: end)
         if let byteCount = try? data.currentByteCount() { note(byteCount: byteCount) }
     }
 }
 
 extension StorageDevice {
-    /// Writes the buffers of some runs, ascending: one call for each stretch of neighbouring pages.
-    func write(_ runs: [PreparedCommit.Run], of reservation: Reservation) throws(StorageError) {
-        var pieces: [(UnsafeRawPointer, Int)] = []
-        pieces.reserveCapacity(runs.count)
-        var index = 0
-        while index < runs.count {
-            let offset = Int(runs[index].page) * pageByteCount
-            let length = nextStretch(of: runs, from: &index, in: reservation, into: &pieces)
-            assert(length > 0)
-            try write(pieces, at: offset)
-        }
-    }
-
-    /// Writes the buffers of some runs, ascending, and fills what lies between them beyond the end with zeros.
+    /// Writes the buffers of some runs, ascending, wherever the file ends: what they leave out behind its end is noted.
     func write(
         _ runs: [PreparedCommit.Run],
         of reservation: Reservation,
-        extending byteCount: inout Int,
-        to end: Int
+        leavingHolesIn growth: inout FileGrowth,
+        behind byteCount: inout Int
     ) throws(StorageError) {
         var pieces: [(UnsafeRawPointer, Int)] = []
+        pieces.reserveCapacity(min(runs.count, 64))
         var index = 0
         while index < runs.count {
             let offset = Int(runs[index].page) * pageByteCount
             let length = nextStretch(of: runs, from: &index, in: reservation, into: &pieces)
-            if offset > byteCount {
-                try writeZeros(from: byteCount, to: offset)
-                byteCount = offset
-            }
             try write(pieces, at: offset)
+            if offset > byteCount { growth.skip(byteCount..<offset) }
+            growth.fill(offset..<(offset + length))
             byteCount = max(byteCount, offset + length)
         }
+    }
+
+    /// Fills what nobody has written to before an end with zeros, and makes the file as long as that.
+    func fillHoles(
+        of growth: inout FileGrowth,
+        behind byteCount: inout Int,
+        to end: Int
+    ) throws(StorageError) {
         if byteCount < end {
-            try writeZeros(from: byteCount, to: end)
+            growth.skip(byteCount..<end)
             byteCount = end
+        }
+        while let hole = growth.holes.first, hole.lowerBound < end {
+            let bytes = hole.clamped(to: 0..<end)
+            try writeZeros(from: bytes.lowerBound, to: bytes.upperBound)
+            growth.fill(bytes)
         }
     }
 

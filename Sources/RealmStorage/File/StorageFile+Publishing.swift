@@ -10,11 +10,10 @@ extension StorageFile {
     ///   reopened.
     package func publish(_ commits: [PreparedCommit]) throws(StorageError) {
         guard let last = commits.last, let lock else { return }
-        let (published, slot, oldByteCount, stopped) = state.withLock {
+        let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
         let (runs, dropped) = PreparedCommit.runs(of: commits)
-        var byteCount = oldByteCount
         // Large growth is by the content itself, which is then flushed before the header.
         let isBulk =
             commits.contains(where: \.hasSpilled)
@@ -26,37 +25,44 @@ extension StorageFile {
         var header = published
         do throws(StorageError) {
             if let stopped { throw stopped }
-            let needed = Int(last.pageCount) * pageByteCount
-            if needed > byteCount {
-                // What is known of the length may be older than the last time it was changed.
-                byteCount = try data.currentByteCount()
-            }
-            if needed > byteCount, !isBulk {
-                let step = StorageFile.growthStep(byteCount: byteCount)
-                let grown = (max(needed, byteCount + step) + 65535) & ~65535
-                try data.grow(from: byteCount, to: grown)
-                if options.durability == .flushed {
-                    isFlushing = true
-                    do throws(StorageError) {
-                        try data.synchronize()
-                    } catch {
-                        try? data.setByteCount(byteCount)
-                        // Space that was promised and could not be had is no loss of what was written.
-                        isFlushing = error.code != .full
-                        throw error
-                    }
-                    isFlushing = false
-                }
-                byteCount = grown
-                state.withLock { $0.byteCount = grown }
-            }
             let extents = PreparedCommit.extents(of: runs)
-            if isBulk {
-                try data.write(runs, of: reservation, extending: &byteCount, to: needed)
-                state.withLock { $0.byteCount = byteCount }
-            } else {
-                try data.write(runs, of: reservation)
+            try growth.withLock { (growth) -> Result<Void, StorageError> in
+                do throws(StorageError) {
+                    let needed = Int(last.pageCount) * pageByteCount
+                    growth.committedByteCount = needed
+                    var byteCount = byteCount
+                    if needed > byteCount {
+                        // What is known of the length may be older than the last time it was changed.
+                        byteCount = try data.currentByteCount()
+                    }
+                    if needed > byteCount, !isBulk {
+                        let step = StorageFile.growthStep(byteCount: byteCount)
+                        let grown = (max(needed, byteCount + step) + 65535) & ~65535
+                        try data.grow(from: byteCount, to: grown)
+                        if options.durability == .flushed {
+                            isFlushing = true
+                            do throws(StorageError) {
+                                try data.synchronize()
+                            } catch {
+                                try? data.setByteCount(byteCount)
+                                // Space that was promised and could not be had is no loss of what was written.
+                                isFlushing = error.code != .full
+                                throw error
+                            }
+                            isFlushing = false
+                        }
+                        byteCount = grown
+                        note(byteCount: grown)
+                    }
+                    try data.write(runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
+                    try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
+                    if isBulk { note(byteCount: byteCount) }
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
             }
+            .get()
             header.version = last.version
             header.confirmedVersion = published.version
             header.catalog = last.catalog
@@ -89,7 +95,7 @@ extension StorageFile {
                     lock.refuse(header)
                 }
             } else if isBulk {
-                cutBack(to: published)
+                cutBack(to: published, afterFailureOf: last.version)
             }
             writer.withLock { box in
                 for run in runs { box.withdrawBuffer(of: Int(run.page), in: reservation) }

@@ -14,6 +14,10 @@ package final class StorageFile: Sendable {
     package let pinHolders = PinHolders()
     let forkGeneration = ForkDetector.generation
     let state: Mutex<State>
+    /// Held while the file is made longer, or written to where it has become longer.
+    ///
+    /// To be taken before `state`.
+    let growth = Mutex(FileGrowth())
     /// Guarded by the write lock; see `WriterState`.
     let writer = Mutex<WriterBox>(WriterBox())
 

@@ -21,9 +21,9 @@ extension WriteTransaction {
     @inline(never)
     package func spill() throws(StorageError) {
         let runs = group.unspilled.takeAll()
-        guard let last = runs.last else { return }
+        if runs.isEmpty { return }
         group.hasSpilled = true
-        try file.spill(runs, to: last.page + last.pageCount)
+        try file.spill(runs, of: group)
         // A member's rollback counts on the order of those before it.
         if !isJoined { group.sealed.removeAll { !reservation.isBuffered(Int($0.page)) } }
         releaseReadPages()

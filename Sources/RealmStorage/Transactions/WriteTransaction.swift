@@ -257,6 +257,7 @@ package final class WriteTransaction {
         state.space.resetEnd(to: group.firstPageCount)
         state.version = group.firstVersion - 1
         state.catalog = state.sealedCatalog
+        file.cutBack(afterDiscarding: group)
         isOpen = false
         file.endGroup(of: state)
     }

@@ -131,7 +131,7 @@ extension RealmCore {
         let (prepared, turn) = try prepareCommit()
         skip(prepared, for: tokens)
         let version = prepared.version
-        let result = coordinator.writes.commitBlocking(prepared, ending: turn)
+        let result = coordinator.writes.commitBlocking(prepared, ending: turn, at: commitGate)
         if case .failure = result { takeBackSkip(of: version, for: tokens) }
         try complete(result)
         tellBlocks()

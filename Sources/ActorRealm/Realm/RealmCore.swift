@@ -40,6 +40,8 @@ final class RealmCore {
 
     /// The turn in the file's write queue that the open write transaction holds.
     var ticket: WriteScheduler.Ticket?
+    /// Where blocking commits wait.
+    private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
     /// The task that opened the write transaction; 0 outside tasks.
     var writingTask: UInt = 0
     /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a

@@ -6,23 +6,30 @@ final class ThreadGate<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// Hands over the value, once.
+    /// Hands over the value, once for each ``wait()``.
     func open(with value: Value) {
         self.value.withLock { $0 = value }
         semaphore.signal()
     }
 
-    /// Blocks until the value is there.
+    /// Blocks until the value is there, and takes it: the gate may be used again.
     func wait() -> Value {
         while true {
             semaphore.wait()
-            if let value = value.withLock({ $0 }) { return value }
+            if let value = take() { return value }
         }
     }
 
-    /// Blocks until the value is there or the time is up.
+    /// Blocks until the value is there, and takes it, or until the time is up.
     func wait(for interval: DispatchTimeInterval) -> Value? {
         _ = semaphore.wait(timeout: .now() + interval)
-        return value.withLock { $0 }
+        return take()
+    }
+
+    private func take() -> Value? {
+        value.withLock { value in
+            defer { value = nil }
+            return value
+        }
     }
 }

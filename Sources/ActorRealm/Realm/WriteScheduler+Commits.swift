@@ -16,8 +16,17 @@ extension WriteScheduler {
     }
 
     /// Ends a turn with a commit; blocks the thread until it is durable.
-    func commitBlocking(_ commit: PreparedCommit, ending ticket: Ticket) -> CommitResult {
-        let gate = ThreadGate<CommitResult>()
+    ///
+    /// - Parameters:
+    ///   - commit: The commit.
+    ///   - ticket: The turn that ends.
+    ///   - gate: Where the thread waits; one that is used again and again saves making it.
+    /// - Returns: How it went.
+    func commitBlocking(
+        _ commit: PreparedCommit,
+        ending ticket: Ticket,
+        at gate: ThreadGate<CommitResult> = ThreadGate()
+    ) -> CommitResult {
         let place = add(commit, ending: ticket, .preparedBlocking, completion: .thread(gate))
         if place == .caller { flush() }
         return gate.wait()

@@ -133,8 +133,9 @@ struct SchemaChange {
                     view: transaction.view
                 )
             else { throw TableEntry.damaged(schema) }
-            clusters = try TableEntry.clusters(bytes, of: schema)
-            try TableEntry.forEachTree(bytes, of: schema) { (_, column, root) throws(StorageError) in
+            clusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+            try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
+                (_, column, root) throws(StorageError) in
                 known[column] = ByteTree(root: root)
             }
         }

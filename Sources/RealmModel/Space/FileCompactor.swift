@@ -89,9 +89,9 @@ extension TableEntry {
         _ entry: UnsafeRawBufferPointer,
         of schema: ClassSchema
     ) throws(StorageError) -> (clusters: ClusterTree, trees: [(column: Int, root: PageReference)]) {
-        let clusters = try clusters(entry, of: schema)
+        let clusters = try clusters(entry, orThrow: damaged(schema))
         var trees: [(column: Int, root: PageReference)] = []
-        try forEachTree(entry, of: schema) { (_, column, root) throws(StorageError) in
+        try forEachTree(entry, orThrow: damaged(schema)) { (_, column, root) throws(StorageError) in
             trees.append((column, root))
         }
         return (clusters, trees)

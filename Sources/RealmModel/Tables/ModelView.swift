@@ -261,12 +261,23 @@ package final class ModelView {
             for table in openTables { table.move(to: view) }
             return
         }
-        let known = schema
-        schema = try DatabaseSchema(in: catalog, view: view, known: known) ?? .empty
-        let isSameSchema = known.stamp == schema.stamp
+        let stamp = schema.stamp
+        // Neither the schema nor a class of it is copied when only rows changed: this happens at every commit.
+        let isSameSchema: Bool
+        if stamp != 0, let entry = try DatabaseEntry(in: catalog, view: view), entry.stamp == stamp {
+            isSameSchema = true
+        } else {
+            schema = try DatabaseSchema(in: catalog, view: view) ?? .empty
+            isSameSchema = schema.stamp == stamp
+        }
         for table in openTables {
+            if isSameSchema, !table.isOrphan {
+                try table.load(from: catalog, view: view)
+                continue
+            }
             guard let current = schema.schema(of: table.id) else {
                 table.becomeEmpty()
+                table.isOrphan = true
                 continue
             }
             if !isSameSchema { table.configure(current, in: schema) }

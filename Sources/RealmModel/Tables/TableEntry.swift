@@ -20,22 +20,25 @@ enum TableEntry {
     }
 
     /// Checks and reads the rows' root.
-    static func clusters(_ bytes: UnsafeRawBufferPointer, of schema: ClassSchema) throws(StorageError) -> ClusterTree {
-        guard bytes.count >= treesOffset else { throw damaged(schema) }
+    static func clusters(
+        _ bytes: UnsafeRawBufferPointer,
+        orThrow failure: @autoclosure () -> StorageError
+    ) throws(StorageError) -> ClusterTree {
+        guard bytes.count >= treesOffset else { throw failure() }
         let tree = ClusterTree(load: bytes.baseAddress!)
-        guard tree.rowCount >= 0, tree.nextKey >= Int64(tree.rowCount) else { throw damaged(schema) }
+        guard tree.rowCount >= 0, tree.nextKey >= Int64(tree.rowCount) else { throw failure() }
         return tree
     }
 
     /// Checks the number of trees and reads their columns and roots.
     static func forEachTree(
         _ bytes: UnsafeRawBufferPointer,
-        of schema: ClassSchema,
+        orThrow failure: @autoclosure () -> StorageError,
         _ body: (Int, Int, PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
-        guard bytes.count >= treesOffset else { throw damaged(schema) }
+        guard bytes.count >= treesOffset else { throw failure() }
         let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self)))
-        guard bytes.count == treesOffset + count * treeByteCount else { throw damaged(schema) }
+        guard bytes.count == treesOffset + count * treeByteCount else { throw failure() }
         for index in 0..<count {
             let start = treesOffset + index * treeByteCount
             let column = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))

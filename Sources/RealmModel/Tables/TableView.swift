@@ -51,6 +51,8 @@ package final class TableView {
     @exclusivity(unchecked) var writer: ClusterWriter?
     /// What is given back when the transaction ends, from the first write on.
     @exclusivity(unchecked) var session: TableSession?
+    /// Whether its class is not in the file any more.
+    var isOrphan = false
     /// Whether earlier transactions of the group left something unsealed in it.
     var wasDirty = false
     /// Whether that has to be sealed before one of its rows is changed.
@@ -105,6 +107,7 @@ package final class TableView {
     /// Takes over a class as stored, at first and when another process changed the schema.
     func configure(_ schema: ClassSchema, in database: DatabaseSchema) {
         configurations += 1
+        isOrphan = false
         slots.deallocate()
         trees.deallocate()
         pendingFrom.deallocate()
@@ -156,9 +159,10 @@ package final class TableView {
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
         }
-        clusters = try TableEntry.clusters(bytes, of: schema)
+        clusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
         var loaded = 0
-        try TableEntry.forEachTree(bytes, of: schema) { (index, tag, root) throws(StorageError) in
+        try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
+            (index, tag, root) throws(StorageError) in
             guard index < treeCount, treeTags[index] == tag else { throw TableEntry.damaged(schema) }
             trees[index] = ByteTree(root: root)
             loaded += 1

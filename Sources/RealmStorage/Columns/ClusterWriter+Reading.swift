@@ -67,6 +67,13 @@ extension ClusterWriter {
         LeafCursor(writer: self, from: key)
     }
 
+    /// The last leaf, if it is the one that appended rows go to and a key lies in it or behind it: found without a descent.
+    @inline(__always)
+    func tailLeaf(for key: Int64) -> LeafView? {
+        guard let tail, tail.deadCount == 0, tail.rowCount > 0, tail.firstKey <= key else { return nil }
+        return tail.leaf
+    }
+
     /// The leaf whose key range holds a key; the first one for keys before all; nil in an empty table.
     ///
     /// `next` is set to a lower bound of the keys of the leaf after that, if there is one. Unless `isWhole`, rows may

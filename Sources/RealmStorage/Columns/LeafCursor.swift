@@ -25,6 +25,10 @@ package struct LeafCursor {
     /// The first one may begin with rows before the key that was asked for.
     package mutating func next() throws(StorageError) -> LeafView? {
         var target = nextKey
+        if !isAtEnd, let leaf = writer?.tailLeaf(for: target) {
+            isAtEnd = true
+            return leaf.lastKey >= target ? leaf : nil
+        }
         while !isAtEnd {
             var following: Int64?
             let leaf: LeafView

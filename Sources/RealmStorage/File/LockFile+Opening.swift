@@ -4,8 +4,13 @@ import Glibc
 /// The steps of opening a lock file.
 extension LockFile {
     /// Readers that cannot write the lock file are known by a lock on the realm file, and by nothing more.
+    ///
+    /// Returns when every writer knows: whoever begins a transaction from then on has looked since. One that began before, and
+    /// commits later, has taken no page of the version that is the newest now.
     static func announceOutsider(in data: any StorageDevice) {
         _ = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), outsiderByte, 1, 0)
+        let end = nanosecond + 2 * outsiderNanoseconds
+        while nanosecond < end { usleep(useconds_t(outsiderNanoseconds / 1_000)) }
     }
 
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.

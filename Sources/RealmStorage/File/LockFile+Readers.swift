@@ -1,5 +1,6 @@
 import Atomics
 import CRealmShims
+import Synchronization
 
 /// The table of readers: who stands at which version.
 extension LockFile {
@@ -63,7 +64,16 @@ extension LockFile {
     }
 
     /// Whether a process that cannot write the lock file reads the realm file: it stands at a version that nobody knows.
-    var hasOutsiders: Bool { crealm_ofd_is_locked(data.descriptor, LockFile.outsiderByte, 1) != 0 }
+    ///
+    /// Asked of the system now and then only: one that comes meanwhile does not choose its version before it is known
+    /// (``announceOutsider(in:)``).
+    var hasOutsiders: Bool {
+        let now = LockFile.nanosecond
+        if now &- lastWithoutOutsiders.load(ordering: .relaxed) < LockFile.outsiderNanoseconds { return false }
+        if crealm_ofd_is_locked(data.descriptor, LockFile.outsiderByte, 1) != 0 { return true }
+        lastWithoutOutsiders.store(now, ordering: .relaxed)
+        return false
+    }
 
     /// What stands in the table of readers, dead processes' entries included until the next `pinnedVersions()`.
     func readers() -> [Reader] {

@@ -72,6 +72,10 @@ final class LockFile: Sendable {
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer
     /// This process's slot.
     let processSlot: Int
+    /// When the realm file was last seen without readers that nobody knows.
+    let lastWithoutOutsiders = Atomic<UInt64>(0)
+    /// For how long that is taken to hold.
+    static let outsiderNanoseconds: UInt64 = 10_000_000
     /// The threads of this process among those that watch.
     private let ownWatchers = Atomic<UInt32>(0)
 
@@ -311,7 +315,7 @@ final class LockFile: Sendable {
         return UInt32(truncatingIfNeeded: time.tv_sec)
     }
 
-    private static var nanosecond: UInt64 {
+    static var nanosecond: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)

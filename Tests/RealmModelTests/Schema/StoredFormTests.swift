@@ -89,7 +89,7 @@ import Testing
             #expect(throws: StorageError.self, "\(count)") {
                 try bytes[..<count]
                     .withUnsafeBytes { buffer in
-                        try TableEntry.forEachTree(buffer, of: Self.schema) { _, _, _ in }
+                        try TableEntry.forEachTree(buffer, orThrow: TableEntry.damaged(Self.schema)) { _, _, _ in }
                     }
             }
         }

@@ -206,6 +206,12 @@ int fstat(int fd, struct stat *status) {
     PLAIN(EXAMINE, -1, fd, status);
 }
 
+int statx(int fd, const char *restrict path, int flags, unsigned mask, struct statx *restrict status) {
+    REAL(int, "statx", int, const char *restrict, int, unsigned, struct statx *restrict);
+    if (!is_watched(fd) || path[0] != 0) return next(fd, path, flags, mask, status);
+    PLAIN(EXAMINE, -1, fd, path, flags, mask, status);
+}
+
 // Mappings of the files, and the large reservations that go with them.
 void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset) {
     REAL(void *, "mmap", void *, size_t, int, int, int, off_t);

@@ -13,13 +13,14 @@ extension StorageFile {
         let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
-        let (runs, dropped) = PreparedCommit.runs(of: commits)
+        guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
+        let runs = PreparedCommit.runs(of: commits)
         // Large growth is by the content itself, which is then flushed before the header.
         let isBulk =
             commits.contains(where: \.hasSpilled)
             || Int(last.pageCount) * pageByteCount - byteCount > StorageFile.bulkGrowthByteCount
         // What the header slot held, once it is touched.
-        var before: [UInt8] = []
+        var isSlotTouched = false
         var isFlushing = false
         let target = 1 - slot
         var header = published
@@ -78,8 +79,9 @@ extension StorageFile {
                 try data.synchronize()
                 isFlushing = false
             }
-            before = slotContent(target)
-            try header.write(toSlot: target, of: data)
+            keepSlot(target)
+            isSlotTouched = true
+            try header.write(toSlot: target, of: data, by: slotMemory)
             if options.durability == .flushed {
                 isFlushing = true
                 try data.synchronize()
@@ -87,9 +89,9 @@ extension StorageFile {
         } catch {
             // The slot is to look as it did, so that nobody takes the commit, or this repair, for something durable.
             var isRestored = true
-            if !before.isEmpty {
+            if isSlotTouched {
                 do throws(StorageError) {
-                    try restoreSlot(target, before)
+                    try restoreSlot(target)
                 } catch {
                     isRestored = false
                     lock.refuse(header)
@@ -98,8 +100,9 @@ extension StorageFile {
                 cutBack(to: published, afterFailureOf: last.version)
             }
             writer.withLock { box in
-                for run in runs { box.withdrawBuffer(of: Int(run.page), in: reservation) }
-                for run in dropped { box.withdrawBuffer(of: Int(run.page), in: reservation) }
+                // Those that were prepared on top of them are lost, too. Pages that stayed in private memory would hide what
+                // another process writes there.
+                box.release(upTo: .max, in: reservation)
                 // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
                 if let group = box.state?.group, !group.isInMember {
                     for extent in group.taken {
@@ -125,10 +128,7 @@ extension StorageFile {
         for run in runs {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
         }
-        writer.withLock { box in
-            for run in runs { box.withdrawBuffer(of: Int(run.page), in: reservation) }
-            for run in dropped { box.withdrawBuffer(of: Int(run.page), in: reservation) }
-        }
+        writer.withLock { $0.release(upTo: last.version, in: reservation) }
         state.withLock {
             $0.published = header
             $0.slot = target
@@ -144,27 +144,22 @@ extension StorageFile {
         var header = header
         header.confirmedVersion = header.version
         header.extents = []
-        try? header.write(toSlot: slot, copies: 1, of: data)
+        try? header.write(toSlot: slot, copies: 1, of: data, by: slotMemory)
         state.withLock {
             if $0.published.version == header.version { $0.published.confirmedVersion = header.version }
         }
     }
 
-    func slotContent(_ slot: Int) -> [UInt8] {
+    /// Keeps what a slot holds.
+    private func keepSlot(_ slot: Int) {
         let byteCount = FileHeader.copiesPerSlot * pageByteCount
-        return Array(UnsafeRawBufferPointer(start: reservation.mapping + slot * byteCount, count: byteCount))
+        (slotMemory + byteCount).copyMemory(from: reservation.mapping + slot * byteCount, byteCount: byteCount)
     }
 
-    func restoreSlot(_ slot: Int, _ content: [UInt8]) throws(StorageError) {
-        let offset = slot * FileHeader.copiesPerSlot * pageByteCount
-        let result = content.withUnsafeBytes { bytes -> Result<Void, StorageError> in
-            do throws(StorageError) {
-                return .success(try data.write([(bytes.baseAddress!, bytes.count)], at: offset))
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
+    /// Has a slot hold again what was kept.
+    private func restoreSlot(_ slot: Int) throws(StorageError) {
+        let byteCount = FileHeader.copiesPerSlot * pageByteCount
+        try data.write([(UnsafeRawPointer(slotMemory + byteCount), byteCount)], at: slot * byteCount)
     }
 
     /// Marks the newest version as durable in both copies of the other slot, where that has not been done.

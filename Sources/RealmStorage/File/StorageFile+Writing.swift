@@ -116,7 +116,10 @@ extension StorageFile {
     ///
     /// The caller holds the write lock, no transaction is open, and every prepared commit has been published.
     package func forgetWriterState() {
-        writer.withLock { $0.state = nil }
+        writer.withLock { box in
+            box.state = nil
+            box.release(upTo: .max, in: reservation)
+        }
     }
 
     /// A new member of the group that is not sealed yet, if there is one.
@@ -167,17 +170,28 @@ extension StorageFile {
         writer.withLock { _ in state.group = nil }
     }
 
+    /// Notes that a group is sealed, and the commit that it has become.
+    ///
+    /// - Throws: `io` when a commit that it was built on has failed meanwhile.
+    func endGroup(of state: WriterState, with commit: PreparedCommit) throws(StorageError) {
+        let isLost = writer.withLock { box in
+            state.group = nil
+            if box.state !== state { return true }
+            box.prepared.append(commit)
+            return false
+        }
+        if isLost { throw lostBase }
+    }
+
+    /// The error of a transaction whose base was lost.
+    var lostBase: StorageError {
+        StorageError(.io, "An earlier commit failed while this transaction was open; begin it again", path: path)
+    }
+
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
     func checkWriting(epoch: UInt64) throws(StorageError) {
         let error = state.withLock { state in
-            state.stopped
-                ?? (state.epoch == epoch
-                    ? nil
-                    : StorageError(
-                        .io,
-                        "An earlier commit failed while this transaction was open; begin it again",
-                        path: path
-                    ))
+            state.stopped ?? (state.epoch == epoch ? nil : lostBase)
         }
         if let error { throw error }
     }

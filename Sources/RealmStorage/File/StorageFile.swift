@@ -1,3 +1,4 @@
+import DequeModule
 import Glibc
 import Synchronization
 
@@ -14,6 +15,12 @@ package final class StorageFile: Sendable {
     package let pinHolders = PinHolders()
     let forkGeneration = ForkDetector.generation
     let state: Mutex<State>
+    /// Two header slots, for whoever publishes: what goes to the file, and what stood there before.
+    // One thread at a time publishes.
+    nonisolated(unsafe) let slotMemory = UnsafeMutableRawPointer.allocate(
+        byteCount: 2 * FileHeader.copiesPerSlot * pageByteCount,
+        alignment: pageByteCount
+    )
     /// Held while the file is made longer, or written to where it has become longer.
     ///
     /// To be taken before `state`.
@@ -24,10 +31,20 @@ package final class StorageFile: Sendable {
     /// What the holder of the write lock finds.
     struct WriterBox {
         var state: WriterState?
+        /// The commits that are not published yet, oldest first.
+        var prepared: Deque<PreparedCommit> = []
         /// The private memory of runs that stand in the file now, or belong to a commit that was lost: the transaction that is
         /// open may point into it, the next one uses it again.
         // Plain memory that nobody writes to meanwhile.
         nonisolated(unsafe) var withdrawnBuffers: [UnsafeMutableRawPointer] = []
+
+        /// Forgets the commits up to a version, which stand in the file now, and lets their memory be used again.
+        mutating func release(upTo version: UInt64, in reservation: Reservation) {
+            while let commit = prepared.first, commit.version <= version {
+                prepared.removeFirst()
+                for run in commit.runs { withdrawBuffer(of: Int(run.page), in: reservation) }
+            }
+        }
 
         mutating func withdrawBuffer(of page: Int, in reservation: Reservation) {
             if let bytes = reservation.withdrawBuffer(of: page) { withdrawnBuffers.append(bytes) }
@@ -83,6 +100,7 @@ package final class StorageFile: Sendable {
 
     deinit {
         confirmOnClose()
+        slotMemory.deallocate()
     }
 
     // MARK: Reading

@@ -128,6 +128,17 @@ package struct FileHeader: Sendable, Equatable {
         let byteCount = copies * pageByteCount
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
         defer { bytes.deallocate() }
+        try write(toSlot: slot, copies: copies, of: device, by: bytes)
+    }
+
+    /// Writes them from memory that the caller has: as many pages as there are copies.
+    func write(
+        toSlot slot: Int,
+        copies: Int = FileHeader.copiesPerSlot,
+        of device: any StorageDevice,
+        by bytes: UnsafeMutableRawPointer
+    ) throws(StorageError) {
+        let byteCount = copies * pageByteCount
         let first = slot * FileHeader.copiesPerSlot
         store(to: bytes, page: PageNumber(first))
         for copy in 1..<max(copies, 1) {

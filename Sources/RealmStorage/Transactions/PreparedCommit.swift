@@ -54,22 +54,21 @@ package final class PreparedCommit: Sendable {
     ///
     /// What one commit of the group wrote and a later one gave up is seen by nobody, and its pages may be overwritten
     /// as soon as the group is durable, so it must not be part of what proves the group whole.
-    static func runs(of commits: [PreparedCommit]) -> (kept: [Run], dropped: [Run]) {
-        guard commits.count > 1 else { return (commits.first?.runs ?? [], []) }
+    static func runs(of commits: [PreparedCommit]) -> [Run] {
+        guard commits.count > 1 else { return commits.first?.runs ?? [] }
         let first = commits[0].firstVersion
         var givenUp: Set<PageNumber> = []
         for commit in commits {
             for retired in commit.retired where retired.birth >= first { givenUp.insert(retired.extent.page) }
         }
         var kept: [Run] = []
-        var dropped: [Run] = []
         for commit in commits {
             for run in commit.runs {
-                if givenUp.contains(run.page) { dropped.append(run) } else { kept.append(run) }
+                if !givenUp.contains(run.page) { kept.append(run) }
             }
         }
         kept.sort { $0.page < $1.page }
-        return (kept, dropped)
+        return kept
     }
 
     /// The runs of several commits joined to extents of neighbouring pages.

@@ -182,7 +182,8 @@ package final class WriteTransaction {
 
     /// Seals everything, with what earlier members of the group left, and builds the commit record: pure memory, no I/O.
     ///
-    /// Afterwards the transaction is over, and the next one may begin on top of it.
+    /// Afterwards the transaction is over, and the next one may begin on top of it. The commit is to be published, unless one before
+    /// it fails.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(epoch: group.epoch)
@@ -193,7 +194,6 @@ package final class WriteTransaction {
         try writeRecord(changeSet)
         let runs = group.liveRuns(in: reservation)
         isOpen = false
-        file.endGroup(of: state)
         giveSpareBack()
         state.space.endChunk()
         state.space.noteCommit(ofPages: runs.reduce(0) { $0 + $1.pageCount })
@@ -201,7 +201,7 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         state.noteCommit(from: group.firstVersion)
-        return PreparedCommit(
+        let prepared = PreparedCommit(
             version: version,
             firstVersion: group.firstVersion,
             catalog: catalog.root,
@@ -214,6 +214,15 @@ package final class WriteTransaction {
             hasSpilled: group.hasSpilled,
             changes: changeSet
         )
+        do throws(StorageError) {
+            try file.endGroup(of: state, with: prepared)
+        } catch {
+            for extent in group.taken {
+                reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+            }
+            throw error
+        }
+        return prepared
     }
 
     /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.

@@ -116,6 +116,12 @@ final class DataFile: StorageDevice {
         try DataFile.write(pieces, at: offset, to: descriptor, path: path)
     }
 
+    /// The most bytes that one call writes.
+    ///
+    /// For more at once the system looks for larger pieces of memory, and takes up to ten times as long: 104 MB in 13 calls took
+    /// 107 to 380 ms, in calls of 1 MiB 25 to 48 ms (Linux 6.18, ext4).
+    private static let longestWrite = 1 << 20
+
     private static func write(
         _ pieces: [(UnsafeRawPointer, Int)],
         at offset: Int,
@@ -126,10 +132,20 @@ final class DataFile: StorageDevice {
         var first = 0
         var position = offset
         while first < vectors.count {
-            let count = min(vectors.count - first, 1024)
+            var count = 1
+            var byteCount = vectors[first].iov_len
+            while first + count < vectors.count, count < 1024,
+                byteCount + vectors[first + count].iov_len <= longestWrite
+            {
+                byteCount += vectors[first + count].iov_len
+                count += 1
+            }
+            let whole = vectors[first].iov_len
+            vectors[first].iov_len = min(whole, longestWrite)
             var written = try SystemCall.retrying(path, "Cannot write to the realm file") {
                 vectors.withUnsafeBufferPointer { pwritev(descriptor, $0.baseAddress! + first, Int32(count), position) }
             }
+            vectors[first].iov_len = whole
             if written == 0 {
                 throw StorageError(.io, "Cannot write to the realm file: nothing was written", path: path)
             }

@@ -59,6 +59,20 @@ extension StorageFile {
         }
     }
 
+    /// Cuts the file off at what nobody has written to, before another process may write there: what is known of it here would be
+    /// wrong then.
+    ///
+    /// The caller holds the write lock, and every prepared commit has been published or has failed: all that is left lies behind the
+    /// newest version.
+    func forgetHoles() {
+        growth.withLock { growth in
+            guard let hole = growth.holes.first else { return }
+            let published = state.withLock { Int($0.published.pageCount) * pageByteCount }
+            cut(at: max(hole.lowerBound, published), &growth)
+            growth.cut(at: 0)
+        }
+    }
+
     private func cut(at end: Int, _ growth: inout FileGrowth) {
         // Before the cut, so that not even a damaged reference leads behind it.
         setPageLimit(atLeast: 0, byteCount: end)

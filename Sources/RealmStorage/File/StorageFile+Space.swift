@@ -75,7 +75,9 @@ extension StorageFile {
                 return .failure(error)
             }
         }
-        return try result.get()
+        let isCut = try result.get()
+        growth.withLock { $0.cut(at: byteCount) }
+        return isCut
     }
 
     /// Whether a commit without content would let `returnTrailingSpace` cut more: the older header slot still names a

@@ -20,6 +20,7 @@ extension StorageFile {
 
     /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
     package func unlockForWriting() {
+        forgetHoles()
         lock?.unlockForWriting()
     }
 

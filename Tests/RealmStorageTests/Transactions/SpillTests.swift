@@ -228,6 +228,58 @@ struct SpillTests {
         #expect(try isIntact(small, 5, in: try file.beginRead().view))
     }
 
+    @Test("what is known of holes ends with the write lock: what another process writes there stays", arguments: 0..<3)
+    func holesBesideOtherProcess(ending: Int) throws {
+        let log = RecordingDevice.Log()
+        let file = try makeFile { RecordingDevice($0, log: log) }
+        let other = try StorageFile.openUnshared(
+            data: try DataFile.open(path: file.path, isReadOnly: false),
+            path: file.path,
+            options: StorageOptions()
+        )
+        let first = try begin(file)
+        let early = try run(40, 1, in: first)
+        let commit = try PageArray.commit(first)
+        let second = try begin(file)
+        let unready = try allocate(1_200, in: second)
+        let behind = try run(900, 2, in: second)
+        try second.spill()
+        // Holes are left: of the second transaction, and where the first commit is still to be written.
+        switch ending {
+        case 0:
+            second.rollback()
+            try file.publish([commit])
+        case 1:
+            log.fail(at: 0, code: .full)
+            #expect(throws: StorageError.self) { try file.publish([commit]) }
+            log.fail(at: nil)
+            second.rollback()
+        default:
+            try file.publish([commit])
+            second.free(unready.reference)
+            second.free(behind)
+            try file.publish([try PageArray.commit(second)])
+        }
+        file.unlockForWriting()
+        #expect(file.growth.withLock { $0.holes.isEmpty })
+        #expect(try other.tryLockForWriting())
+        let theirs = try begin(other)
+        let written = try run(3_000, 3, in: theirs)
+        try other.publish([try PageArray.commit(theirs)])
+        other.unlockForWriting()
+        #expect(try file.tryLockForWriting())
+        for round in 0..<20 as Range<UInt64> {
+            let own = try begin(file)
+            let small = try run(60, 10 + round, in: own)
+            try file.publish([try PageArray.commit(own)])
+            #expect(try isIntact(small, 10 + round, in: try file.beginRead().view))
+        }
+        #expect(try isIntact(written, 3, in: try other.beginRead().view))
+        #expect(try isIntact(written, 3, in: try file.beginRead().view))
+        if ending != 1 { #expect(try isIntact(early, 1, in: try file.beginRead().view)) }
+        file.unlockForWriting()
+    }
+
     @Test("holes agree with a set of bytes after random steps", arguments: [1, 2, 3] as [UInt64])
     func model(seed: UInt64) {
         var random = SplitMix64(seed: seed)

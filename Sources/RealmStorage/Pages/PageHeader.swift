@@ -12,6 +12,10 @@ package enum PageKind: UInt8, Sendable, CaseIterable {
     case sequenceLeaf = 8
     case sequenceInner = 9
     case commitRecord = 10
+
+    /// Whether a new run of this kind will probably be in use for many commits; the last cluster of a table, and the nodes above
+    /// it, are written anew by each commit that adds a row.
+    var isLasting: Bool { self != .clusterNode && self != .clusterInner }
 }
 
 /// The 32 bytes at the start of every run of pages.

@@ -13,7 +13,7 @@ package struct SpaceAudit {
         for page in 0..<FileHeader.slotPageCount { owners[page] = SpaceAudit.used }
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: path)
         for segment in state.segments + state.checkpoints { try enter(segment.reference) }
-        for extent in state.space.free { try enter(extent, as: SpaceAudit.unused) }
+        for extent in state.space.freeExtents { try enter(extent, as: SpaceAudit.unused) }
         for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
     }
 

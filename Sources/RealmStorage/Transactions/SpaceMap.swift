@@ -4,9 +4,8 @@
 /// pins its own pages and nothing else. Each retired extent is looked at once, and again only when the version that
 /// held it back is given up, so the work per commit follows what changed and not what is free.
 struct SpaceMap: Equatable {
-    /// Pages that may be used now: ascending, neighbours merged.
-    private(set) var free: [Extent] = []
-    private(set) var freePageCount = 0
+    /// Pages that may be used now.
+    private var free = ExtentSet()
     /// Retired and not looked at yet, oldest death first.
     private(set) var waiting: [RetiredExtent] = []
     /// Held back, by the pinned version that needs them.
@@ -16,13 +15,19 @@ struct SpaceMap: Equatable {
     /// While the file is being made smaller: allocations take the lowest room, below this page where there is any.
     var placementLimit: PageNumber?
     private var chunk = Extent(page: 0, pageCount: 0)
-    private var cursor = 0
-    private var holeCursor = 0
+    /// The pages from which extents are looked for.
+    private var cursor: PageNumber = 0
+    private var holeCursor: PageNumber = 0
     /// The number of neighbouring pages that an allocation tries to find, so that a commit's pages lie together: as many
-    /// as the last ones needed.
+    /// as the last ones needed beside holes.
+    ///
+    /// Looked for longer ones, and the file would grow while free extents of the right
+    /// length stay unused.
     private var chunkPageCount = leastChunkPageCount
+    /// The pages that the current commit has taken other than from holes.
+    private var takenPageCount: UInt32 = 0
 
-    private static let leastChunkPageCount: UInt32 = 8
+    private static let leastChunkPageCount: UInt32 = 4
     private static let greatestChunkPageCount: UInt32 = 1024
 
     init(pageCount: UInt32, free: [Extent] = [], waiting: [RetiredExtent] = []) {
@@ -44,25 +49,33 @@ struct SpaceMap: Equatable {
         if isLasting, let page = allocateInHole(count) { return page }
         if chunk.pageCount >= count { return takeFromChunk(count) }
         endChunk()
-        if let index = index(ofExtentWith: max(count, chunkPageCount)) ?? fragmentIndex(count) {
-            chunk = free[index]
-            freePageCount -= Int(chunk.pageCount)
-            free.remove(at: index)
-            cursor = index
+        let wanted = max(count, chunkPageCount)
+        if let index = free.index(ofExtentWith: wanted, from: cursor) ?? fragmentIndex(count) {
+            chunk = free.remove(at: index)
+            cursor = chunk.page
             return takeFromChunk(count)
         }
+        takenPageCount &+= count
         defer { pageCount += count }
         return pageCount
     }
 
-    /// Notes how many pages a commit took.
-    mutating func noteCommit(ofPages count: UInt32) {
+    /// Puts the rest of the current chunk back, and learns from what the commit took.
+    mutating func endCommit() {
+        endChunk()
         // Follows growth at once and shrinks slowly.
-        let wanted = max(count + count / 4, chunkPageCount - chunkPageCount / 8)
+        let wanted = max(takenPageCount, chunkPageCount - max(1, chunkPageCount / 8))
         chunkPageCount = min(max(wanted, Self.leastChunkPageCount), Self.greatestChunkPageCount)
+        takenPageCount = 0
     }
 
-    /// Puts the rest of the current chunk back, at the end of a transaction.
+    /// Puts the rest of the current chunk back, and learns nothing: what was taken is given back.
+    mutating func abandonCommit() {
+        endChunk()
+        takenPageCount = 0
+    }
+
+    /// Puts the rest of the current chunk back.
     mutating func endChunk() {
         if chunk.pageCount > 0 { release([chunk]) }
         chunk = Extent(page: 0, pageCount: 0)
@@ -70,23 +83,7 @@ struct SpaceMap: Equatable {
 
     /// Makes pages available at once: never used, or given back by the transaction that took them.
     mutating func release(_ extents: [Extent]) {
-        for extent in extents where extent.pageCount > 0 {
-            freePageCount += Int(extent.pageCount)
-            var index = free.partitioningIndex { $0.page >= extent.page }
-            var merged = extent
-            if index > 0, free[index - 1].end == extent.page {
-                index -= 1
-                merged.page = free[index].page
-                merged.pageCount += free[index].pageCount
-                free.remove(at: index)
-            }
-            if index < free.count, merged.end == free[index].page {
-                free[index].page = merged.page
-                free[index].pageCount += merged.pageCount
-            } else {
-                free.insert(merged, at: index)
-            }
-        }
+        for extent in extents where extent.pageCount > 0 { free.insert(extent) }
     }
 
     /// Notes what a commit gave up; deaths must not decrease from call to call.
@@ -129,11 +126,18 @@ struct SpaceMap: Equatable {
     /// Moves the end back over free pages there; returns whether it moved.
     mutating func trimEnd() -> Bool {
         guard let last = free.last, last.end == pageCount else { return false }
-        free.removeLast()
-        freePageCount -= Int(last.pageCount)
-        pageCount = last.page
+        pageCount = free.removeLast().page
         return true
     }
+
+    /// The pages that may be used now, ascending and joined; takes time proportional to their number.
+    var freeExtents: [Extent] { free.extents }
+
+    /// The number of pages that may be used now.
+    var freePageCount: Int { free.pageCount }
+
+    /// The number of extents that are free or will be.
+    var extentCount: Int { held.values.reduce(free.count + waiting.count) { $0 + $1.count } }
 
     /// The number of free pages at the end.
     var trailingPageCount: Int {
@@ -142,8 +146,8 @@ struct SpaceMap: Equatable {
     }
 
     /// Whether a run of pages has room below a page.
-    func hasRoom(_ count: UInt32, below limit: PageNumber) -> Bool {
-        lowIndex(count, below: limit) != nil
+    mutating func hasRoom(_ count: UInt32, below limit: PageNumber) -> Bool {
+        free.lowestIndex(ofExtentWith: count, below: limit) != nil
     }
 
     /// Undoes what a transaction that was rolled back did to the end: its growth, or its trimming.
@@ -152,12 +156,9 @@ struct SpaceMap: Equatable {
             release([Extent(page: self.pageCount, pageCount: pageCount - self.pageCount)])
         }
         while let last = free.last, last.end > pageCount {
-            free.removeLast()
-            freePageCount -= Int(last.pageCount)
+            _ = free.removeLast()
             if last.page < pageCount {
-                let kept = Extent(page: last.page, pageCount: pageCount - last.page)
-                free.append(kept)
-                freePageCount += Int(kept.pageCount)
+                free.insert(Extent(page: last.page, pageCount: pageCount - last.page))
             }
         }
         self.pageCount = pageCount
@@ -169,49 +170,33 @@ struct SpaceMap: Equatable {
     }
 
     private mutating func allocateLow(_ count: UInt32, below limit: PageNumber) -> PageNumber? {
-        guard let index = lowIndex(count, below: limit) else { return nil }
-        let page = free[index].page
-        free[index].page += count
-        free[index].pageCount -= count
-        if free[index].pageCount == 0 { free.remove(at: index) }
-        freePageCount -= Int(count)
-        return page
+        guard let index = free.lowestIndex(ofExtentWith: count, below: limit) else { return nil }
+        return free.takeFirst(count, ofExtentAt: index)
     }
 
-    /// Takes the start of a short extent, the shortest among the next few.
+    /// Takes the start of an extent that is too short for a commit's pages, the shortest among the next few.
     private mutating func allocateInHole(_ count: UInt32) -> PageNumber? {
-        var best: Int?
-        var index = holeCursor
+        var best: ExtentSet.Index?
+        var length = chunkPageCount
+        guard var index = free.index(from: holeCursor) ?? free.startIndex else { return nil }
         for _ in 0..<min(free.count, 64) {
-            if index >= free.count { index = 0 }
-            let length = free[index].pageCount
-            let isShorter = best.map { length < free[$0].pageCount } ?? true
-            if isShorter, length >= count, length < Self.leastChunkPageCount / 2 {
+            let candidate = free[index].pageCount
+            if candidate >= count, candidate < length {
                 best = index
+                length = candidate
                 if length == count { break }
             }
-            index += 1
+            guard let next = free.index(after: index) ?? free.startIndex else { break }
+            index = next
         }
         guard let best else { return nil }
-        holeCursor = best
-        let page = free[best].page
-        free[best].page += count
-        free[best].pageCount -= count
-        if free[best].pageCount == 0 { free.remove(at: best) }
-        freePageCount -= Int(count)
+        let page = free.takeFirst(count, ofExtentAt: best)
+        holeCursor = page
         return page
-    }
-
-    /// The lowest extent with room below a page, within a bounded number of steps.
-    private func lowIndex(_ count: UInt32, below limit: PageNumber) -> Int? {
-        for index in 0..<min(free.count, 4096) {
-            if free[index].page >= limit || count > limit - free[index].page { return nil }
-            if free[index].pageCount >= count { return index }
-        }
-        return nil
     }
 
     private mutating func takeFromChunk(_ count: UInt32) -> PageNumber {
+        takenPageCount &+= count
         defer {
             chunk.page += count
             chunk.pageCount -= count
@@ -219,22 +204,11 @@ struct SpaceMap: Equatable {
         return chunk.page
     }
 
-    /// A large enough extent, looked for near the last one, within a bounded number of steps.
-    private func index(ofExtentWith count: UInt32) -> Int? {
-        let steps = min(free.count, 256)
-        var index = cursor
-        for _ in 0..<steps {
-            if index >= free.count { index = 0 }
-            if free[index].pageCount >= count { return index }
-            index += 1
-        }
-        return nil
-    }
-
     /// A smaller extent, once enough is free that growing the file instead would be waste.
-    private func fragmentIndex(_ count: UInt32) -> Int? {
+    private mutating func fragmentIndex(_ count: UInt32) -> ExtentSet.Index? {
         guard freePageCount > max(128, 4 * Int(chunkPageCount), Int(pageCount) / 4) else { return nil }
-        return index(ofExtentWith: max(count, Self.leastChunkPageCount)) ?? index(ofExtentWith: count)
+        return free.index(ofExtentWith: max(count, Self.leastChunkPageCount), from: cursor)
+            ?? free.index(ofExtentWith: count, from: cursor)
     }
 }
 

@@ -88,7 +88,7 @@ package final class WriteTransaction {
 
     /// Allocates a run of pages with its header written and the rest zeroed.
     package func allocate(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
-        let page = try takeRun(pageCount)
+        let page = try takeRun(pageCount, isLasting: kind.isLasting)
         page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: page.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
@@ -109,7 +109,8 @@ package final class WriteTransaction {
         }
         let source = try view.pointer(to: reference)
         let birth = source.little(UInt64.self, at: PageHeader.versionOffset)
-        let copy = try takeRun(Int(reference.pageCount), replacing: birth)
+        // What has not been written to for long will not be soon.
+        let copy = try takeRun(Int(reference.pageCount), isLasting: birth < state.settledVersion)
         copy.bytes.copyMemory(from: source, byteCount: copy.byteCount)
         copy.bytes.storeLittle(copy.reference.page, at: PageHeader.pageOffset)
         copy.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
@@ -195,8 +196,7 @@ package final class WriteTransaction {
         let runs = group.liveRuns(in: reservation)
         isOpen = false
         giveSpareBack()
-        state.space.endChunk()
-        state.space.noteCommit(ofPages: runs.reduce(0) { $0 + $1.pageCount })
+        state.space.endCommit()
         state.space.retire(group.retired)
         state.version = version
         state.catalog = catalog.root
@@ -261,7 +261,7 @@ package final class WriteTransaction {
         for extent in group.taken {
             reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
         }
-        state.space.endChunk()
+        state.space.abandonCommit()
         state.space.release(group.taken)
         state.space.resetEnd(to: group.firstPageCount)
         state.version = group.firstVersion - 1
@@ -340,17 +340,17 @@ package final class WriteTransaction {
         return stamp >= group.firstVersion ? stamp : nil
     }
 
-    /// Takes a run from the free space, or one that was given back; `birth` is the version that wrote the run which it
-    /// replaces, nil for none.
-    private func takeRun(_ pageCount: Int, replacing birth: UInt64? = nil) throws(StorageError) -> MutablePage {
+    /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
+    /// many commits.
+    private func takeRun(_ pageCount: Int, isLasting: Bool) throws(StorageError) -> MutablePage {
         let count = UInt32(pageCount)
         let page: PageNumber
         // What settles must not take a page that the rollback would give back.
         if !isSettling, let spare = group.reuse(count) {
             page = spare
         } else {
-            // What has not been written to for long will not be soon. A few only: many would scatter a large commit.
-            let isLasting = birth.map { $0 < state.settledVersion } ?? false && group.lastingCount < 8
+            // A few only: many would scatter a large commit.
+            let isLasting = isLasting && group.lastingCount < 8
             if isLasting { group.lastingCount += 1 }
             page = state.space.allocate(count, isLasting: isLasting)
             let extent = Extent(page: page, pageCount: count)
@@ -401,7 +401,7 @@ package final class WriteTransaction {
             state.records.append(own)
             return
         }
-        let pictureCount = state.space.free.count + state.space.retired.count
+        let pictureCount = state.space.extentCount
         if state.writesCheckpoint || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
             try writeCheckpoint(changeSet)
         } else {
@@ -461,7 +461,7 @@ package final class WriteTransaction {
             space.release(group.spare)
             let picture = LogSegment.Picture(
                 pageCount: space.pageCount,
-                free: space.free,
+                free: space.freeExtents,
                 retired: space.retired + group.retired,
                 changes: changes
             )

@@ -99,7 +99,7 @@ final class WriterGroup {
         var result: [Extent] = []
         let holes = spare.sorted { $0.page < $1.page }
         var index = 0
-        for extent in space.free {
+        for extent in space.freeExtents {
             var start = extent.page
             while index < holes.count, holes[index].page < extent.end {
                 if holes[index].page > start {

@@ -25,13 +25,17 @@ extension RealmChange.ClassChange {
         others.tables[0] = later.tableChanges
         sets.merge(later: others)
         let result = sets.tables[0] ?? TableChanges()
-        return Self(inserted: result.inserted, deleted: result.deleted, modified: result.modified.map(\.key))
+        return Self(
+            inserted: Array(result.inserted),
+            deleted: Array(result.deleted),
+            modified: result.modified.map(\.key)
+        )
     }
 
     private var tableChanges: TableChanges {
         var changes = TableChanges()
-        changes.inserted = inserted
-        changes.deleted = deleted
+        changes.inserted = RowKeys(inserted)
+        changes.deleted = RowKeys(deleted)
         changes.modified = modified.map { TableChanges.Modification(key: $0, columns: ColumnSet(0)) }
         return changes
     }

@@ -16,8 +16,8 @@ struct RealmSubject: ChangeSubject {
             let schema = step.new.schema.schema(of: table) ?? step.old.schema.schema(of: table)
             guard let name = schema?.name else { continue }
             classes[name] = RealmChange.ClassChange(
-                inserted: changes.inserted,
-                deleted: changes.deleted,
+                inserted: Array(changes.inserted),
+                deleted: Array(changes.deleted),
                 modified: changes.modified.map(\.key)
             )
         }

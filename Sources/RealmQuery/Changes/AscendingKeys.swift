@@ -35,7 +35,7 @@ enum AscendingKeys {
     }
 
     /// Both, ascending and each once; the arguments need not ascend.
-    static func union(_ first: [Int64], _ second: [Int64]) -> [Int64] {
+    static func union(_ first: [Int64], _ second: some Sequence<Int64>) -> [Int64] {
         var result = first
         result += second
         var ascends = true

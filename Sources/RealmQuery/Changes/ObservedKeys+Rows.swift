@@ -11,14 +11,14 @@ extension ObservedKeys {
         delta.deletions = try ObservedKeys.indices(of: own.deleted, in: before)
         var modified = try counted.changedKeys(in: step)
         modified = try modified.filter { key in
-            try !AscendingKeys.contains(key, in: own.inserted) && table.contains(key: key)
+            try !own.inserted.contains(key) && table.contains(key: key)
         }
         delta.setModifications(oldIndices: try ObservedKeys.indices(of: modified, in: before))
         return delta
     }
 
     /// The positions of rows; neighbouring keys are neighbouring rows.
-    private static func indices(of keys: [Int64], in table: TableView) throws -> [Int] {
+    private static func indices(of keys: some Collection<Int64>, in table: TableView) throws -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(keys.count)
         var previous: Int64?
@@ -96,7 +96,7 @@ extension ObservedKeys {
         for key in try step.keys(within: bound, of: table.id) {
             let isIn = keys.contains(key)
             let columns = own.columns(of: key)
-            if columns == nil, AscendingKeys.contains(key, in: own.deleted) {
+            if columns == nil, own.deleted.contains(key) {
                 if isIn { removed.append(key) }
                 continue
             }

@@ -63,7 +63,7 @@ extension ObservedKeys {
             return ObservedKeys.wasWritten(ownerKey, ordinal, in: step.changes.tables[owner.tableID])
         case .backlinks(let targetClass, let targetKey, let property):
             if let target = schema[targetClass],
-                AscendingKeys.contains(targetKey, in: step.changes(in: target.tableID).deleted)
+                step.changes(in: target.tableID).deleted.contains(targetKey)
             {
                 return true
             }
@@ -76,7 +76,7 @@ extension ObservedKeys {
     /// Whether a row was deleted, or one of its properties written.
     static func wasWritten(_ key: Int64, _ property: Int, in changes: TableChanges?) -> Bool {
         guard let changes else { return false }
-        if AscendingKeys.contains(key, in: changes.deleted) { return true }
+        if changes.deleted.contains(key) { return true }
         let index = changes.modified.partitioningIndex { $0.key >= key }
         return index < changes.modified.count && changes.modified[index].key == key
             && changes.modified[index].columns.contains(property)

@@ -112,7 +112,7 @@ package final class ResultAdvance {
     /// The rows, ascending, that came, went, or were written where it counts, or lead to such.
     private func touched(in table: TableView, _ step: ChangeStep, _ paths: [ChangePaths]) throws -> [Int64] {
         let own = step.changes(in: table.id)
-        var touched = own.inserted + own.deleted
+        var touched = Array(own.inserted) + own.deleted
         for path in paths { touched += try path.changedKeys(in: step) }
         return AscendingKeys.union(touched, [])
     }

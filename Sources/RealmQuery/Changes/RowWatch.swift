@@ -52,9 +52,9 @@ struct ConcernedRows {
     /// Whether there are none.
     var isNone: Bool { near?.isEmpty ?? false }
 
-    var inserted: [Int64] { near?.filter { AscendingKeys.contains($0, in: own.inserted) } ?? own.inserted }
+    var inserted: [Int64] { near?.filter { own.inserted.contains($0) } ?? Array(own.inserted) }
 
-    var deleted: [Int64] { near?.filter { AscendingKeys.contains($0, in: own.deleted) } ?? own.deleted }
+    var deleted: [Int64] { near?.filter { own.deleted.contains($0) } ?? Array(own.deleted) }
 
     /// The rows of which something was written that counts.
     func changed(_ paths: ChangePaths) throws -> [Int64] {

@@ -193,14 +193,13 @@ package final class ChangeRecorder {
         for (id, var table) in all {
             table.flushLast()
             var changes = TableChanges()
-            for run in table.inserted {
-                for key in run.first..<(run.first + run.count) where !table.deleted.contains(key) {
-                    changes.inserted.append(key)
-                }
-            }
-            changes.inserted.sort()
             let firstInserted = table.inserted.first?.first ?? .max
-            changes.deleted = table.deleted.filter { $0 < firstInserted }.sorted()
+            for run in table.inserted.sorted(by: { $0.first < $1.first }) {
+                changes.inserted.append(run.first..<run.first + run.count)
+            }
+            let deleted = RowKeys(table.deleted.sorted())
+            changes.inserted = changes.inserted.subtracting(deleted)
+            changes.deleted = RowKeys(deleted.prefix { $0 < firstInserted })
             changes.modified = table.modifications()
             if !changes.isEmpty { result.tables[id] = changes }
         }

@@ -41,35 +41,29 @@ extension ChangeSet {
     }
 
     /// Ascending keys as runs: gap from the end of the run before, then length.
-    private static func encodeKeys(_ keys: [Int64], into writer: inout ByteWriter) {
-        var runs: [(first: Int64, count: Int64)] = []
-        for key in keys {
-            if let last = runs.last, last.first &+ last.count == key {
-                runs[runs.count - 1].count += 1
-            } else {
-                runs.append((key, 1))
-            }
-        }
-        writer.write(runs.count)
+    private static func encodeKeys(_ keys: RowKeys, into writer: inout ByteWriter) {
+        writer.write(keys.runCount)
         var previous: Int64 = 0
-        for run in runs {
-            writer.write(UInt64(bitPattern: run.first &- previous))
+        for run in (0..<keys.runCount).lazy.map(keys.run) {
+            writer.write(UInt64(bitPattern: run.lowerBound &- previous))
             writer.write(UInt64(run.count))
-            previous = run.first &+ run.count
+            previous = run.upperBound
         }
     }
 
-    private static func decodeKeys(_ reader: inout ByteReader) throws(ByteReader.Truncated) -> [Int64] {
-        var keys: [Int64] = []
+    private static func decodeKeys(_ reader: inout ByteReader) throws(ByteReader.Truncated) -> RowKeys {
+        var keys = RowKeys()
         var previous: Int64 = 0
         for _ in 0..<(try reader.count()) {
             let first = previous &+ Int64(bitPattern: try reader.number())
             let count = try reader.number()
             // A run is never longer than the rows of a table, and a table's rows never reach 2^40.
-            guard count < 1 << 40, keys.count < 1 << 32 else { throw ByteReader.Truncated() }
+            guard count > 0, count < 1 << 40, keys.count < 1 << 40, keys.isEmpty || first > previous else {
+                throw ByteReader.Truncated()
+            }
             previous = first &+ Int64(count)
-            guard previous >= first else { throw ByteReader.Truncated() }
-            keys.append(contentsOf: first..<previous)
+            guard previous > first else { throw ByteReader.Truncated() }
+            keys.append(first..<previous)
         }
         return keys
     }

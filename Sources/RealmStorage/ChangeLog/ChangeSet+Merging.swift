@@ -37,17 +37,17 @@ extension TableChanges {
         let dead = later.deleted
         if !dead.isEmpty {
             let before = inserted.count
-            let survivors = subtractSorted(inserted, dead)
-            let reallyDeleted = before == survivors.count ? dead : subtractSorted(dead, inserted)
+            let survivors = inserted.subtracting(dead)
+            let reallyDeleted = before == survivors.count ? dead : dead.subtracting(inserted)
             inserted = survivors
-            deleted = mergeSorted(deleted, reallyDeleted)
-            modified.removeAll { containsSorted(dead, $0.key) }
+            deleted = deleted.union(reallyDeleted)
+            modified.removeAll { dead.contains($0.key) }
         }
         if !later.modified.isEmpty {
             var result: [Modification] = []
             result.reserveCapacity(modified.count + later.modified.count)
             var index = 0
-            for change in later.modified where !containsSorted(inserted, change.key) {
+            for change in later.modified where !inserted.contains(change.key) {
                 while index < modified.count, modified[index].key < change.key {
                     result.append(modified[index])
                     index += 1
@@ -64,42 +64,6 @@ extension TableChanges {
             result.append(contentsOf: modified[index...])
             modified = result
         }
-        inserted = mergeSorted(inserted, later.inserted)
+        inserted = inserted.union(later.inserted)
     }
-}
-
-private func containsSorted(_ keys: [Int64], _ key: Int64) -> Bool {
-    let index = keys.partitioningIndex { $0 >= key }
-    return index < keys.count && keys[index] == key
-}
-
-private func subtractSorted(_ keys: [Int64], _ removed: [Int64]) -> [Int64] {
-    guard let first = removed.first, let last = keys.last, first <= last else { return keys }
-    var index = 0
-    return keys.filter { key in
-        while index < removed.count, removed[index] < key { index += 1 }
-        return index >= removed.count || removed[index] != key
-    }
-}
-
-private func mergeSorted(_ a: [Int64], _ b: [Int64]) -> [Int64] {
-    guard let lastA = a.last, let firstB = b.first else { return a.isEmpty ? b : a }
-    if lastA < firstB { return a + b }
-    var result: [Int64] = []
-    result.reserveCapacity(a.count + b.count)
-    var i = 0
-    var j = 0
-    while i < a.count && j < b.count {
-        if a[i] < b[j] {
-            result.append(a[i])
-            i += 1
-        } else {
-            if a[i] == b[j] { i += 1 }
-            result.append(b[j])
-            j += 1
-        }
-    }
-    result.append(contentsOf: a[i...])
-    result.append(contentsOf: b[j...])
-    return result
 }

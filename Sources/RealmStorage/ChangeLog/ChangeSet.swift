@@ -17,8 +17,8 @@ package struct TableChanges: Sendable, Equatable {
         }
     }
 
-    package var inserted: [Int64] = []
-    package var deleted: [Int64] = []
+    package var inserted = RowKeys()
+    package var deleted = RowKeys()
     package var modified: [Modification] = []
 
     package init() {}

@@ -120,8 +120,8 @@ import Testing
             let change = changes.tables[table.id] ?? TableChanges()
             let oldKeys = Set(old.tables[index].keys)
             let newKeys = Set(new.tables[index].keys)
-            #expect(change.inserted == newKeys.subtracting(oldKeys).sorted(), "\(when)")
-            #expect(change.deleted == oldKeys.subtracting(newKeys).sorted(), "\(when)")
+            #expect(Array(change.inserted) == newKeys.subtracting(oldKeys).sorted(), "\(when)")
+            #expect(Array(change.deleted) == oldKeys.subtracting(newKeys).sorted(), "\(when)")
             let modified = Dictionary(uniqueKeysWithValues: change.modified.map { ($0.key, $0.columns) })
             #expect(modified.keys.allSatisfy { oldKeys.contains($0) && newKeys.contains($0) }, "\(when)")
             for key in oldKeys.intersection(newKeys) {

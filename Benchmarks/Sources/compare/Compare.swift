@@ -8,7 +8,7 @@ struct Compare {
         usage: compare [--rows W1,W2.serial] [--heavy yes] [--only NAME,NAME] [--objects N] [--rounds R]
                        [--folder PATH] [--json FILE] [--readme FILE]
                compare --from FILE --readme FILE
-               compare --growth yes [--objects N] [--rounds R] [--folder PATH]
+               compare --growth yes [--only CONTESTANT,...] [--objects N] [--rounds R] [--folder PATH]
 
         --rows     The rows to measure; all by default that are not heavy.
         --heavy    Measures the rows that take minutes and gigabytes as well.
@@ -19,7 +19,8 @@ struct Compare {
         --json     Write the medians to a file.
         --readme   Fill the block of figures of a README.
         --from     Take the medians from a file instead of measuring.
-        --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer.
+        --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer, and those of
+                   the peers that --only names.
         """
 
     static func main() async {
@@ -44,6 +45,7 @@ struct Compare {
                     objectCount: options.number("--objects") ?? 10_000_000,
                     rounds: options.number("--rounds") ?? 3,
                     folder: folder,
+                    peers: options["--only"]?.split(separator: ",") ?? [],
                     log: log
                 )
             }

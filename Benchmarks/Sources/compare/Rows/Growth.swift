@@ -10,45 +10,71 @@ enum Growth {
     /// Figures for each commit, at a thousand objects and at all of them.
     private static let perCommit: [RowIdentifier] = [.serial, .commitBytes, .noSync]
 
-    /// Measures, and describes the ratios in a table; more than 1 is worse.
-    static func measure(objectCount: Int, rounds: Int, folder: String, log: (String) -> Void) async throws -> String {
+    private static let rows = perObject + perCommit
+
+    /// The figures of an engine, by row.
+    private typealias Figures = [RowIdentifier: (few: [Double], many: [Double])]
+
+    /// Measures our own engine and those peers that are named, and describes the ratios in a table; more than 1 is worse.
+    static func measure(
+        objectCount: Int,
+        rounds: Int,
+        folder: String,
+        peers: [Substring],
+        log: (String) -> Void
+    ) async throws -> String {
         let large = Workload(objectCount: objectCount, folder: folder + "/large", commitBase: objectCount)
         let small = Workload(objectCount: objectCount / 10, folder: folder + "/small")
         for workload in [small, large] {
             try FileManager.default.createDirectory(atPath: workload.folder, withIntermediateDirectories: true)
         }
-        let few = EngineContestant<RealmEngine>(small)
-        let many = EngineContestant<RealmEngine>(large)
-        var figures: [RowIdentifier: (few: [Double], many: [Double])] = [:]
+        func contestants<E: Engine>(_: E.Type) -> (few: any Contestant, many: any Contestant)? {
+            guard E.name == RealmEngine.name || peers.contains(Substring(E.name)) else { return nil }
+            return (EngineContestant<E>(small), EngineContestant<E>(large))
+        }
+        let engines = [
+            contestants(RealmEngine.self), contestants(GRDBEngine.self), contestants(SQLiteEngine.self),
+            contestants(LMDBEngine.self),
+        ]
+        .compactMap { $0 }
+        var figures: [String: Figures] = [:]
         for round in 1...rounds {
-            for row in perObject + perCommit {
-                for contestant in [few, many] {
-                    guard let figure = try await contestant.measure(row) else { continue }
-                    log("round \(round) \(row.rawValue) at \(contestant.workload.objectCount): \(figure) \(row.unit)")
-                    if contestant === few {
-                        figures[row, default: ([], [])].few.append(figure)
-                    } else {
-                        figures[row, default: ([], [])].many.append(figure)
-                    }
+            for row in rows {
+                for engine in engines {
+                    let name = engine.few.name
+                    guard let few = try await engine.few.measure(row), let many = try await engine.many.measure(row)
+                    else { continue }
+                    log("round \(round) \(row.rawValue) \(name) few: \(few), many: \(many) \(row.unit)")
+                    figures[name, default: [:]][row, default: ([], [])].few.append(few)
+                    figures[name, default: [:]][row, default: ([], [])].many.append(many)
                 }
             }
         }
+        return table(figures, engines.map(\.few.name), few: small, many: large)
+    }
+
+    private static func table(_ figures: [String: Figures], _ names: [String], few: Workload, many: Workload) -> String
+    {
         var lines = [
-            "| | workload | few objects | \(objectCount) objects | times as much | at most |",
-            "|---|---|---:|---:|---:|---:|",
+            "| | workload | engine | few objects | \(many.objectCount) objects | times as much | at most |",
+            "|---|---|---|---:|---:|---:|---:|",
         ]
-        for row in perObject + perCommit {
-            guard let figures = figures[row] else { continue }
-            let few = ResultTable.median(figures.few)
-            let many = ResultTable.median(figures.many)
-            let ratio = row.isHigherBetter ? few / many : many / few
+        for row in rows {
             let isCommit = perCommit.contains(row)
-            let cells = [
-                row.rawValue, "\(row.title), \(row.unit)",
-                "\(ResultTable.shown(few)) at \(isCommit ? small.commitBase : small.objectCount)",
-                ResultTable.shown(many), ResultTable.shown(ratio), isCommit ? "1.3" : "1.5",
-            ]
-            lines.append("| " + cells.joined(separator: " | ") + " |")
+            for name in names {
+                guard let figures = figures[name]?[row] else { continue }
+                let before = ResultTable.median(figures.few)
+                let after = ResultTable.median(figures.many)
+                let isOurs = name == RealmEngine.name
+                let cells = [
+                    row.rawValue, "\(row.title), \(row.unit)", name,
+                    "\(ResultTable.shown(before)) at \(isCommit ? few.commitBase : few.objectCount)",
+                    ResultTable.shown(after),
+                    ResultTable.shown(row.isHigherBetter ? before / after : after / before),
+                    isOurs ? isCommit ? "1.3" : "1.5" : "",
+                ]
+                lines.append("| " + cells.joined(separator: " | ") + " |")
+            }
         }
         return lines.joined(separator: "\n")
     }

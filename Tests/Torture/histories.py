@@ -95,27 +95,14 @@ def check(events, final, first_version):
         for name, element in elements(event):
             expect(position.get(element, ("",))[0] == name, f"{element} was acknowledged in version {event.version} and is lost")
     # What was on the way when its process was killed is there whole or not at all, in a version that nobody answered.
-    resurrected = 0
-    version_of = {element: version for version, event in writes.items() for _, element in elements(event)}
-    order = {name: text.split(",") for name, text in final.items()}
+    present = []
     for event in lost:
-        present = [element in position for _, element in elements(event)]
-        expect(all(present) or not any(present), f"half of a transaction is there: {event.operations}")
-        if not present or not present[0]:
-            continue
-        resurrected += 1
-        low, high = first_version, max(writes, default=first_version) + len(lost) + 1
-        for name, element in elements(event):
-            index = position[element][1]
-            before = [version_of[e] for e in order[name][:index] if e in version_of]
-            after = [version_of[e] for e in order[name][index + 1 :] if e in version_of]
-            low, high = max([low, *before]), min([high, *after])
-        free = [version for version in range(low + 1, high + 1) if version not in writes]
-        expect(free, f"no version is left for a transaction that is there: {event.operations}")
-        event.version = free[0]
-        writes[free[0]] = event
-        for _, element in elements(event):
-            version_of[element] = free[0]
+        found = [element in position for _, element in elements(event)]
+        expect(all(found) or not any(found), f"half of a transaction is there: {event.operations}")
+        if found and found[0]:
+            present.append(event)
+    place(present, elements, writes, {name: text.split(",") for name, text in final.items()}, first_version)
+    resurrected = len(present)
     state = {}
     reads = sorted((event for event in done if not event.writes), key=lambda event: event.version)
     next_read = 0
@@ -158,6 +145,64 @@ def check(events, final, first_version):
         else:
             floor[id(event)] = newest
     return len(done), len(lost), resurrected
+
+
+def place(present, elements, writes, order, first_version):
+    """Finds versions for the transactions that are there and were not answered: each its own, in the order of the lists.
+
+    That is scheduling jobs of length one with releases and deadlines that respect who comes before whom: the one with the next deadline
+    takes the lowest version. Taking them one after the other without looking at the others would find none where there are some.
+    """
+    version_of = {element: version for version, event in writes.items() for _, element in elements(event)}
+    event_of = {element: event for event in present for _, element in elements(event)}
+    greatest = max(writes, default=first_version) + len(present) + 1
+    low = {id(event): first_version for event in present}
+    high = {id(event): greatest for event in present}
+    for _ in range(len(present) + 1):
+        changed = False
+        for names in order.values():
+            bound, owner = first_version, None
+            for element in names:
+                if element in version_of:
+                    bound, owner = max(bound, version_of[element]), None
+                elif element in event_of and event_of[element] is not owner:
+                    owner = event_of[element]
+                    changed |= bound > low[id(owner)]
+                    low[id(owner)] = bound = max(low[id(owner)], bound)
+                    # Whoever follows has a later version.
+                    bound += 1
+            bound, owner = greatest + 1, None
+            for element in reversed(names):
+                if element in version_of:
+                    bound, owner = min(bound, version_of[element]), None
+                elif element in event_of and event_of[element] is not owner:
+                    owner = event_of[element]
+                    changed |= bound < high[id(owner)]
+                    high[id(owner)] = bound = min(high[id(owner)], bound)
+                    bound -= 1
+        if not changed:
+            break
+    left = list(present)
+    version = first_version
+    while left:
+        ready = [event for event in left if low[id(event)] < version]
+        if not ready:
+            version = min(low[id(event)] for event in left) + 1
+            continue
+        if version in writes:
+            version += 1
+            continue
+        event = min(ready, key=lambda event: high[id(event)])
+        expect(
+            version < high[id(event)],
+            f"no version is left for a transaction that is there: {event.operations}, between {low[id(event)]} and {high[id(event)]};"
+            f" of those the others answered {sorted(v for v in writes if low[id(event)] <= v <= high[id(event)])};"
+            f" others that were not answered: {[(e.operations, low[id(e)], high[id(e)]) for e in present if e is not event]}",
+        )
+        event.version = version
+        writes[version] = event
+        left.remove(event)
+        version += 1
 
 
 def several_processes(count, seconds, seed, kills_per_second=0.0, base=None, limit=None):

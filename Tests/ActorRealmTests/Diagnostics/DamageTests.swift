@@ -120,4 +120,31 @@ private class DamagedDog: Object {
             #expect(outcome != .intact || count >= end, "\(count) of \(end) bytes")
         }
     }
+
+    /// Minutes on a release build; `REALM_EVERY_BYTE` asks for it.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["REALM_EVERY_BYTE"] != nil))
+    func `every byte flipped, and every length`() throws {
+        let (whole, content) = try makeFile()
+        var configuration = configuration("whole.realm")
+        try whole.write(to: try #require(configuration.fileURL))
+        let copy = directory.path("compact.realm")
+        configuration.readOnly = true
+        let realm = try Realm(configuration: configuration)
+        try realm.writeCopy(toFile: URL(fileURLWithPath: copy))
+        realm.close()
+        let original = try Data(contentsOf: URL(fileURLWithPath: copy))
+        var flips: [Outcome: Int] = [:]
+        for offset in original.indices {
+            var damaged = original
+            damaged[offset] ^= UInt8(1 << (offset % 8))
+            flips[try open(damaged, content: content, "flip.realm", "byte \(offset)"), default: 0] += 1
+        }
+        var lengths: [Outcome: Int] = [:]
+        for count in 0..<original.count {
+            let outcome = try open(original.prefix(count), content: content, "cut.realm", "\(count) bytes")
+            #expect(outcome != .intact, "\(count) bytes")
+            lengths[outcome, default: 0] += 1
+        }
+        print("every byte of \(original.count) flipped: \(flips); every length: \(lengths)")
+    }
 }

@@ -1,0 +1,250 @@
+import Foundation
+import RealmModel
+import RealmTestSupport
+
+@testable import RealmStorage
+
+/// A closed file that is edited and sealed again: whoever opens it finds every checksum right and anything at all in its pages.
+struct HostileFile {
+    /// A run of pages, and where its checksum stands.
+    private struct Run {
+        let page: Int
+        let pageCount: Int
+        let places: [Int]
+    }
+
+    let original: [UInt8]
+    /// Children before their parents.
+    private let runs: [Run]
+
+    /// Takes a closed file as it is.
+    init(path: String) throws {
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        original = bytes
+        var references: Set<PageReference> = []
+        do {
+            let snapshot = try StorageFile.open(path: path).beginRead()
+            try ModelVerifier.forEachReachablePage(in: snapshot) { references.insert($0) }
+            var log = snapshot.header.log
+            while !log.isNone {
+                references.insert(log)
+                log = try LogSegment.read(log, in: snapshot.view).previous
+            }
+        }
+        var places: [UInt64: [Int]] = [:]
+        let checksums = Set(references.map(\.checksum))
+        bytes.withUnsafeBytes { bytes in
+            for offset in 0...bytes.count - 8 {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                if checksums.contains(word) { places[word, default: []].append(offset) }
+            }
+        }
+        let all = references.map {
+            Run(page: Int($0.page), pageCount: Int($0.pageCount), places: places[$0.checksum] ?? [])
+        }
+        var runOfPage: [Int: Int] = [:]
+        for (index, run) in all.enumerated() {
+            for page in run.page..<run.page + run.pageCount { runOfPage[page] = index }
+        }
+        var children: [[Int]] = Array(repeating: [], count: all.count)
+        for (index, run) in all.enumerated() {
+            for place in run.places {
+                if let parent = runOfPage[place / pageByteCount], parent != index { children[parent].append(index) }
+            }
+        }
+        var ordered: [Run] = []
+        var isVisited = Array(repeating: false, count: all.count)
+        func visit(_ index: Int) {
+            if isVisited[index] { return }
+            isVisited[index] = true
+            for child in children[index] { visit(child) }
+            ordered.append(all[index])
+        }
+        for index in all.indices { visit(index) }
+        runs = ordered
+    }
+
+    /// The bytes of the file after some random edits, with every checksum right again, and what was done.
+    func edited(_ random: inout SplitMix64) -> (bytes: [UInt8], edits: [String]) {
+        var bytes = original
+        var edits: [String] = []
+        func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+        for _ in 0..<number(1..<4) {
+            // The header's pages, or a run that somebody refers to; half of the time where a run says what is in it.
+            let isHeader = number(0..<8) == 0
+            let run = runs[number(0..<runs.count)]
+            let base = isHeader ? number(0..<4) * pageByteCount : run.page * pageByteCount
+            let count = isHeader ? pageByteCount : run.pageCount * pageByteCount
+            let limit = Bool.random(using: &random) ? min(count, isHeader ? 1_200 : 400) : count
+            let place = base + number((isHeader ? 40 : 8)..<limit - 16)
+            switch number(0..<5) {
+            case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
+            case 1: bytes[place] = UInt8(number(0..<4))
+            case 2:
+                let word: UInt64 = [0, 1, .max, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 63, random.next()]
+                    .randomElement(using: &random)!
+                let size = [1, 2, 4, 8][number(0..<4)]
+                for index in 0..<size { bytes[place + index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * index)) }
+            case 3:
+                // The reference to another run.
+                let other = runs[number(0..<runs.count)]
+                let own = isHeader ? [place + 8] : run.places
+                if let from = other.places.randomElement(using: &random), from >= 8,
+                    let to = own.randomElement(using: &random), to >= 8
+                {
+                    for index in 0..<16 { bytes[to - 8 + index] = bytes[from - 8 + index] }
+                }
+            default:
+                let from = number(0..<original.count - 64)
+                for index in 0..<min(number(1..<65), base + count - place) {
+                    bytes[place + index] = bytes[from + index]
+                }
+            }
+            edits.append("\(place / pageByteCount)+\(place % pageByteCount)")
+        }
+        seal(&bytes)
+        return (bytes, edits)
+    }
+
+    private func seal(_ bytes: inout [UInt8]) {
+        let original = original
+        bytes.withUnsafeMutableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            for run in runs {
+                let base = start + run.page * pageByteCount
+                let checksum = PageChecksum.of(base, byteCount: run.pageCount * pageByteCount)
+                for place in run.places {
+                    // A reference that was edited to lead elsewhere stays as it is.
+                    let leadsHere =
+                        place < 8 || (place - 8..<place - 4).allSatisfy { bytes[$0] == original[$0] }
+                    if leadsHere { (start + place).storeBytes(of: checksum, as: UInt64.self) }
+                }
+            }
+            for page in 0..<FileHeader.slotPageCount {
+                let header = start + page * pageByteCount
+                let checksum = XXH64.hash(header, count: FileHeader.checksumOffset)
+                header.storeBytes(of: checksum, toByteOffset: FileHeader.checksumOffset, as: UInt64.self)
+            }
+        }
+    }
+}
+
+/// What a program does with a file.
+enum HostileUse {
+    /// How far it came.
+    struct Outcome: OptionSet, Hashable {
+        let rawValue: Int
+        static let opened = Outcome(rawValue: 1)
+        static let verified = Outcome(rawValue: 2)
+        static let read = Outcome(rawValue: 4)
+        static let written = Outcome(rawValue: 8)
+        static let salvaged = Outcome(rawValue: 16)
+    }
+
+    /// Does everything with a file; errors are what is expected.
+    static func everything(_ path: String, salvagingTo target: String) -> Outcome {
+        var outcome: Outcome = []
+        func attempt(_ step: Outcome, _ body: () throws -> Void) {
+            do {
+                try body()
+                outcome.insert(step)
+            } catch {}
+        }
+        var options = StorageOptions()
+        options.durability = .none
+        attempt(.opened) {
+            let file = try StorageFile.open(path: path, options: options)
+            outcome.insert(.opened)
+            attempt(.verified) { try FileVerifier.verify(file.beginRead()) }
+            attempt(.read) { try read(ModelView(snapshot: file.beginRead())) }
+            attempt(.written) { try write(file) }
+            attempt(.read) { try read(ModelView(snapshot: file.beginRead())) }
+        }
+        attempt(.salvaged) {
+            let damaged = try DamagedFile(path: path)
+            _ = try StorageFile.build(at: target, replaces: true, firstVersion: damaged.roots[0].version) {
+                _ = try Salvager.salvage(damaged, to: $0)
+            }
+        }
+        return outcome
+    }
+
+    private static func read(_ model: ModelView) throws {
+        var failure: (any Error)?
+        func attempt(_ body: () throws -> Void) {
+            do { try body() } catch { failure = error }
+        }
+        var sum = 0
+        for schema in model.schema.classes.values {
+            guard let table = try model.table(named: schema.name) else { continue }
+            var keys: [Int64] = []
+            attempt {
+                var cursor = table.leaves()
+                while let leaf = try cursor.next(), keys.count < 100_000 {
+                    for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
+                }
+            }
+            for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
+                for key in keys {
+                    attempt {
+                        switch property.collection {
+                        case .none: sum &+= "\(try table.value(ordinal, key: key))".utf8.count
+                        case .map: sum &+= try table.map(ordinal, key: key).entries().count
+                        default:
+                            for value in try table.list(ordinal, key: key).values() { sum &+= value.hashValue }
+                        }
+                    }
+                }
+                if property.isPrimaryKey || property.isIndexed, property.collection == .none {
+                    for key in keys.prefix(100) {
+                        attempt {
+                            sum &+= try table.indexedKeys(property: ordinal, equalTo: table.value(ordinal, key: key))
+                                .count
+                        }
+                    }
+                }
+            }
+            for key in keys.prefix(200) {
+                attempt { sum &+= try table.owner(of: key) == nil ? 0 : 1 }
+                attempt { sum &+= try table.index(of: key) ?? 0 }
+            }
+            for index in stride(from: 0, to: min(table.count, 100_000), by: 97) {
+                attempt { sum &+= Int(truncatingIfNeeded: try table.key(at: index) ?? 0) }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private static func write(_ file: StorageFile) throws {
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let model = try ModelView(snapshot: file.beginRead())
+        try model.begin(file.beginWrite())
+        do {
+            for schema in model.schema.classes.values {
+                guard let table = try model.table(named: schema.name) else { continue }
+                var keys: [Int64] = []
+                var cursor = table.leaves()
+                while let leaf = try cursor.next(), keys.count < 2_000 {
+                    for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
+                }
+                for (number, key) in keys.enumerated() where number % 7 == 0 {
+                    for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
+                        if property.isPrimaryKey { continue }
+                        if property.collection == .list {
+                            if number % 2 == 0 { try table.listRemoveAll(ordinal, key: key) }
+                        } else if property.collection == .none {
+                            try table.set(ordinal, key: key, to: table.value(ordinal, key: key))
+                        }
+                    }
+                    if number % 3 == 0 { try table.delete(key: key) }
+                }
+            }
+            try file.publish([model.prepareCommit()])
+            try model.endTransaction(advancingTo: file.beginRead())
+        } catch {
+            model.rollback()
+            throw error
+        }
+    }
+}

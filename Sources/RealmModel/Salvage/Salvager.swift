@@ -160,7 +160,9 @@ package final class Salvager {
     /// A single value; nil when it cannot be read.
     private func value(_ ordinal: Int, _ item: DamagedCatalog.Table, _ leaf: LeafView, _ row: Int) -> StoredValue? {
         let slot = item.slots[ordinal]
-        guard let column = column(slot, leaf), let value = try? TableView.value(slot, in: column, row: row) else {
+        guard let column = column(slot, leaf), let value = try? TableView.value(slot, in: column, row: row),
+            value.isPlausible(slot.kind)
+        else {
             return nil
         }
         return StoredValue(value, kind: slot.kind)
@@ -190,7 +192,7 @@ package final class Salvager {
         guard let column = column(slot, leaf) else { return false }
         do {
             let value = try TableView.value(slot, in: column, row: row)
-            if value.isNull, !slot.isOptional { return false }
+            guard !value.isNull || slot.isOptional, value.isPlausible(slot.kind) else { return false }
             try target.set(place, key: key, to: value)
             return true
         } catch let error as StorageError where error.code == .corrupt {
@@ -211,12 +213,21 @@ package final class Salvager {
     ) -> (values: [StoredValue], isWhole: Bool) {
         guard let column = column(slot, leaf), let bytes = try? column.bytes(row) else { return ([], false) }
         guard let offset = ListFormat.rootOffset(in: bytes), let start = bytes.baseAddress else {
-            guard let list = try? ListView(bytes, slot: slot.elements, view: source.view),
-                let values = try? list.values()
-            else {
-                return ([], false)
+            var isWhole = true
+            var values: [StoredValue] = []
+            do {
+                try ListView(bytes, slot: slot.elements, view: source.view)
+                    .visit { value in
+                        if value.isPlausible(slot.elements.kind) {
+                            values.append(StoredValue(value, kind: slot.elements.kind))
+                        } else {
+                            isWhole = false
+                        }
+                    }
+            } catch {
+                isWhole = false
             }
-            return (values, true)
+            return (values, isWhole)
         }
         var values: [StoredValue] = []
         var isWhole = true
@@ -225,7 +236,8 @@ package final class Salvager {
         SequenceTree(root: PageReference(load: start + offset))
             .salvage(in: source.view) { element in
                 if let element,
-                    let value = ListFormat.value(element, kind: slot.kind, width: width, isOptional: slot.isOptional)
+                    let value = ListFormat.value(element, kind: slot.kind, width: width, isOptional: slot.isOptional),
+                    value.isPlausible(slot.kind)
                 {
                     values.append(StoredValue(value, kind: slot.kind))
                 } else {
@@ -264,7 +276,9 @@ package final class Salvager {
             var entries: [StoredEntry] = []
             for case .data(let bytes) in values {
                 let entry = bytes.withUnsafeBytes { bytes -> StoredEntry? in
-                    guard let entry = try? MapFormat.entry(bytes, slot), UTF8Validation.isValid(entry.key) else {
+                    guard let entry = try? MapFormat.entry(bytes, slot), UTF8Validation.isValid(entry.key),
+                        entry.value.isPlausible(slot.kind)
+                    else {
                         return nil
                     }
                     return StoredEntry(

@@ -141,7 +141,7 @@ package enum ModelVerifier {
             guard isInOrder, UTF8Validation.isValid(entry.key) else {
                 throw damaged(table, property, "the names of row \(key)'s dictionary are not in order.")
             }
-            guard !entry.value.isNull || slot.isOptional, isPlausible(entry.value, slot.kind) else {
+            guard !entry.value.isNull || slot.isOptional, entry.value.isPlausible(slot.kind) else {
                 throw damaged(table, property, "the dictionary of row \(key) holds a value that cannot be.")
             }
             previous = name
@@ -166,7 +166,7 @@ package enum ModelVerifier {
             try list.visit { element in
                 count += 1
                 if element.isNull, !list.isElementOptional { isValid = false }
-                if !isPlausible(element, list.elementKind) { isValid = false }
+                if !element.isPlausible(list.elementKind) { isValid = false }
                 byteCount += ListFormat.encodedByteCount(element, list)
             }
             guard count == list.count else { throw damaged(table, property, "a list has the wrong count.") }
@@ -181,19 +181,9 @@ package enum ModelVerifier {
         let slot = table.slots[property]
         try forEachRow(table) { (key, location) throws(StorageError) in
             let column = try table.column(property, in: location.leaf)
-            guard isPlausible(try TableView.value(slot, in: column, row: location.row), slot.kind) else {
+            guard try TableView.value(slot, in: column, row: location.row).isPlausible(slot.kind) else {
                 throw damaged(table, property, "row \(key) holds a value that cannot be.")
             }
-        }
-    }
-
-    /// Whether a value can be one of a kind: strings are UTF-8, a bool is 0 or 1.
-    private static func isPlausible(_ value: BorrowedValue, _ kind: PropertyKind) -> Bool {
-        switch (value, kind) {
-        case (.int(let value), .bool): value == 0 || value == 1
-        case (.bytes(let bytes), .string): UTF8Validation.isValid(bytes)
-        case (.bytes(let bytes), .any): MixedFormat.decode(bytes) != nil
-        default: true
         }
     }
 

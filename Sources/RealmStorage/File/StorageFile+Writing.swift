@@ -30,6 +30,13 @@ extension StorageFile {
     /// The process that holds the write lock, for messages.
     package var writerProcess: Int32? { lock?.writerProcess }
 
+    /// The newest version, when no process holds the write lock; nil while one does, or died with it, or when that cannot be
+    /// told because the file was opened for reading in a folder that cannot be written.
+    var versionWhileNobodyWrites: UInt64? {
+        guard let lock, lock.writerProcess == nil else { return nil }
+        return lock.newestVersion
+    }
+
     var readOnlyError: StorageError {
         StorageError(.readOnly, "The realm was opened for reading only", path: path)
     }

@@ -4,15 +4,20 @@ import Glibc
 package enum HeaderAudit {
     /// Checks all copies of both slots.
     ///
-    /// Writers go on meanwhile, so a copy that is being written is looked at again.
+    /// Writers go on meanwhile, so a copy that may be being written is looked at again: until it has been found damaged three
+    /// times while nobody held the write lock, or for a fifth of a second.
     ///
     /// - Throws: `StorageError` with code `corrupt` and the page.
     package static func check(_ snapshot: Snapshot) throws(StorageError) {
         var problem: StorageError?
-        for attempt in 0..<100 {
+        var quietLooks = 0
+        for attempt in 0..<100 where quietLooks < 3 {
             if attempt > 0 { usleep(2_000) }
+            let before = snapshot.file.versionWhileNobodyWrites
             problem = self.problem(snapshot)
             if problem == nil { return }
+            let isQuiet = before != nil && snapshot.file.versionWhileNobodyWrites == before
+            quietLooks = isQuiet ? quietLooks + 1 : 0
         }
         if let problem { throw problem }
     }

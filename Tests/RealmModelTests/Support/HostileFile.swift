@@ -1,7 +1,6 @@
 import Foundation
-import RealmModel
-import RealmTestSupport
 
+@testable import RealmModel
 @testable import RealmStorage
 
 /// A closed file that is edited and sealed again: whoever opens it finds every checksum right and anything at all in its pages.
@@ -64,46 +63,67 @@ struct HostileFile {
         runs = ordered
     }
 
-    /// The bytes of the file after some random edits, with every checksum right again, and what was done.
-    func edited(_ random: inout SplitMix64) -> (bytes: [UInt8], edits: [String]) {
+    /// How many bytes of a script say what one edit is.
+    static let editByteCount = 16
+    private static let words: [UInt64] = [0, 1, .max, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 63, 1 << 32]
+
+    /// The bytes of the file after the edits of a script, with every checksum right again, and what was done.
+    ///
+    /// Any bytes are a script: sixteen for each edit, of at most eight. What of the last edit is missing is zero.
+    func edited(by script: [UInt8]) -> (bytes: [UInt8], edits: [String]) {
         var bytes = original
         var edits: [String] = []
-        func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
-        for _ in 0..<number(1..<4) {
-            // The header's pages, or a run that somebody refers to; half of the time where a run says what is in it.
-            let isHeader = number(0..<8) == 0
-            let run = runs[number(0..<runs.count)]
-            let base = isHeader ? number(0..<4) * pageByteCount : run.page * pageByteCount
-            let count = isHeader ? pageByteCount : run.pageCount * pageByteCount
-            let limit = Bool.random(using: &random) ? min(count, isHeader ? 1_200 : 400) : count
-            let place = base + number((isHeader ? 40 : 8)..<limit - 16)
-            switch number(0..<5) {
-            case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
-            case 1: bytes[place] = UInt8(number(0..<4))
-            case 2:
-                let word: UInt64 = [0, 1, .max, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 63, random.next()]
-                    .randomElement(using: &random)!
-                let size = [1, 2, 4, 8][number(0..<4)]
-                for index in 0..<size { bytes[place + index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * index)) }
-            case 3:
-                // The reference to another run.
-                let other = runs[number(0..<runs.count)]
-                let own = isHeader ? [place + 8] : run.places
-                if let from = other.places.randomElement(using: &random), from >= 8,
-                    let to = own.randomElement(using: &random), to >= 8
-                {
-                    for index in 0..<16 { bytes[to - 8 + index] = bytes[from - 8 + index] }
-                }
-            default:
-                let from = number(0..<original.count - 64)
-                for index in 0..<min(number(1..<65), base + count - place) {
-                    bytes[place + index] = bytes[from + index]
-                }
-            }
-            edits.append("\(place / pageByteCount)+\(place % pageByteCount)")
+        for start in stride(from: 0, to: min(script.count, 8 * Self.editByteCount), by: Self.editByteCount) {
+            var step = Array(script[start..<min(script.count, start + Self.editByteCount)])
+            step += Array(repeating: 0, count: Self.editByteCount - step.count)
+            edits.append(edit(&bytes, step))
         }
         seal(&bytes)
         return (bytes, edits)
+    }
+
+    /// Makes one edit: its kind, a run, a place in the run, and what to put there.
+    private func edit(_ bytes: inout [UInt8], _ step: [UInt8]) -> String {
+        func number(_ offset: Int, _ byteCount: Int) -> Int {
+            (0..<byteCount).reduce(0) { $0 | Int(step[offset + $1]) << (8 * $1) }
+        }
+        // The header's pages, or a run that somebody refers to; half of the time where a run says what is in it.
+        let isHeader = step[0] >= 248
+        let run = runs[number(1, 2) % runs.count]
+        let base = isHeader ? number(1, 2) % FileHeader.slotPageCount * pageByteCount : run.page * pageByteCount
+        let count = isHeader ? pageByteCount : run.pageCount * pageByteCount
+        let limit = step[7] & 1 == 1 ? min(count, isHeader ? 1_200 : 400) : count
+        let first = isHeader ? 40 : 8
+        let place = base + first + number(3, 4) % (limit - 16 - first)
+        switch step[0] % 5 {
+        case 0: bytes[place] = step[8]
+        case 1: bytes[place] = step[8] % 4
+        case 2:
+            let isPlain = step[7] & 2 == 0
+            let word = isPlain ? UInt64(bitPattern: Int64(number(8, 8))) : Self.words[Int(step[8]) % Self.words.count]
+            for index in 0..<(1 << Int(step[7] >> 2 & 3)) {
+                bytes[place + index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * index))
+            }
+        case 3:
+            // The reference to another run.
+            let other = runs[number(8, 2) % runs.count]
+            let own = isHeader ? [place + 8] : run.places
+            if let from = Self.element(other.places, number(10, 2)), let to = Self.element(own, number(12, 2)),
+                from >= 8, to >= 8
+            {
+                for index in 0..<16 { bytes[to - 8 + index] = bytes[from - 8 + index] }
+            }
+        default:
+            let from = number(8, 4) % (original.count - 64)
+            for index in 0..<min(1 + number(12, 1) % 64, base + count - place) {
+                bytes[place + index] = bytes[from + index]
+            }
+        }
+        return "\(place / pageByteCount)+\(place % pageByteCount)"
+    }
+
+    private static func element(_ places: [Int], _ number: Int) -> Int? {
+        places.isEmpty ? nil : places[number % places.count]
     }
 
     private func seal(_ bytes: inout [UInt8]) {
@@ -139,16 +159,30 @@ enum HostileUse {
         static let read = Outcome(rawValue: 4)
         static let written = Outcome(rawValue: 8)
         static let salvaged = Outcome(rawValue: 16)
+        /// What salvage wrote is intact.
+        static let intact = Outcome(rawValue: 32)
+
+        /// Whether the steps hold that another one promises: what verification finds nothing wrong with can be read and
+        /// written to, and what salvage wrote is intact.
+        var isConsistent: Bool {
+            (!contains(.verified) || isSuperset(of: [.read, .written])) && (!contains(.salvaged) || contains(.intact))
+        }
     }
 
-    /// Does everything with a file; errors are what is expected.
-    static func everything(_ path: String, salvagingTo target: String) -> Outcome {
+    /// Does everything with a file; errors are what is expected, and told to whoever asks.
+    static func everything(
+        _ path: String,
+        salvagingTo target: String,
+        onError report: (Outcome, any Error) -> Void = { _, _ in }
+    ) -> Outcome {
         var outcome: Outcome = []
         func attempt(_ step: Outcome, _ body: () throws -> Void) {
             do {
                 try body()
                 outcome.insert(step)
-            } catch {}
+            } catch {
+                report(step, error)
+            }
         }
         var options = StorageOptions()
         options.durability = .none
@@ -165,6 +199,8 @@ enum HostileUse {
             _ = try StorageFile.build(at: target, replaces: true, firstVersion: damaged.roots[0].version) {
                 _ = try Salvager.salvage(damaged, to: $0)
             }
+            outcome.insert(.salvaged)
+            attempt(.intact) { try FileVerifier.verify(StorageFile.open(path: target, options: options).beginRead()) }
         }
         return outcome
     }
@@ -188,7 +224,7 @@ enum HostileUse {
                 for key in keys {
                     attempt {
                         switch property.collection {
-                        case .none: sum &+= "\(try table.value(ordinal, key: key))".utf8.count
+                        case .none: sum &+= try table.value(ordinal, key: key).hashValue
                         case .map: sum &+= try table.map(ordinal, key: key).entries().count
                         default:
                             for value in try table.list(ordinal, key: key).values() { sum &+= value.hashValue }

@@ -41,6 +41,8 @@ final class TableAccessor {
     @exclusivity(unchecked) private var lastEquality: (format: String, property: Int)?
     /// Where rows were found last, by a part of their keys; none for frozen realms, which several threads may read.
     private let leaves: UnsafeMutablePointer<KnownLeaf>?
+    /// By the same part: the checksum of the node below which the leaf was found, 0 for none.
+    private let parents: UnsafeMutablePointer<UInt64>?
     private let leafMask: Int
     /// The run of int primary keys that was found last, as of a generation.
     @exclusivity(unchecked) private var run = PrimaryKeyRun()
@@ -93,6 +95,8 @@ final class TableAccessor {
         leafMask = leafCount - 1
         leaves = core.isFrozen ? nil : .allocate(capacity: leafCount)
         leaves?.initialize(repeating: KnownLeaf(), count: leafCount)
+        parents = core.isFrozen ? nil : .allocate(capacity: leafCount)
+        parents?.initialize(repeating: 0, count: leafCount)
         views = .allocate(capacity: slotCount)
         views.initialize(repeating: KnownView(), count: slotCount)
         columns = .allocate(capacity: slotCount)
@@ -161,6 +165,7 @@ final class TableAccessor {
         targets.deallocate()
         origins.deallocate()
         leaves?.deallocate()
+        parents?.deallocate()
     }
 
     /// The ordinals of a class's properties in the table as it is now.
@@ -263,14 +268,36 @@ final class TableAccessor {
     func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
         guard remembers, let leaves else { return try table.locate(key) }
         let generation = state.pointee.generation.pointee
-        let place = leaves + (Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask)
-        if place.pointee.generation == generation, let base = place.pointee.base {
+        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
+        if leaves[index].generation == generation, let base = leaves[index].base {
             let leaf = leaf(at: base)
             if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
         }
-        guard let found = try table.locate(key) else { return nil }
-        place.pointee = KnownLeaf(generation: generation, base: found.leaf.base)
-        return found
+        return try locateAgain(key, index)
+    }
+
+    /// The row of a key, whose leaf may be the one that was found in an earlier version.
+    @inline(never)
+    private func locateAgain(_ key: Int64, _ index: Int) throws(StorageError) -> RowLocation? {
+        guard let leaves, let parents else { return try table.locate(key) }
+        let generation = state.pointee.generation.pointee
+        var parent = parents[index]
+        if let found = try table.leaf(for: key, unlessBelow: &parent) {
+            leaves[index] = KnownLeaf(generation: generation, base: found.base)
+            parents[index] = found.isInFile ? parent : 0
+            return found.row(of: key).map { RowLocation(leaf: found, row: $0) }
+        }
+        if parent != 0, let base = leaves[index].base {
+            let leaf = leaf(at: base)
+            if let row = leaf.row(of: key) {
+                leaves[index].generation = generation
+                return RowLocation(leaf: leaf, row: row)
+            }
+            // Another leaf below the same node.
+            parents[index] = 0
+            return try locateAgain(key, index)
+        }
+        return nil
     }
 
     // MARK: Columns

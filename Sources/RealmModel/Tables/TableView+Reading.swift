@@ -9,6 +9,11 @@ extension TableView {
         return try clusters.leaf(containing: key, in: view)
     }
 
+    /// The leaf whose key range holds a key, as `ClusterTree.leaf(for:unlessBelow:in:)` finds it; only while nothing is written.
+    package func leaf(for key: Int64, unlessBelow known: inout UInt64) throws(StorageError) -> LeafView? {
+        try clusters.leaf(for: key, unlessBelow: &known, in: view)
+    }
+
     /// Whether a row exists.
     package func contains(key: Int64) throws(StorageError) -> Bool { try locate(key) != nil }
 

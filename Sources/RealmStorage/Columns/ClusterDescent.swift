@@ -37,6 +37,35 @@ enum ClusterDescent {
         return LeafView(base: base, view: view)
     }
 
+    /// The leaf whose key range holds a key, unless it lies below a node that is known; then nil.
+    ///
+    /// What identifies the node is its checksum, which covers its page number and the version that wrote it: a leaf that was
+    /// found below a node is the same in every version that has the node. The node is the leaf's parent, or the leaf where
+    /// the parent is the root, which every change replaces.
+    static func leaf(
+        for key: Int64,
+        from reference: PageReference,
+        unlessBelow known: inout UInt64,
+        in view: PageView
+    ) throws(StorageError) -> LeafView? {
+        var (base, level) = try load(reference, level: nil, in: view)
+        let knownLevel = level > 1 ? 1 : 0
+        if level == 0 {
+            if reference.checksum == known, known != 0 { return nil }
+            known = reference.checksum
+        }
+        while level > 0 {
+            let node = InnerView(base: base)
+            let child = node.reference(node.child(for: key))
+            if level - 1 == knownLevel {
+                if child.checksum == known, known != 0 { return nil }
+                known = child.checksum
+            }
+            (base, level) = try load(child, level: level - 1, in: view)
+        }
+        return LeafView(base: base, view: view)
+    }
+
     /// The row at a position below a node.
     static func row(
         at position: Int,

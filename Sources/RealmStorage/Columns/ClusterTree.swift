@@ -41,6 +41,28 @@ package struct ClusterTree: Sendable, Equatable {
         return RowLocation(leaf: leaf, row: row)
     }
 
+    /// The leaf whose key range holds a key; nil when it lies below a node that is known, or there is none.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - known: The checksum of a node below which a leaf was found, 0 for none; what it is now when a leaf is returned. The
+    ///     checksum of a page covers its number and the version that wrote it, so that what was found below a node stays
+    ///     where it is in every version that has the node.
+    ///   - view: Where the version's pages are read.
+    /// - Returns: the leaf, or nil.
+    /// - Throws: `StorageError` when a page on the way is damaged.
+    package func leaf(
+        for key: Int64,
+        unlessBelow known: inout UInt64,
+        in view: PageView
+    ) throws(StorageError) -> LeafView? {
+        guard !root.isNone else {
+            known = 0
+            return nil
+        }
+        return try ClusterDescent.leaf(for: key, from: root, unlessBelow: &known, in: view)
+    }
+
     /// The row at a position in key order, nil beyond the end.
     package func position(at index: Int, in view: PageView) throws(StorageError) -> RowLocation? {
         guard !root.isNone, index >= 0 else { return nil }

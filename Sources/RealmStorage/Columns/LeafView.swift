@@ -17,6 +17,10 @@ package struct LeafView {
         self.view = view
     }
 
+    /// Whether the leaf is read from the file and not from a writer's memory, so that it stays where it is as long as its
+    /// version is in use.
+    package var isInFile: Bool { view.isInFile(base) }
+
     /// The number of rows.
     @inlinable package var rowCount: Int {
         @inline(__always) get {

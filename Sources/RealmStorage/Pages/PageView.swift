@@ -54,6 +54,12 @@ package struct PageView: @unchecked Sendable {
         return try slowPointer(to: reference)
     }
 
+    /// Whether an address lies in the mapping of the file, and not in private memory.
+    func isInFile(_ address: UnsafeRawPointer) -> Bool {
+        let distance = UInt(bitPattern: address) &- UInt(bitPattern: mapping)
+        return distance < UInt(verified[0].load(ordering: .relaxed)) &* UInt(pageByteCount)
+    }
+
     /// The bytes of a run, verified now, even if this process has done so before.
     package func verifiedPointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
         try slowPointer(to: reference)

@@ -30,9 +30,12 @@ final class DedicatedThread: SerialExecutor {
 
     private let name: String
     private let inbox = Inbox()
+    /// Where blocks go instead of to a thread: tests with one thread choose themselves what runs next.
+    private let substitute: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
 
-    init(name: String) {
+    init(name: String, substitute: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil) {
         self.name = name
+        self.substitute = substitute
     }
 
     deinit {
@@ -47,6 +50,7 @@ final class DedicatedThread: SerialExecutor {
 
     /// Runs the block on the thread, after everything given before.
     func perform(_ block: @escaping @Sendable () -> Void) {
+        if let substitute { return substitute(block) }
         add(.block(block))
     }
 

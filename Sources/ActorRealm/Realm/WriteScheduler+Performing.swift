@@ -1,4 +1,3 @@
-import Glibc
 import RealmStorage
 import Synchronization
 
@@ -109,9 +108,9 @@ extension WriteScheduler {
 
     /// Keeps the inter-process lock for a moment, on the thread that waits for it at other times.
     func linger() {
-        var pause = timespec(tv_sec: 0, tv_nsec: Int(state.withLock { $0.queue.lingerStep }))
+        let step = state.withLock { $0.queue.lingerStep }
         while true {
-            nanosleep(&pause, nil)
+            clock.pause(step)
             let actions = state.withLock { state in
                 state.queue.isContended = file.hasWaitingProcesses
                 return released(state.queue.lingerEnded(at: now))

@@ -75,24 +75,43 @@ final class WriteScheduler: Sendable {
     let file: StorageFile
     let state: Mutex<State>
     let ioThread: DedicatedThread
-    let lockThread = DedicatedThread(name: "realm-lock")
+    let lockThread: DedicatedThread
+    let clock: Clock
     /// Called with the newest version after each flush.
     let didPublish: @Sendable (UInt64) -> Void
+
+    /// What tells the time and waits, in nanoseconds.
+    struct Clock: Sendable {
+        var now: @Sendable () -> UInt64
+        var pause: @Sendable (UInt64) -> Void
+
+        static let system = Clock(
+            now: { DispatchTime.now().uptimeNanoseconds },
+            pause: { nanoseconds in
+                var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
+                nanosleep(&pause, nil)
+            }
+        )
+    }
 
     /// Schedules the writers of a file; for `holdLimit` see ``WriteQueue/holdLimit``.
     init(
         file: StorageFile,
         ioThread: DedicatedThread,
+        lockThread: DedicatedThread = DedicatedThread(name: "realm-lock"),
+        clock: Clock = .system,
         holdLimit: UInt64 = 10_000_000,
         didPublish: @escaping @Sendable (UInt64) -> Void
     ) {
         self.file = file
         self.ioThread = ioThread
+        self.lockThread = lockThread
+        self.clock = clock
         state = Mutex(State(queue: Queue(holdLimit: holdLimit)))
         self.didPublish = didPublish
     }
 
-    var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    var now: UInt64 { clock.now() }
 
     /// The flushes made and the commits they covered, for tests and diagnostics.
     var statistics: (flushes: Int, commits: Int) { state.withLock { ($0.flushCount, $0.commitCount) } }

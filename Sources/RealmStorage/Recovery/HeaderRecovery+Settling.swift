@@ -11,7 +11,13 @@ extension HeaderRecovery {
         mapping: UnsafeRawPointer,
         in device: any StorageDevice
     ) throws(StorageError) {
-        if result.header.confirmedVersion == result.header.version, result.rolledBack == nil { return }
+        if result.header.confirmedVersion == result.header.version, result.rolledBack == nil {
+            // A commit that was cut short before a copy of its header was whole may have left a torn one beside the mark that it
+            // was to overwrite: the mark takes its place.
+            let other = 1 - result.slot
+            if !isWhole(slot: other, mapping: mapping) { try result.header.write(toSlot: other, of: device) }
+            return
+        }
         if result.header.confirmedVersion < result.header.version, !result.header.isContentFlushed {
             for extent in result.header.extents { try rewrite(extent, mapping: mapping, in: device) }
         }
@@ -20,6 +26,17 @@ extension HeaderRecovery {
         result.header.confirmedVersion = result.header.version
         result.header.extents = []
         try result.header.write(toSlot: 1 - result.slot, of: device)
+    }
+
+    private static func isWhole(slot: Int, mapping: UnsafeRawPointer) -> Bool {
+        let first = slot * FileHeader.copiesPerSlot
+        return (first..<first + FileHeader.copiesPerSlot)
+            .allSatisfy { page in
+                guard case .valid = FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page)) else {
+                    return false
+                }
+                return true
+            }
     }
 
     private static func rewrite(

@@ -149,10 +149,10 @@ import Testing
     func `a damaged copy of the header`(page: Int) throws {
         let target = sample.directory.path("header-\(page).realm")
         try FileManager.default.copyItem(atPath: sample.path, toPath: target)
+        // Opening would replace a copy of the mark.
+        let file = try StorageFile.open(path: target)
         try PageEditor(path: target).damage(page: PageNumber(page))
-        let error = #expect(throws: StorageError.self) {
-            try FileVerifier.verify(StorageFile.open(path: target).beginRead())
-        }
+        let error = #expect(throws: StorageError.self) { try FileVerifier.verify(file.beginRead()) }
         #expect(error?.page == PageNumber(page))
     }
 

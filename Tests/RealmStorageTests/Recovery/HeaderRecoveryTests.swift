@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    /// A commit of which a power cut left nothing but a torn copy of its header leaves it in the slot of the mark.
+    @Test(arguments: 0..<4)
+    func `a torn copy beside the mark is replaced at opening, damage to the header itself is told`(page: Int) throws {
+        let path = try makeFile("torn\(page).realm", isClosed: true)
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let fields = bytes[page * 4096 + 56..<page * 4096 + 72]
+        let isMark = fields.prefix(8).elementsEqual(fields.suffix(8))
+        try flip(path, at: page * 4096 + 60)
+        let snapshot = try StorageFile.open(path: path).beginRead()
+        if isMark {
+            try HeaderAudit.check(snapshot)
+        } else {
+            let error = #expect(throws: StorageError.self) { try HeaderAudit.check(snapshot) }
+            #expect(error?.page == PageNumber(page))
+        }
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[0] == 3)
+    }
+
     @Test(arguments: 0..<4)
     func `a closed file that lost a header page and another one is never taken for an older one`(page: Int) throws {
         let closed = try makeFile("closed\(page).realm", isClosed: true)

@@ -24,7 +24,7 @@ package struct ComparisonTable: Encodable {
     }
 
     package static let heading = """
-        | | workload | other (least to most) | this (least to most) | this / other | this against itself | this is |
+        | | workload | other (least to most) | this (least to most) | this / other | a build against itself | this is |
         |---|---|---:|---:|---:|---:|---|
         """
 

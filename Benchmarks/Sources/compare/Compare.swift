@@ -35,10 +35,16 @@ struct Compare {
             }
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             try await run(options)
+        } catch let failure as Options.Failure {
+            fail("\(failure)\n\n\(usage)")
         } catch {
-            FileHandle.standardError.write(Data("compare: \(error)\n\n\(usage)\n".utf8))
-            exit(1)
+            fail("\(error)")
         }
+    }
+
+    private static func fail(_ message: String) -> Never {
+        log("compare: \(message)")
+        exit(1)
     }
 
     private static func run(_ options: Options) async throws {
@@ -110,7 +116,7 @@ struct Compare {
             }
         }
         print("\n\(origin)")
-        if !failures.isEmpty { throw Build.Failure(description: failures.joined(separator: "\n")) }
+        if failures > 0 { throw Build.Failure(description: "\(failures) measurements failed.") }
     }
 
     private static func write(_ table: some Encodable, to path: String) throws {

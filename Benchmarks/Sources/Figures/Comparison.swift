@@ -42,7 +42,7 @@ package struct Comparison: Sendable {
 
     /// How far this build is from the other one: the logarithm of the ratio, or the difference.
     private var effect: Double {
-        ResultTable.median(
+        Samples.median(
             other.indices.map { (scaled(this[$0]) + scaled(this[$0 + 1])) / 2 - scaled(other[$0]) }
         )
     }

@@ -19,6 +19,8 @@ package final class ModelView {
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
+    /// Who maps names to what is stored here, and lives as long as the view moves.
+    package unowned(unsafe) var follower: (any SchemaFollower)?
     /// A word that is 1 while a transaction is open, else 0.
     package let transactionFlag: UnsafeMutablePointer<UInt64>
     /// Where pages are read.
@@ -28,6 +30,8 @@ package final class ModelView {
     /// The transaction that was set aside, and what it had open.
     @exclusivity(unchecked) private var parked: (transaction: ModelTransaction, tables: [ParkedTable])?
     @exclusivity(unchecked) private var unpinnedVersion: UInt64 = 0
+    /// Whether the open transaction has another schema than the version that is read outside it.
+    private var hasSchemaOfTransaction = false
 
     /// What a table knows of the transaction that was set aside.
     private struct ParkedTable {
@@ -182,7 +186,12 @@ package final class ModelView {
         self.parked = nil
         let storage = parked.transaction.storage
         do throws(StorageError) {
-            try resume(parked.transaction.session, in: storage)
+            let session = parked.transaction.session
+            if session.schema.stamp == schema.stamp {
+                try resume(session, in: storage)
+            } else {
+                try enter(storage, session)
+            }
         } catch {
             storage.session = nil
             storage.rollback()
@@ -206,8 +215,9 @@ package final class ModelView {
             pinned = snapshot
             return
         }
+        let next = try checkedSchema(of: snapshot.catalog, view: snapshot.view)
         pinned = snapshot
-        try move(to: snapshot.catalog, view: snapshot.view)
+        try move(to: snapshot.catalog, view: snapshot.view, schema: next)
     }
 
     /// Begins to read and write through a transaction, which may stand on a newer version than the snapshot.
@@ -218,7 +228,14 @@ package final class ModelView {
             try resume(current, in: transaction)
             return
         }
-        try move(to: transaction.catalog, view: transaction.view)
+        try enter(transaction, current)
+    }
+
+    /// Begins, where the session does not stand on the schema that is known.
+    private func enter(_ transaction: WriteTransaction, _ current: ModelSession?) throws(StorageError) {
+        let next = try checkedSchema(of: transaction.catalog, view: transaction.view)
+        hasSchemaOfTransaction = next != nil
+        try move(to: transaction.catalog, view: transaction.view, schema: next)
         let session = current ?? ModelSession(catalog: catalog.root, schema: schema)
         transaction.session = session
         let model = ModelTransaction(storage: transaction, session: session)
@@ -249,10 +266,27 @@ package final class ModelView {
         self.transaction = model
     }
 
-    /// Reads from other roots.
+    /// The schema of other roots where it is not the one that is known; nil where it is.
+    private func nextSchema(of catalog: ByteTree, view: PageView) throws(StorageError) -> DatabaseSchema? {
+        if catalog.root == self.catalog.root, !catalog.root.isDirty { return nil }
+        let stamp = schema.stamp
+        // Neither the schema nor a class of it is copied when only rows changed: this happens at every commit.
+        if stamp != 0, let entry = try DatabaseEntry(in: catalog, view: view), entry.stamp == stamp { return nil }
+        let next = try DatabaseSchema(in: catalog, view: view) ?? .empty
+        return next.stamp == stamp ? nil : next
+    }
+
+    /// The same, for roots that the program's classes must fit.
+    private func checkedSchema(of catalog: ByteTree, view: PageView) throws(StorageError) -> DatabaseSchema? {
+        let next = try nextSchema(of: catalog, view: view)
+        if let next { try follower?.checkSchema(next, after: schema) }
+        return next
+    }
+
+    /// Reads from other roots; `next` is their schema where that is another one.
     ///
     /// Tables whose catalog is the same keep theirs.
-    private func move(to catalog: ByteTree, view: PageView) throws(StorageError) {
+    private func move(to catalog: ByteTree, view: PageView, schema next: DatabaseSchema?) throws(StorageError) {
         generation.pointee &+= 1
         let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
         self.catalog = catalog
@@ -261,17 +295,9 @@ package final class ModelView {
             for table in openTables { table.move(to: view) }
             return
         }
-        let stamp = schema.stamp
-        // Neither the schema nor a class of it is copied when only rows changed: this happens at every commit.
-        let isSameSchema: Bool
-        if stamp != 0, let entry = try DatabaseEntry(in: catalog, view: view), entry.stamp == stamp {
-            isSameSchema = true
-        } else {
-            schema = try DatabaseSchema(in: catalog, view: view) ?? .empty
-            isSameSchema = schema.stamp == stamp
-        }
+        if let next { schema = next }
         for table in openTables {
-            if isSameSchema, !table.isOrphan {
+            if next == nil, !table.isOrphan {
                 try table.load(from: catalog, view: view)
                 continue
             }
@@ -280,9 +306,10 @@ package final class ModelView {
                 table.isOrphan = true
                 continue
             }
-            if !isSameSchema { table.configure(current, in: schema) }
+            if next != nil { table.configure(current, in: schema) }
             try table.load(from: catalog, view: view)
         }
+        if next != nil { follower?.schemaDidChange() }
     }
 
     /// Seals every touched table into the catalog and prepares the commit.
@@ -393,12 +420,14 @@ package final class ModelView {
         generation.pointee &+= 1
         var isRestored = true
         for table in openTables where !table.restoreRoots(view: pinned.view) { isRestored = false }
-        if isRestored {
+        if isRestored, !hasSchemaOfTransaction {
             catalog = pinned.catalog
             view = pinned.view
         } else {
             catalog = ByteTree()
-            try move(to: pinned.catalog, view: pinned.view)
+            hasSchemaOfTransaction = false
+            let before = try nextSchema(of: pinned.catalog, view: pinned.view)
+            try move(to: pinned.catalog, view: pinned.view, schema: before)
         }
     }
 

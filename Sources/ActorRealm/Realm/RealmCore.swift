@@ -240,8 +240,8 @@ final class RealmCore {
 
     /// Moves to a newer version; not inside a transaction.
     func advance(to snapshot: Snapshot) throws(StorageError) {
-        frozenRealm = nil
         try model.advance(to: snapshot)
+        frozenRealm = nil
         signals.raise()
     }
 

@@ -1,3 +1,4 @@
+import Figures
 import Foundation
 
 /// A database as the workloads see it: open, and used by one thread or actor.

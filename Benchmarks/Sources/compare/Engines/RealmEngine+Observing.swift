@@ -1,4 +1,5 @@
 import ActorRealm
+import Figures
 import Foundation
 import People
 import Synchronization

@@ -1,4 +1,5 @@
 import ActorRealm
+import Figures
 import Foundation
 
 /// Another process of this executable: it gets ready, waits for a line, does one thing, and says what came out.

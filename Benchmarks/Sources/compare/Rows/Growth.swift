@@ -1,3 +1,4 @@
+import Figures
 import Foundation
 
 /// Compares our figures at many objects with those at few: nothing may depend on how large the file is.

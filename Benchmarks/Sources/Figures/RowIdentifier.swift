@@ -1,5 +1,5 @@
 /// A row of the table in which engines are compared.
-enum RowIdentifier: String, CaseIterable, Sendable {
+package enum RowIdentifier: String, CaseIterable, Sendable {
     case insert = "W1.insert"
     case insertBytes = "W1.bytes"
     case serial = "W2.serial"
@@ -115,11 +115,11 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     }
 
     /// What is measured, in a few words.
-    var title: String { entry.title }
+    package var title: String { entry.title }
 
-    var unit: String { entry.unit }
+    package var unit: String { entry.unit }
 
-    var isHigherBetter: Bool {
+    package var isHigherBetter: Bool {
         switch entry.target {
         case .atMost, .less: false
         case .none, .atLeast, .ofLimit: true
@@ -127,7 +127,7 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     }
 
     /// What is asked of us, given the raw limit measured in the same run.
-    func target(limit: Double?) -> Double? {
+    package func target(limit: Double?) -> Double? {
         switch entry.target {
         case .none, .less: nil
         case .atLeast(let figure), .atMost(let figure): figure
@@ -135,8 +135,22 @@ enum RowIdentifier: String, CaseIterable, Sendable {
         }
     }
 
+    /// The row whose measurement leaves this row's figure; the row itself where the measurement is its own.
+    package var source: RowIdentifier {
+        switch self {
+        case .insertBytes: .insert
+        case .commitBytes: .serial
+        case .updateGrowth: .update
+        case .writeBesideReader: .readBesideWriter
+        case .notifyTail: .notify
+        case .notifyProcessTail: .notifyProcess
+        case .notifyLargeTail, .observerMemoryLarge: .notifyLarge
+        default: self
+        }
+    }
+
     /// Whether a row takes minutes or gigabytes, and is measured only when that is asked for.
-    var isHeavy: Bool {
+    package var isHeavy: Bool {
         switch self {
         case .notifyOneOf10k, .writeBeside10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge: true
         default: false
@@ -144,7 +158,7 @@ enum RowIdentifier: String, CaseIterable, Sendable {
     }
 
     /// The rows that a list such as `W1,W2.serial` names; heavy ones by their own name, or on request.
-    static func rows(named list: String?, heavy: Bool) -> [RowIdentifier] {
+    package static func rows(named list: String?, heavy: Bool) -> [RowIdentifier] {
         let names = list?.split(separator: ",").map(String.init)
         return allCases.filter { row in
             if names?.contains(row.rawValue) == true { return true }

@@ -1,16 +1,16 @@
 import Foundation
 
 /// The block of the README that only this program writes.
-enum ReadmeBlock {
+package enum ReadmeBlock {
     private static let begin = "<!-- figures: begin -->"
     private static let end = "<!-- figures: end -->"
 
     /// There is no block to fill.
-    struct Missing: Error, CustomStringConvertible {
-        var description: String
+    package struct Missing: Error, CustomStringConvertible {
+        package var description: String
     }
 
-    static func fill(_ path: String, with table: ResultTable, origin: String) throws {
+    package static func fill(_ path: String, with table: ResultTable, origin: String) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
         else {
@@ -23,8 +23,8 @@ enum ReadmeBlock {
 }
 
 /// Where figures were measured.
-enum Machine {
-    static var description: String {
+package enum Machine {
+    package static var description: String {
         let processor = lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }
         let model = processor?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "unknown processor"
         let kernel = lines(of: "/proc/sys/kernel/osrelease").first ?? "unknown"

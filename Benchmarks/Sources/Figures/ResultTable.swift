@@ -1,13 +1,13 @@
 import Foundation
 
 /// The medians of a run.
-struct ResultTable: Codable {
+package struct ResultTable: Codable {
     /// A row in the exchange format.
-    struct Row: Codable {
-        var id: String
-        var unit: String
-        var better: String
-        var figures: [String: Double]
+    package struct Row: Codable {
+        package var id: String
+        package var unit: String
+        package var better: String
+        package var figures: [String: Double]
 
         private struct Key: CodingKey {
             var stringValue: String
@@ -23,7 +23,7 @@ struct ResultTable: Codable {
             self.figures = figures
         }
 
-        init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
             id = try container.decode(String.self, forKey: Key(stringValue: "id"))
             unit = try container.decode(String.self, forKey: Key(stringValue: "unit"))
@@ -34,7 +34,7 @@ struct ResultTable: Codable {
             }
         }
 
-        func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(id, forKey: Key(stringValue: "id"))
             try container.encode(unit, forKey: Key(stringValue: "unit"))
@@ -46,7 +46,7 @@ struct ResultTable: Codable {
     }
 
     private var samples: [RowIdentifier: [String: [Double]]] = [:]
-    var rows: [Row] {
+    package var rows: [Row] {
         RowIdentifier.allCases.compactMap { identifier in
             guard let contestants = samples[identifier] else { return nil }
             return Row(
@@ -58,25 +58,25 @@ struct ResultTable: Codable {
         }
     }
 
-    init() {}
+    package init() {}
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         for row in try [Row](from: decoder) {
             guard let identifier = RowIdentifier(rawValue: row.id) else { continue }
             samples[identifier] = row.figures.mapValues { [$0] }
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try rows.encode(to: encoder)
     }
 
-    mutating func add(_ figure: Double, of contestant: String, to row: RowIdentifier) {
+    package mutating func add(_ figure: Double, of contestant: String, to row: RowIdentifier) {
         samples[row, default: [:]][contestant, default: []].append(figure)
     }
 
     /// The table as Markdown, with what is asked of us and how far the limit is.
-    var markdown: String {
+    package var markdown: String {
         let names = ["actorrealm", "grdb", "sqlite", "lmdb", "limit"]
             .filter { name in
                 rows.contains { $0.figures[name] != nil }
@@ -114,13 +114,13 @@ struct ResultTable: Codable {
         return String(format: "%.1fx", isHigher ? ours / best : best / ours)
     }
 
-    static func median(_ samples: [Double]) -> Double {
+    package static func median(_ samples: [Double]) -> Double {
         let sorted = samples.sorted()
         let middle = sorted.count / 2
         return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    static func shown(_ figure: Double) -> String {
+    package static func shown(_ figure: Double) -> String {
         if figure >= 100 {
             var digits = String(Int(figure.rounded()))
             var end = digits.index(digits.endIndex, offsetBy: -3)

@@ -1,3 +1,5 @@
+import Figures
+
 /// Something that is measured: an engine, or what the hardware gives without any.
 @MainActor
 protocol Contestant: AnyObject {

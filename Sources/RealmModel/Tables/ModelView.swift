@@ -172,6 +172,7 @@ package final class ModelView {
     ///   only be rolled back then.
     package func park() throws(StorageError) {
         guard let transaction else { return }
+        precondition(!transaction.storage.isJoined, "What is set aside could not be told from what it builds on.")
         try giveBack(transaction)
         let tables = transaction.touched.map {
             ParkedTable(table: $0, firstNewKey: $0.firstNewKey, uniqueness: $0.uniqueness)

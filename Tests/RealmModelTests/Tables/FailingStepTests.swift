@@ -18,12 +18,17 @@ struct FailingStepTests {
         var comparisons = 0
         for seed in 1...Self.seeds {
             let run = try FailingStepRun(seed: seed)
-            try run.go()
+            do { try run.go() } catch {
+                Issue.record("seed \(seed): \(error)")
+                throw error
+            }
             places.merge(run.places) { $0 + $1 }
             comparisons += run.comparisons
         }
         let failed = places.values.reduce(0, +)
-        print("failing steps: \(failed) failures in \(places.sorted { $0.key < $1.key }), \(comparisons) states compared")
+        print(
+            "failing steps: \(failed) failures in \(places.sorted { $0.key < $1.key }), \(comparisons) states compared"
+        )
         for action in ["advance", "begin", "commit", "seal", "park"] {
             #expect(places[action, default: 0] > 0, "no step of \(action) failed")
         }
@@ -102,10 +107,15 @@ private final class FailingStepRun {
     private func commit(_ when: String) throws {
         let start = random
         var next = reference
-        try everyFailure("commit", when, prepare: {
-            try first.model.begin(file.beginWrite())
-            next = try operate(first, on: reference, from: start, count: 12)
-        }) {
+        try everyFailure(
+            "commit",
+            when,
+            prepare: {
+                try first.model.begin(file.beginWrite())
+                next = try operate(first, on: reference, from: start, count: 12)
+                try park(first, next, when)
+            }
+        ) {
             let prepared = try first.model.prepareCommit()
             try first.model.endTransaction()
             try file.publish([prepared])
@@ -127,11 +137,14 @@ private final class FailingStepRun {
             let database = member == 1 ? first : second
             let start = random
             var next = reference
-            try everyFailure("join", when, prepare: {
-                try database.model.begin(file.beginWrite(joining: true))
-                next = try operate(database, on: reference, from: start, count: 15)
-                if member == 1 { try park(database, next, when) }
-            }) {
+            try everyFailure(
+                "join",
+                when,
+                prepare: {
+                    try database.model.begin(file.beginWrite(joining: true))
+                    next = try operate(database, on: reference, from: start, count: 15)
+                }
+            ) {
                 try database.model.join()
             } after: { _ in
                 database.model.rollback()
@@ -146,7 +159,8 @@ private final class FailingStepRun {
                 try file.publish([prepared])
                 isSealed = true
             }
-        } after: { _ in }
+        } after: { _ in
+        }
         try compare(seen, first.model, "after sealing in \(when)")
         try first.model.advance(to: file.beginRead())
         try second.model.advance(to: file.beginRead())
@@ -182,7 +196,7 @@ private final class FailingStepRun {
             }
             try first.model.begin(file.beginWrite(joining: joining))
             _ = try operate(first, on: joined, from: random, count: 10)
-            if random.chance(50) { try first.model.park() }
+            if !joining, random.chance(50) { try first.model.park() }
         }
         try everyFailure("rollback", when, prepare: prepare) {
             first.model.rollback()

@@ -159,7 +159,11 @@ package final class TableView {
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
         }
-        clusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        let clusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        if clusters.root != self.clusters.root || clusters.rowCount != self.clusters.rowCount {
+            try clusters.checkRowCount(in: view)
+        }
+        self.clusters = clusters
         var loaded = 0
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in

@@ -8,8 +8,9 @@ final class TestDatabase {
     let file: StorageFile
     let model: ModelView
 
-    init(_ classes: [ClassSchema], version: UInt64 = 1) throws {
-        directory = TemporaryDirectory()
+    init(_ classes: [ClassSchema], version: UInt64 = 1, in directory: TemporaryDirectory = TemporaryDirectory()) throws
+    {
+        self.directory = directory
         var options = StorageOptions()
         options.durability = .none
         file = try StorageFile.open(path: directory.path("test.realm"), options: options)

@@ -17,6 +17,7 @@ package final class PageVerifier: Sendable {
     func pointer(to reference: PageReference, in view: PageView) throws(StorageError) -> UnsafeRawPointer {
         if let bytes = try privateBytes(of: reference) { return bytes }
         let page = Int(reference.page)
+        try reservation.failures?.step(.pageRead, path: path, page: reference.page)
         let limit = Int(reservation.verified[0].load(ordering: .acquiring))
         if let window = readahead.window(
             touching: reference.page,

@@ -8,11 +8,16 @@ final class TestDatabase {
     let file: StorageFile
     let model: ModelView
 
-    init(_ classes: [ClassSchema], version: UInt64 = 1, in directory: TemporaryDirectory = TemporaryDirectory()) throws
-    {
+    init(
+        _ classes: [ClassSchema],
+        version: UInt64 = 1,
+        in directory: TemporaryDirectory = TemporaryDirectory(),
+        failures: StepFailures? = nil
+    ) throws {
         self.directory = directory
         var options = StorageOptions()
         options.durability = .none
+        options.failures = failures
         file = try StorageFile.open(path: directory.path("test.realm"), options: options)
         try Self.reconcile(DatabaseSchema(classes: classes, version: version), in: file)
         model = try ModelView(snapshot: file.beginRead())

@@ -169,6 +169,9 @@ package final class TableView {
             throw TableEntry.damaged(schema)
         }
         nextClusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        if nextClusters.root != clusters.root || nextClusters.rowCount != clusters.rowCount {
+            try nextClusters.checkRowCount(in: view)
+        }
         nextTrees.removeAll(keepingCapacity: true)
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in

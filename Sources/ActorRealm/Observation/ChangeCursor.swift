@@ -245,8 +245,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     if let number {
                         return (held.flow.isComputing(number) ? held.settle(pending) : nil, nil)
                     }
-                    if held.flow.position == .standing(old.version) { held.isLate = true }
-                    return (nil, nil)
+                    guard held.flow.position == .standing(old.version) else { return (nil, nil) }
+                    held.isLate = true
+                    return (nil, letGo(&held, newest: view.version)?.0)
                 }
             }
             withExtendedLifetime(before) {}
@@ -260,15 +261,11 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// What there is to be done for an observer that stands behind: where it stands, and whether somebody waits.
     ///
     /// Who waits has its change computed under a number. Who rests is only asked whether there is something to tell, and that
-    /// once. Who rests for too long is let go of.
+    /// once. Who rests for too long behind something to tell is let go of: the hub's own delay is nobody's lag.
     private func takenOver(to view: FixedView) -> (Holding.Base?, computation: UInt64?, isPlain: Bool) {
         let (base, number, isPlain, released) = held.withLock { held in
-            var released: (Holding.Base?, Pending?)
-            if held.flow.letGo(newest: view.version, limit: lagLimit) {
-                released = (held.base, held.offer)
-                held.base = nil
-                held.offer = nil
-            }
+            let mayHaveNothingToTell = held.flow.work == .resting && !held.isLate
+            let released = mayHaveNothingToTell ? nil : letGo(&held, newest: view.version)
             let isWanted = held.flow.catchUp(to: view.version)
             let isAsked = isWanted || held.flow.work == .resting && !held.isLate
             let number = isWanted ? held.flow.computation : nil
@@ -276,6 +273,13 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         }
         withExtendedLifetime(released) {}
         return (base, number, isPlain)
+    }
+
+    /// Lets go of the version of an observer that lags too far behind; gives what goes with it, to be released behind the lock.
+    private func letGo(_ held: inout Holding, newest: UInt64) -> (Holding.Base?, Pending?)? {
+        guard held.flow.letGo(newest: newest, limit: lagLimit) else { return nil }
+        defer { (held.base, held.offer) = (nil, nil) }
+        return (held.base, held.offer)
     }
 
     /// What a commit means for the observer.

@@ -19,6 +19,9 @@ import Synchronization
 /// }
 /// ```
 ///
+/// A reference to an object that was created in the open write transaction leads to the object once that is committed, and
+/// to nil before, and when it is rolled back.
+///
 /// The version that the value stands on stays in the file until the reference is resolved or released. For references
 /// that live longer there is ``ObjectReference``, which pins nothing.
 public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
@@ -54,7 +57,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
                 try target.coordinator.coreForCurrentContext()
                     ?? target.coordinator.core(for: .currentThread, configuration: target.configuration)
             }
-        core.catchUp(with: target.snapshot.version)
+        core.catchUp(with: target.version)
         return core.realm()
     }
 }
@@ -65,7 +68,9 @@ final class ReferenceContent: Sendable {
         let reference: _ConfinedReference
         let coordinator: RealmCoordinator
         let configuration: Realm.Configuration
-        /// The version that the value stood on, pinned.
+        /// The version that the value stood on: in a write transaction the one that it makes.
+        let version: UInt64
+        /// The version that was read outside the transaction, pinned.
         let snapshot: Snapshot
     }
 
@@ -98,6 +103,7 @@ extension ReferenceContent.Target {
         reference = value._reference
         coordinator = realm.core.coordinator
         configuration = realm.core.configuration
+        version = realm.core.version
         snapshot = realm.core.model.snapshot
     }
 }
@@ -114,7 +120,7 @@ extension Realm {
         core.checkAccess()
         let target = reference.takeOnce()
         core.requireSameFile(as: target.coordinator)
-        core.catchUp(with: target.snapshot.version)
+        core.catchUp(with: target.version)
         return Confined._resolve(target.reference, in: self)
     }
 }

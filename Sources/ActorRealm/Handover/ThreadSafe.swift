@@ -76,7 +76,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             reference: value._reference,
             coordinator: realm.core.coordinator,
             configuration: realm.core.configuration,
-            version: realm.core.model.snapshot.version
+            version: realm.core.version
         )
     }
 }

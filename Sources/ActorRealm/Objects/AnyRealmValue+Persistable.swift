@@ -69,10 +69,16 @@ extension AnyRealmValue {
     /// - Parameters:
     ///   - depth: How deep the value lies in others.
     ///   - link: Gives the stored form of an object; nil after a failure.
+    ///   - refuse: Called with the reason why the value cannot be stored.
     /// - Returns: nil after a failure.
-    func stored(depth: Int = 0, _ link: (Object) -> StoredValue?) -> StoredValue? {
+    func stored(
+        depth: Int = 0,
+        _ link: (Object) -> StoredValue?,
+        refuse: (String) -> Void
+    ) -> StoredValue? {
         if depth > MixedFormat.depthLimit {
-            misuse("Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep.")
+            refuse(Self.depthMessage)
+            return nil
         }
         switch self {
         case .none: return .null
@@ -90,30 +96,40 @@ extension AnyRealmValue {
         case .list(let list):
             var values: [StoredValue] = []
             for element in list {
-                guard let value = element.stored(depth: depth + 1, link) else { return nil }
+                guard let value = element.stored(depth: depth + 1, link, refuse: refuse) else { return nil }
                 values.append(value)
             }
             return .list(values)
         case .dictionary(let map):
             var entries: [StoredEntry] = []
             for (name, element) in map {
-                guard let value = element.stored(depth: depth + 1, link) else { return nil }
-                entries.append(StoredEntry(key: Map<String, AnyRealmValue>.checked(name), value: value))
+                if let problem = Map<String, AnyRealmValue>.problem(of: name) {
+                    refuse(problem)
+                    return nil
+                }
+                guard let value = element.stored(depth: depth + 1, link, refuse: refuse) else { return nil }
+                entries.append(StoredEntry(key: name, value: value))
             }
             return .dictionary(entries.sortedAndUnique())
         }
     }
 
+    /// Why lists and dictionaries that nest deeper are refused.
+    static var depthMessage: String {
+        "Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep."
+    }
+
     /// The stored form, for a row that is being written: unmanaged objects are added.
     fileprivate func stored(for writer: _RowWriter) -> StoredValue? {
-        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
-        let core = writer.accessor.core
-        let value = stored { object in
-            guard let key = context.linkKey(to: object, writer: writer) else { return nil }
-            return .anyLink(table: core.requiredAccessor(for: type(of: object)).table.id, key: key)
+        writer.adding { context in
+            stored { object in
+                guard let key = context.linkKey(to: object, writer: writer), let accessor = object.tableAccessor
+                else { return nil }
+                return .anyLink(table: accessor.table.id, key: key)
+            } refuse: {
+                context.refuse($0)
+            }
         }
-        if value != nil, writer.context == nil { attempt { try context.drain() } }
-        return value
     }
 
     /// The stored form of what is there already; nil for objects of another realm or of none.
@@ -121,6 +137,8 @@ extension AnyRealmValue {
         stored { object in
             guard object.core === core, let accessor = object.tableAccessor else { return nil }
             return .anyLink(table: accessor.table.id, key: object.rowKey)
+        } refuse: { _ in
+            // What cannot be stored is nowhere.
         }
     }
 }

@@ -174,10 +174,11 @@ extension Realm.Error {
         let code: Code =
             switch error {
             case .schemaMismatch, .schemaVersionTooLow, .invalidOwnerCount: .schemaMismatch
-            case .duplicatePrimaryKeys: .duplicatePrimaryKey
+            case .duplicatePrimaryKey, .duplicatePrimaryKeys: .duplicatePrimaryKey
             case .duplicateValue, .duplicateValues: .duplicateValue
             case .deletionDenied: .deletionDenied
-            case .invalidSchema, .invalidValue, .duplicatePrimaryKey, .noSuchRow, .noSuchTarget: .invalidInput
+            case .keyTooLong: .limitExceeded
+            case .invalidSchema, .invalidValue, .noSuchRow, .noSuchTarget: .invalidInput
             }
         self.init(code, error.description, fileURL: fileURL, underlyingError: error)
     }

@@ -79,6 +79,8 @@ package final class TableView {
     @exclusivity(unchecked) var knowsMaximum = false
     /// What the open transaction has checked of the unique indexes; nil where there are none.
     @exclusivity(unchecked) var uniqueness: Uniqueness?
+    /// Whether unique strings may be longer than an index can tell apart: what an earlier version stored is salvaged.
+    @exclusivity(unchecked) var acceptsLongKeys = false
     /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
     package var configurationCount: Int { configurations }
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.

@@ -64,21 +64,39 @@ extension LockFile {
     }
 
     /// What the processes before have left, for what it is worth after a crash: it may keep a file from being taken for
-    /// new, and a header from being believed, and nothing else.
+    /// new, a header from being believed, and row keys from being given out again, and nothing else.
     struct Past {
         /// The newest version that they knew.
         var version: UInt64 = 0
         /// The fingerprint of a header whose commit failed.
         var refused: UInt64 = 0
+        /// The realm file that it belonged to.
+        var fileID: UInt64 = 0
+        /// The row keys that were given out, by table.
+        var rowKeys: [UInt64] = []
+
+        /// Keeps the row keys when the lock file still belongs to the same realm file.
+        func storeRowKeys(ofFile fileID: UInt64, to memory: UnsafeMutableRawPointer) {
+            guard fileID == self.fileID else { return }
+            for (index, key) in rowKeys.enumerated() where key <= greatestRowKey {
+                memory.storeBytes(of: key, toByteOffset: rowKeysOffset + index * 8, as: UInt64.self)
+            }
+        }
     }
 
     static func past(_ descriptor: Int32) -> Past {
-        var words = [UInt64](repeating: 0, count: 11)
+        let firstRowKey = rowKeysOffset / 8
+        var words = [UInt64](repeating: 0, count: firstRowKey + rowKeyCount)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
-        guard count == 88, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else {
+        guard count == words.count * 8, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else {
             return Past()
         }
-        return Past(version: words[3], refused: words[10])
+        return Past(
+            version: words[3],
+            refused: words[10],
+            fileID: words[2],
+            rowKeys: Array(words[firstRowKey...])
+        )
     }
 
     /// Fills the file with zeros: real blocks, so that a full disk is an error here and not a signal at a store.

@@ -22,6 +22,7 @@ import Synchronization
 /// | 64 | 8 | device of the realm file |
 /// | 72 | 8 | inode of the realm file |
 /// | 80 | 8 | fingerprint of a header whose commit failed and which could not be taken back; 0 for none |
+/// | 2048 | 8 × 256 | by the number of a table modulo 256: the row keys below this one were given out, whatever became of their rows |
 /// | 4096 | 4 × 1024 | per process slot: its process id, for messages only |
 /// | 8192 | 16 × 4096 | reader entries: version plus one (0: free) `u64`, process slot plus one `u32`, second since boot when the version was taken `u32` |
 /// | 73728 | 4 × 1024 | per process slot: how many of its threads wait for the write lock |
@@ -34,7 +35,9 @@ import Synchronization
 /// share a lock file, because it was deleted or because the realm file has two names, notice each other.
 final class LockFile: Sendable {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
-    static let layoutVersion: UInt32 = 3
+    static let layoutVersion: UInt32 = 4
+    static let rowKeysOffset = 2048
+    static let rowKeyCount = 256
     static let processSlotCount = 1024
     static let readerEntryCount = 4096
     static let processSlotsOffset = 4096
@@ -108,8 +111,10 @@ final class LockFile: Sendable {
             if others < 0 { throw SystemCall.error(-others, "Cannot examine the lock file", path) }
             try LockFile.announcePresence(in: data, alone: others == 0)
             var state: (fileID: UInt64, version: UInt64)?
+            var past = Past()
             if others == 0 {
-                state = try recover(LockFile.past(descriptor))
+                past = LockFile.past(descriptor)
+                state = try recover(past)
                 try LockFile.clear(descriptor, path)
             } else {
                 guard try LockFile.byteCount(of: descriptor, path) >= LockFile.byteCount else {
@@ -126,6 +131,7 @@ final class LockFile: Sendable {
                 memory.storeBytes(of: data.isReadOnly ? 0 : 1, toByteOffset: 60, as: UInt32.self)
                 memory.storeBytes(of: identity.device, toByteOffset: 64, as: UInt64.self)
                 memory.storeBytes(of: identity.inode, toByteOffset: 72, as: UInt64.self)
+                past.storeRowKeys(ofFile: state.fileID, to: memory)
                 memory.storeBytes(of: LockFile.magic, toByteOffset: 0, as: UInt64.self)
             } else {
                 guard memory.load(fromByteOffset: 0, as: UInt64.self) == LockFile.magic,
@@ -402,7 +408,7 @@ final class LockFile: Sendable {
         }
     }
 
-    private func word64(_ offset: Int) -> UnsafeAtomic<UInt64> {
+    func word64(_ offset: Int) -> UnsafeAtomic<UInt64> {
         UnsafeAtomic(at: (memory + offset).assumingMemoryBound(to: UInt64.AtomicRepresentation.self))
     }
 

@@ -60,6 +60,7 @@ import Testing
         let table = try offsets(behind: "## The lock file")
         #expect(table[LockFile.processSlotsOffset]?.hasPrefix("per process slot") == true)
         #expect(table[LockFile.readerEntriesOffset]?.hasPrefix("reader entries") == true)
+        #expect(table[LockFile.rowKeysOffset]?.contains("were given out") == true)
         #expect(table[LockFile.waitingOffset]?.contains("wait for the write lock") == true)
         #expect(Set(table.keys).isSuperset(of: [0, 8, 16, 24, 32, 36, 40, 44]))
     }

@@ -184,9 +184,27 @@ class ListPlace {
 }
 
 /// One step into a list or dictionary in a value of any kind.
-enum NestedStep: Sendable, Hashable {
+enum NestedStep: Sendable {
     case index(Int)
     case name(String)
+}
+
+/// Names are told apart by their bytes, as dictionaries do.
+extension NestedStep: Hashable {
+    static func == (left: NestedStep, right: NestedStep) -> Bool {
+        switch (left, right) {
+        case (.index(let one), .index(let other)): one == other
+        case (.name(let one), .name(let other)): TextBytes.areEqual(one, other)
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .index(let index): hasher.combine(index)
+        case .name(let name): TextBytes.hash(name, into: &hasher)
+        }
+    }
 }
 
 /// A step into a collection, on its way through the element types.

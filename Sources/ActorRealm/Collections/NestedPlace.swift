@@ -142,7 +142,7 @@ extension StoredValue {
     fileprivate func child(_ step: NestedStep) -> StoredValue? {
         switch (step, self) {
         case (.index(let index), .list(let values)): values.indices.contains(index) ? values[index] : nil
-        case (.name(let name), .dictionary(let entries)): entries.first { $0.key == name }?.value
+        case (.name(let name), .dictionary(let entries)): entries.first { TextBytes.areEqual($0.key, name) }?.value
         default: nil
         }
     }
@@ -153,7 +153,7 @@ extension StoredValue {
             values[index] = change(values[index])
             return .list(values)
         case (.name(let name), .dictionary(var entries)):
-            guard let index = entries.firstIndex(where: { $0.key == name }) else { return self }
+            guard let index = entries.firstIndex(where: { TextBytes.areEqual($0.key, name) }) else { return self }
             entries[index].value = change(entries[index].value)
             return .dictionary(entries)
         default: return self

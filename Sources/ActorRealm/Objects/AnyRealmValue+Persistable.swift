@@ -149,6 +149,14 @@ extension AnyRealmValue: _Persistable {
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> AnyRealmValue { .none }
 
+    /// What tells sections with different keys apart; nil for objects and collections, which are known by their places.
+    public static func _sectionKey(_ value: AnyRealmValue) -> _Stored? {
+        switch value {
+        case .object, .list, .dictionary: nil
+        default: value.stored { _ in nil }.map { _Stored($0) }
+        }
+    }
+
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> AnyRealmValue {
         let accessor = object.checkedAccessor()

@@ -90,6 +90,7 @@ extension SectionStore.Contents {
         for (index, number) in layout.sections.enumerated() { renumbered[number] = index }
         layout = SectionLayout(layout.numbers.map { renumbered[$0] })
         keys = used
-        numbers = Dictionary(uniqueKeysWithValues: used.enumerated().map { ($1, $0) })
+        numbers = [:]
+        for (number, key) in used.enumerated() { numbers[SectionStore.Identity(key)] = number }
     }
 }

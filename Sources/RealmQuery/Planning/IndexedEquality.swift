@@ -62,7 +62,7 @@ package struct IndexedEquality: Sendable {
 
     /// The number of rows with the value.
     package func count(in table: TableView) throws -> Int {
-        if table.isUnique(property) { return try firstKey(in: table) == nil ? 0 : 1 }
+        if table.holdsUniqueValues(of: property) { return try firstKey(in: table) == nil ? 0 : 1 }
         return try keys(in: table).count
     }
 }

@@ -18,7 +18,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .target(name: "People", swiftSettings: settings),
+        .target(name: "Figures", swiftSettings: settings),
         .target(name: "CCounters"),
+        .target(name: "CLimits"),
         .executableTarget(
             name: "guard",
             dependencies: ["People", "CCounters", .product(name: "ActorRealm", package: "actor-realm")],
@@ -32,11 +34,12 @@ let package = Package(
         .executableTarget(
             name: "compare",
             dependencies: [
-                "CSQLite", "CLMDB", "People",
+                "CSQLite", "CLMDB", "CLimits", "Figures", "People",
                 .product(name: "ActorRealm", package: "actor-realm"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "FiguresTests", dependencies: ["Figures"], swiftSettings: settings),
     ]
 )

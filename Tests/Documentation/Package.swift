@@ -40,5 +40,24 @@ let package = Package(
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]
         ),
+        // Every code block of the pages and of the library's documentation comments, and the code that its messages recommend.
+        // It is built and never run, in a module that no test links, so that its models are not discovered there.
+        .target(
+            name: "Snippets",
+            dependencies: [
+                .product(name: "ActorRealm", package: "actor-realm"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
+            // An example may leave unused what it shows.
+            swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-suppress-warnings"])],
+            plugins: ["ExtractSnippets"]
+        ),
+        .executableTarget(name: "extract-snippets", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .plugin(name: "ExtractSnippets", capability: .buildTool(), dependencies: ["extract-snippets"]),
+        .testTarget(
+            name: "ExtractSnippetsTests",
+            dependencies: ["extract-snippets"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
     ]
 )

@@ -1,3 +1,4 @@
+import Figures
 import Foundation
 
 /// Measures ActorRealm beside its peers and what the hardware gives, interleaved, and prints the medians.
@@ -8,17 +9,21 @@ struct Compare {
         usage: compare [--rows W1,W2.serial] [--heavy yes] [--only NAME,NAME] [--objects N] [--rounds R]
                        [--folder PATH] [--json FILE] [--readme FILE]
                compare --from FILE --readme FILE
+               compare --against BUILD [--rows W1,W2.serial] [--heavy yes] [--objects N] [--rounds R]
+                       [--folder PATH] [--json FILE]
                compare --growth yes [--only CONTESTANT,...] [--objects N] [--rounds R] [--folder PATH]
 
         --rows     The rows to measure; all by default that are not heavy.
         --heavy    Measures the rows that take minutes and gigabytes as well.
         --only     Who takes part, of limit, actorrealm, grdb, sqlite and lmdb; all of them by default.
         --objects  Objects in the realm; 1,000,000 by default.
-        --rounds   Rounds; medians of them are shown. 5 by default.
+        --rounds   Rounds; medians of them are shown. 5 by default, 10 with --against.
         --folder   A folder on the device to measure; the temporary folder by default.
-        --json     Write the medians to a file.
+        --json     Write the figures of all rounds to a file.
         --readme   Fill the block of figures of a README.
-        --from     Take the medians from a file instead of measuring.
+        --from     Take the figures from a file instead of measuring.
+        --against  Measure this build of the library in turns with another one: an executable of this program,
+                   or a checkout of the repository in which it was built. Only our own engine takes part.
         --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer, and those of
                    the peers that --only names.
         """
@@ -30,20 +35,26 @@ struct Compare {
             }
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             try await run(options)
+        } catch let failure as Options.Failure {
+            fail("\(failure)\n\n\(usage)")
         } catch {
-            FileHandle.standardError.write(Data("compare: \(error)\n\n\(usage)\n".utf8))
-            exit(1)
+            fail("\(error)")
         }
     }
 
+    private static func fail(_ message: String) -> Never {
+        log("compare: \(message)")
+        exit(1)
+    }
+
     private static func run(_ options: Options) async throws {
-        let table: ResultTable
-        let source: String
+        if let list = options["--turn"] { return try await takeTurn(list, options) }
+        if let path = options["--against"] { return try await compare(against: path, options) }
         if options["--growth"] != nil {
             let text = try await withFolder(options) { folder in
                 try await Growth.measure(
-                    objectCount: options.number("--objects") ?? 10_000_000,
-                    rounds: options.number("--rounds") ?? 3,
+                    objectCount: try options.number("--objects") ?? 10_000_000,
+                    rounds: try options.number("--rounds") ?? 3,
                     folder: folder,
                     peers: options["--only"]?.split(separator: ",") ?? [],
                     log: log
@@ -51,25 +62,65 @@ struct Compare {
             }
             return print(text)
         }
+        var table: ResultTable
         if let path = options["--from"] {
             table = try JSONDecoder().decode(ResultTable.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-            source = options["--origin"] ?? path
+            if let origin = options["--origin"] { table.origin = origin }
         } else {
             table = try await measure(options)
-            source =
-                "\(options.number("--objects") ?? 1_000_000) objects, medians of "
-                + "\(options.number("--rounds") ?? 5) rounds, on \(Machine.description)."
-            print(table.markdown)
-            print("\n\(source)")
         }
-        if let path = options["--json"] {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            try encoder.encode(table).write(to: URL(fileURLWithPath: path))
-        }
+        print("\(table.markdown)\n\n\(table.origin)")
+        if let path = options["--json"] { try write(table, to: path) }
         if let path = options["--readme"] {
-            try ReadmeBlock.fill(path, with: table, origin: source)
+            try ReadmeBlock.fill(path, with: table)
         }
+        if !table.beatenLimits.isEmpty { fail(table.beatenLimits.joined(separator: "\n")) }
+    }
+
+    /// Measures rows once for a driver, and keeps the files that others of its turns can use.
+    private static func takeTurn(_ list: String, _ options: Options) async throws {
+        let folder = options["--folder"] ?? FileManager.default.temporaryDirectory.path
+        let workload = Workload(
+            objectCount: try options.number("--objects") ?? 1_000_000,
+            answers: Answers(),
+            folder: folder
+        )
+        let contestant = EngineContestant<RealmEngine>(workload)
+        let names = list.split(separator: ",").map(String.init)
+        for row in names.compactMap(RowIdentifier.init(rawValue:)) {
+            if let figure = try await contestant.measure(row) { print(try Turn.line(figure, of: row)) }
+        }
+    }
+
+    private static func compare(against path: String, _ options: Options) async throws {
+        let objectCount = try options.number("--objects") ?? 1_000_000
+        let rounds = try options.number("--rounds") ?? 10
+        let origin = "\(objectCount) objects, \(rounds) rounds in turns, on \(Machine.description)."
+        var table = ComparisonTable(origin: origin)
+        let failures = try await withFolder(options) { folder in
+            let rows = try options.rows()
+            let against = try Against(
+                other: path,
+                objectCount: objectCount,
+                rounds: rounds,
+                folder: folder,
+                log: log
+            )
+            print(ComparisonTable.heading)
+            return try against.run(rows) { comparison, row in
+                print(table.add(comparison, of: row))
+                fflush(nil)
+                if let path = options["--json"] { try write(table, to: path) }
+            }
+        }
+        print("\n\(origin)")
+        if failures > 0 { throw Build.Failure(description: "\(failures) measurements failed.") }
+    }
+
+    private static func write(_ table: some Encodable, to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try (encoder.encode(table) + Data("\n".utf8)).write(to: URL(fileURLWithPath: path))
     }
 
     private static func log(_ line: String) {
@@ -90,7 +141,11 @@ struct Compare {
 
     private static func measure(_ options: Options) async throws -> ResultTable {
         try await withFolder(options) { folder in
-            let workload = Workload(objectCount: options.number("--objects") ?? 1_000_000, folder: folder)
+            let workload = Workload(
+                objectCount: try options.number("--objects") ?? 1_000_000,
+                answers: Answers(),
+                folder: folder
+            )
             let names = options["--only"]?.split(separator: ",")
             let contestants =
                 ([
@@ -98,9 +153,14 @@ struct Compare {
                     EngineContestant<SQLiteEngine>(workload), EngineContestant<LMDBEngine>(workload),
                 ] as [any Contestant])
                 .filter { names?.contains(Substring($0.name)) ?? true }
-            var table = ResultTable()
-            for round in 1...(options.number("--rounds") ?? 5) {
-                for row in RowIdentifier.rows(named: options["--rows"], heavy: options["--heavy"] != nil) {
+            let rows = try options.rows()
+            let rounds = try options.number("--rounds") ?? 5
+            var table = ResultTable(
+                origin: "\(workload.objectCount) objects, medians of \(rounds) rounds (least\u{2013}most), on "
+                    + "\(Machine.description)."
+            )
+            for round in 1...rounds {
+                for row in rows {
                     for contestant in contestants {
                         let start = ContinuousClock.now
                         guard let figure = try await contestant.measure(row) else { continue }
@@ -113,32 +173,4 @@ struct Compare {
             return table
         }
     }
-}
-
-/// The options of the command line, each with a value.
-struct Options {
-    /// An argument that is not understood.
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
-    }
-
-    private static let names: Set<String> = [
-        "--rows", "--heavy", "--only", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
-        "--growth",
-    ]
-    private var values: [String: String] = [:]
-
-    init(_ arguments: [String]) throws {
-        var remaining = arguments[...]
-        while let name = remaining.popFirst() {
-            guard Self.names.contains(name), let value = remaining.popFirst() else {
-                throw Failure(description: "\(name) is not an option, or lacks its value.")
-            }
-            values[name] = value
-        }
-    }
-
-    subscript(name: String) -> String? { values[name] }
-
-    func number(_ name: String) -> Int? { values[name].flatMap { Int($0) }.map { max(1, $0) } }
 }

@@ -92,7 +92,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 @available(
     *,
     unavailable,
-    message: "Linking objects belong to their realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message:
+        "Linking objects belong to their realm's isolation. Send `owners.frozen` or `ThreadSafeReference(to: owners)` instead."
 )
 extension LinkingObjects: Sendable {}
 

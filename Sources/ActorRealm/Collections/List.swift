@@ -100,7 +100,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 @available(
     *,
     unavailable,
-    message: "A list belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message: "A list belongs to its realm's isolation. Send `list.frozen` or `ThreadSafeReference(to: list)` instead."
 )
 extension List: Sendable {}
 

@@ -240,7 +240,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 @available(
     *,
     unavailable,
-    message: "A map belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message: "A map belongs to its realm's isolation. Send `map.frozen` or `ThreadSafeReference(to: map)` instead."
 )
 extension Map: Sendable {}
 

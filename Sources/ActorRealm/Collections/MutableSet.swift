@@ -197,7 +197,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 @available(
     *,
     unavailable,
-    message: "A set belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message: "A set belongs to its realm's isolation. Send `set.frozen` or `ThreadSafeReference(to: set)` instead."
 )
 extension MutableSet: Sendable {}
 

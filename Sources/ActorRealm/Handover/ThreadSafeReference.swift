@@ -9,14 +9,17 @@ import Synchronization
 /// write transaction, where it gives the latest data:
 ///
 /// ```swift
-/// let reference = ThreadSafeReference(to: todo)
-/// try await worker.finish(reference)
-///
 /// actor Worker {
+///     var realm: Realm!
+///     init() async throws { realm = try await Realm(actor: self) }
+///
 ///     func finish(_ reference: ThreadSafeReference<Todo>) async throws {
 ///         try await realm.asyncWrite { realm.resolve(reference)?.isDone = true }
 ///     }
 /// }
+///
+/// let worker = try await Worker()
+/// try await worker.finish(ThreadSafeReference(to: todo))
 /// ```
 ///
 /// The version that the value stands on stays in the file until the reference is resolved or released. For references

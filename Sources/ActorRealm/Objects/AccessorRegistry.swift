@@ -7,6 +7,8 @@ final class AccessorRegistry {
     private unowned(unsafe) let core: RealmCore
     /// The classes of the realm's configuration.
     let schema: ModelSchema
+    /// Whether nobody writes through the accessors.
+    let isReadOnly: Bool
     /// Counts the writes made through the objects of this realm: collections compare it to know that they are stale.
     let writeCount: UnsafeMutablePointer<UInt64>
     /// The first failure of the storage in the open write transaction: its commit throws it, because the setters that met
@@ -24,6 +26,7 @@ final class AccessorRegistry {
     ///   - schema: The model classes; nil for those of the realm's configuration.
     init(core: RealmCore, schema: ModelSchema? = nil) {
         self.core = core
+        isReadOnly = core.configuration.readOnly
         self.schema = schema ?? attempt { try ModelSchema.cached(objectTypes: core.configuration.objectTypes) }
         writeCount = .allocate(capacity: 1)
         writeCount.initialize(to: 0)
@@ -57,7 +60,14 @@ final class AccessorRegistry {
         return accessor
     }
 
-    /// Follows a change of the schema inside a migration.
+    /// The classes that must stay in the file as they are declared: those of the configuration, and whatever else was asked for.
+    var mappedClasses: [ClassSchema] {
+        let others = byType.values.filter { !schema.contains($0.type) }
+        let dynamic = dynamicByName.values.filter { schema[$0.info.name] == nil }
+        return schema.classes.map(\.schema) + others.map(\.info.schema) + dynamic.map(\.info.schema)
+    }
+
+    /// Follows a change of the schema.
     func schemaDidChange() {
         for accessor in byType.values { accessor.readOrdinals() }
         for accessor in dynamicByName.values { accessor.readOrdinals() }

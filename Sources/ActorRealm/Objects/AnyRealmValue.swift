@@ -128,7 +128,8 @@ public enum AnyRealmValue {
 @available(
     *,
     unavailable,
-    message: "A value of any type may be a live object or collection. Send what it holds, or a ThreadSafeReference."
+    message:
+        "A value of any type may be a live object or collection. Send what it holds, or `ThreadSafeReference(to: object)`."
 )
 extension AnyRealmValue: Sendable {}
 

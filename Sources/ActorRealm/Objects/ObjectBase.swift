@@ -66,7 +66,7 @@ nonisolated open class ObjectBase {
     *,
     unavailable,
     message:
-        "A live object belongs to its realm's isolation. Send a ThreadSafeReference, an ObjectReference or a frozen copy instead."
+        "A live object belongs to its realm's isolation. Send `object.frozen`, `ObjectReference(to: object)` or `ThreadSafeReference(to: object)` instead."
 )
 nonisolated extension ObjectBase: Sendable {}
 

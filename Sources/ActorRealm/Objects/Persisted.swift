@@ -210,6 +210,6 @@ extension Persisted where Value: LinkingObjectsProtocol {
 @available(
     *,
     unavailable,
-    message: "A property belongs to its object: send its value, or a ThreadSafeReference to the object."
+    message: "A property belongs to its object: send its value, or `ThreadSafeReference(to: object)`."
 )
 extension Persisted: Sendable {}

@@ -60,6 +60,6 @@ extension Projected: AnyProjected {
 @available(
     *,
     unavailable,
-    message: "A property belongs to its projection: send its value, or a ThreadSafeReference to the projection."
+    message: "A property belongs to its projection: send its value, or `ThreadSafeReference(to: projection)`."
 )
 extension Projected: Sendable {}

@@ -56,7 +56,7 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
 @available(
     *,
     unavailable,
-    message: "Projected collections belong to their realm's isolation. Send a frozen copy instead."
+    message: "Projected collections belong to their realm's isolation. Send `projection.frozen` instead."
 )
 extension ProjectedCollection: Sendable {}
 
@@ -85,6 +85,6 @@ public struct CollectionElementMapper<Base: RealmCollection> where Base.Element:
 @available(
     *,
     unavailable,
-    message: "It projects a live collection. Send that as a ThreadSafeReference, or a frozen copy."
+    message: "It projects a live collection. Send `list.frozen` or `ThreadSafeReference(to: list)` instead."
 )
 extension CollectionElementMapper: Sendable {}

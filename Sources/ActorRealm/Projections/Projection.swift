@@ -72,7 +72,8 @@ nonisolated extension Projection: ProjectionObservable {
 @available(
     *,
     unavailable,
-    message: "A projection belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message:
+        "A projection belongs to its realm's isolation. Send `projection.frozen` or `ThreadSafeReference(to: projection)` instead."
 )
 nonisolated extension Projection: Sendable {}
 

@@ -211,8 +211,8 @@ extension RealmCore {
         try complete(result)
     }
 
-    private func checkAsynchronouslyWritable(_ isolation: (any Actor)?) throws(Realm.Error) {
-        try checkWritable()
+    private func checkAsynchronouslyWritable(_ isolation: (any Actor)?) throws {
+        try checkWritableNow()
         guard isolation != nil, case .actor = self.isolation else {
             throw error(
                 .wrongIsolation,

@@ -109,7 +109,7 @@ extension Realm {
 extension RealmCore {
     /// Waits for the turn, blocking the thread, and opens the transaction; `isOpenEnded` as with ``beginTransaction(turn:joining:isOpenEnded:isExclusive:)``.
     func beginBlocking(_ request: WriteRequest, isOpenEnded: Bool = false) throws {
-        try checkWritable()
+        try checkWritableNow()
         try checkNotNested()
         let turn: WriteScheduler.Ticket
         do {

@@ -81,7 +81,7 @@ public final class Realm {
 @available(
     *,
     unavailable,
-    message: "A realm belongs to its isolation: open one there, or send a frozen copy or a ThreadSafeReference."
+    message: "A realm belongs to its isolation: open one there, or send `realm.frozen`."
 )
 extension Realm: Sendable {}
 

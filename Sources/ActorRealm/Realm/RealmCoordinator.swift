@@ -90,6 +90,7 @@ final class RealmCoordinator: Sendable {
                 model: try ModelView(snapshot: file.beginRead(from: origin)),
                 origin: origin
             )
+            try core.followSchema()
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }

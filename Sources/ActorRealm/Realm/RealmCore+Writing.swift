@@ -15,6 +15,12 @@ extension RealmCore {
         if configuration.readOnly { throw error(.readOnly, "Can't perform transactions on read-only Realms.") }
     }
 
+    /// The same for what throws when the realm is outdated, before it waits for its turn.
+    func checkWritableNow() throws {
+        try checkWritable()
+        do { try checkCurrentSchema() } catch { throw Realm.Error.wrap(error, path: coordinator.path) }
+    }
+
     /// Throws when the write transaction that is open would never end if the caller waited for its turn.
     func checkNotNested() throws(Realm.Error) {
         guard hasTransaction else { return }
@@ -58,10 +64,12 @@ extension RealmCore {
     ) throws {
         do {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
+            try checkCurrentSchema()
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)
             try model.begin(coordinator.file.beginWrite(joining: joining))
         } catch {
             coordinator.writes.finish(turn)
+            if let error = error as? StorageError { noteOutdated(error) }
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         ticket = turn

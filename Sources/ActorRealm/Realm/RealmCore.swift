@@ -59,6 +59,8 @@ final class RealmCore {
     let signals = ChangeSignals()
     /// The frozen realm of the version that is read, until this one moves on.
     private var frozenRealm: Realm?
+    /// Why the realm cannot follow the file any more; nil while it can.
+    var outdatedReason: StorageError?
     /// The migration that the realm is part of.
     var migration: MigrationTransaction?
     /// Owned by Objects: the accessors of the tables.
@@ -226,22 +228,34 @@ final class RealmCore {
 
     // MARK: Moving on
 
-    /// Moves to the newest durable version; not inside a transaction.
+    /// Moves to the newest durable version; not inside a transaction, and not when that has another schema.
     ///
-    /// - Returns: whether there was a newer one.
+    /// - Returns: whether there was a newer one, and the realm stands on it.
     @discardableResult
     func advanceToNewest() throws(StorageError) -> Bool {
-        guard !isFrozen, lifecycle == .open, !model.isInTransaction,
+        guard !isFrozen, lifecycle == .open, !model.isInTransaction, outdatedReason == nil,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
-        try advance(to: coordinator.file.beginRead(from: origin))
+        do throws(StorageError) {
+            try advance(to: coordinator.file.beginRead(from: origin))
+        } catch {
+            // An outdated realm stays, and that is no failure of whoever moves it.
+            if outdatedReason != nil { return false }
+            throw error
+        }
         return true
     }
 
     /// Moves to a newer version; not inside a transaction.
     func advance(to snapshot: Snapshot) throws(StorageError) {
+        try checkCurrentSchema()
+        do throws(StorageError) {
+            try model.advance(to: snapshot)
+        } catch {
+            noteOutdated(error)
+            throw error
+        }
         frozenRealm = nil
-        try model.advance(to: snapshot)
         signals.raise()
     }
 
@@ -281,6 +295,7 @@ final class RealmCore {
             callbackWrites: callbackWrites,
             blockCalls: blockCalls
         )
+        try core.followSchema()
         core.autorefresh = autorefresh
         return core
     }

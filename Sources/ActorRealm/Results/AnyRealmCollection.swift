@@ -56,7 +56,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 @available(
     *,
     unavailable,
-    message: "A collection belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message:
+        "A collection belongs to its realm's isolation. Send `collection.frozen` or `ThreadSafeReference(to: collection)` instead."
 )
 extension AnyRealmCollection: Sendable {}
 

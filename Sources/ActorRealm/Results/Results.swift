@@ -60,7 +60,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 @available(
     *,
     unavailable,
-    message: "Results belong to their realm's isolation. Send a ThreadSafeReference or frozen results instead."
+    message:
+        "Results belong to their realm's isolation. Send `results.frozen` or `ThreadSafeReference(to: results)` instead."
 )
 extension Results: Sendable {}
 
@@ -104,5 +105,5 @@ public struct RealmIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 }
 
-@available(*, unavailable, message: "An iterator belongs to one loop: send the collection instead, frozen.")
+@available(*, unavailable, message: "An iterator belongs to one loop: send `results.frozen` instead.")
 extension RealmIterator: Sendable {}

@@ -102,13 +102,14 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 @available(
     *,
     unavailable,
-    message: "A section belongs to its realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message:
+        "A section belongs to its realm's isolation. Send `section.frozen` or `ThreadSafeReference(to: section)` instead."
 )
 extension ResultsSection: Sendable {}
 
 @available(
     *,
     unavailable,
-    message: "An iterator reads a live section: send the section, frozen, or a ThreadSafeReference to it."
+    message: "An iterator reads a live section: send `section.frozen` or `ThreadSafeReference(to: section)`."
 )
 extension ResultsSection.Iterator: Sendable {}

@@ -82,7 +82,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 @available(
     *,
     unavailable,
-    message: "Sectioned results belong to their realm's isolation. Send a ThreadSafeReference or a frozen copy instead."
+    message:
+        "Sectioned results belong to their realm's isolation. Send `sections.frozen` or `ThreadSafeReference(to: sections)` instead."
 )
 extension SectionedResults: Sendable {}
 

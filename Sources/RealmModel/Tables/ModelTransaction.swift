@@ -8,8 +8,8 @@ package final class ModelTransaction {
     let session: ModelSession
     /// The tables with an open writer, in the order in which they were first written.
     var touched: [TableView] = []
-    /// The tables that were sealed before the end: when it is rolled back, they are read anew.
-    var sealedEarly: Set<UInt32> = []
+    /// Whether the session may hold roots that it sealed: a rollback leaves nothing of the session then.
+    var isSealing = false
     /// The large lists that were read or changed, by place.
     var sequences: [SequencePlace: OpenSequence] = [:]
     /// Whether `prepareCommit` was called.

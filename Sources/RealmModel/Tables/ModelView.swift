@@ -19,6 +19,8 @@ package final class ModelView {
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
+    /// Who maps names to what is stored here, and lives as long as the view moves.
+    package unowned(unsafe) var follower: (any SchemaFollower)?
     /// A word that is 1 while a transaction is open, else 0.
     package let transactionFlag: UnsafeMutablePointer<UInt64>
     /// Where pages are read.
@@ -28,6 +30,8 @@ package final class ModelView {
     /// The transaction that was set aside, and what it had open.
     @exclusivity(unchecked) private var parked: (transaction: ModelTransaction, tables: [ParkedTable])?
     @exclusivity(unchecked) private var unpinnedVersion: UInt64 = 0
+    /// The schema outside the open transaction, when it is another one there.
+    @exclusivity(unchecked) private var outerSchema: DatabaseSchema?
 
     /// What a table knows of the transaction that was set aside.
     private struct ParkedTable {
@@ -127,8 +131,12 @@ package final class ModelView {
         let created = TableReference(
             table: try TableView(model: self, schema: schema, database: self.schema, catalog: catalog, view: view)
         )
-        if let transaction, let session = transaction.session.tables[id], session.isDirty {
-            created.table?.resume(session, in: transaction)
+        if let transaction {
+            // Here it may fail, and not where the transaction ends.
+            if let pinned { try created.table?.saveRoots(of: pinned, in: outerSchema) }
+            if let session = transaction.session.tables[id], session.isDirty {
+                created.table?.resume(session, in: transaction)
+            }
         }
         return
             tables.withLock { cache in
@@ -166,14 +174,14 @@ package final class ModelView {
     ///   only be rolled back then.
     package func park() throws(StorageError) {
         guard let transaction else { return }
-        try transaction.sealSequences(in: self)
-        for table in transaction.touched { try table.giveBack() }
+        precondition(!transaction.storage.isJoined, "What is set aside could not be told from what it builds on.")
+        try giveBack(transaction)
         let tables = transaction.touched.map {
             ParkedTable(table: $0, firstNewKey: $0.firstNewKey, uniqueness: $0.uniqueness)
         }
         parked = (transaction, tables)
         self.transaction = nil
-        try returnToSnapshot()
+        returnToSnapshot()
     }
 
     /// Goes on with the transaction that was set aside.
@@ -181,11 +189,17 @@ package final class ModelView {
         guard let parked else { return }
         self.parked = nil
         let storage = parked.transaction.storage
+        let session = parked.transaction.session
         do throws(StorageError) {
-            try resume(parked.transaction.session, in: storage)
+            if session.schema.stamp == schema.stamp {
+                try resume(session, in: storage)
+            } else {
+                try move(to: storage.catalog, view: storage.view, keeping: .rootsAndClasses)
+                enter(storage, session)
+            }
         } catch {
-            storage.session = nil
-            storage.rollback()
+            // What it gave back to the session cannot be told from what earlier members did.
+            storage.abandonGroup()
             throw error
         }
         // Rows that were new, or not checked, before are so still.
@@ -197,20 +211,22 @@ package final class ModelView {
 
     // MARK: - Moving
 
-    /// Moves to another version.
+    /// Moves to another version; not inside a transaction.
     ///
-    /// Not inside a transaction.
+    /// - Throws: `StorageError` when it cannot be read; then the view stands where it stood, and pins it.
     package func advance(to snapshot: Snapshot) throws(StorageError) {
         precondition(transaction == nil, "End the transaction before moving to another version.")
         guard snapshot.version != pinned?.version || snapshot.file !== pinned?.file else {
             pinned = snapshot
             return
         }
-        pinned = snapshot
         try move(to: snapshot.catalog, view: snapshot.view)
+        pinned = snapshot
     }
 
     /// Begins to read and write through a transaction, which may stand on a newer version than the snapshot.
+    ///
+    /// - Throws: `StorageError` when something that the transaction builds on cannot be read; then nothing has changed.
     package func begin(_ transaction: WriteTransaction) throws(StorageError) {
         precondition(self.transaction == nil, "A transaction is open already.")
         let current = ModelSession.current(of: transaction)
@@ -218,12 +234,16 @@ package final class ModelView {
             try resume(current, in: transaction)
             return
         }
-        try move(to: transaction.catalog, view: transaction.view)
+        try move(to: transaction.catalog, view: transaction.view, keeping: .rootsAndClasses)
+        enter(transaction, current)
+    }
+
+    /// Goes on in a transaction after moving to where it begins.
+    private func enter(_ transaction: WriteTransaction, _ current: ModelSession?) {
         let session = current ?? ModelSession(catalog: catalog.root, schema: schema)
         transaction.session = session
         let model = ModelTransaction(storage: transaction, session: session)
         for table in openTables {
-            table.dropSavedRoots()
             if let kept = session.tables[table.id], kept.isDirty { table.resume(kept, in: model) }
         }
         self.transaction = model
@@ -231,58 +251,100 @@ package final class ModelView {
 
     /// Begins to read and write through a transaction that goes on where earlier ones of this process ended.
     private func resume(_ session: ModelSession, in transaction: WriteTransaction) throws(StorageError) {
-        generation.pointee &+= 1
+        let tables = openTables
         let isSame = catalog.root == transaction.catalog.root
+        if !isSame {
+            for table in tables where !table.isOrphan && session.tables[table.id] == nil {
+                try table.prepare(from: transaction.catalog, view: transaction.view)
+            }
+        }
+        // Nothing fails from here on.
+        generation.pointee &+= 1
         catalog = transaction.catalog
         view = transaction.view
         let model = ModelTransaction(storage: transaction, session: session)
-        for table in openTables {
+        for table in tables {
             table.saveRoots()
             if let kept = session.tables[table.id] {
                 if kept.isDirty { table.resume(kept, in: model) } else { table.read(kept, in: view) }
-            } else if isSame {
+            } else if isSame || table.isOrphan {
                 table.move(to: view)
             } else {
-                try table.load(from: catalog, view: view, keepingSaved: true)
+                table.takePrepared(view)
             }
         }
         self.transaction = model
     }
 
-    /// Reads from other roots.
+    /// What a move into a transaction keeps for the end of it.
+    private enum Keeping {
+        case nothing
+        case rootsAndClasses
+        /// The roots are those of a version that was left before.
+        case classes
+    }
+
+    /// Reads from other roots: reads them all, and only then takes them over.
     ///
     /// Tables whose catalog is the same keep theirs.
-    private func move(to catalog: ByteTree, view: PageView) throws(StorageError) {
-        generation.pointee &+= 1
+    private func move(
+        to catalog: ByteTree,
+        view: PageView,
+        keeping: Keeping = .nothing
+    ) throws(StorageError) {
+        let tables = openTables
         let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
+        if !isSame {
+            // Neither the schema nor a class of it is copied when only rows changed: this happens at every commit.
+            let stamp = schema.stamp
+            guard stamp != 0, keeping != .classes, let entry = try DatabaseEntry(in: catalog, view: view),
+                entry.stamp == stamp
+            else { return try moveToOtherSchema(in: catalog, view: view, keeping: keeping) }
+            for table in tables where !table.isOrphan { try table.prepare(from: catalog, view: view) }
+        }
+        // Nothing fails from here on.
+        generation.pointee &+= 1
         self.catalog = catalog
         self.view = view
-        if isSame {
-            for table in openTables { table.move(to: view) }
-            return
+        for table in tables {
+            if keeping == .rootsAndClasses { table.saveRoots() }
+            if isSame || table.isOrphan { table.move(to: view) } else { table.takePrepared(view) }
         }
-        let stamp = schema.stamp
-        // Neither the schema nor a class of it is copied when only rows changed: this happens at every commit.
-        let isSameSchema: Bool
-        if stamp != 0, let entry = try DatabaseEntry(in: catalog, view: view), entry.stamp == stamp {
-            isSameSchema = true
-        } else {
-            schema = try DatabaseSchema(in: catalog, view: view) ?? .empty
-            isSameSchema = schema.stamp == stamp
-        }
+    }
+
+    private func moveToOtherSchema(
+        in catalog: ByteTree,
+        view: PageView,
+        keeping: Keeping
+    ) throws(StorageError) {
+        let next = try DatabaseSchema(in: catalog, view: view) ?? .empty
+        let isChanged = next.stamp != schema.stamp
+        if isChanged { try follower?.checkSchema(next, after: schema) }
+        var moves: [(table: TableView, made: TableView?)] = []
         for table in openTables {
-            if isSameSchema, !table.isOrphan {
-                try table.load(from: catalog, view: view)
-                continue
+            var made: TableView?
+            if let current = next.schema(of: table.id) {
+                made = try TableView(model: self, schema: current, database: next, catalog: catalog, view: view)
             }
-            guard let current = schema.schema(of: table.id) else {
+            moves.append((table, made))
+        }
+        // Nothing fails from here on.
+        generation.pointee &+= 1
+        self.catalog = catalog
+        self.view = view
+        if keeping != .nothing, outerSchema == nil { outerSchema = schema }
+        schema = next
+        for (table, made) in moves {
+            if keeping == .rootsAndClasses { table.saveRoots() }
+            if keeping != .nothing { table.saveClass() }
+            if let made {
+                table.take(made, in: next)
+            } else {
                 table.becomeEmpty()
                 table.isOrphan = true
-                continue
             }
-            if !isSameSchema { table.configure(current, in: schema) }
-            try table.load(from: catalog, view: view)
         }
+        if isChanged { follower?.schemaDidChange() }
     }
 
     /// Seals every touched table into the catalog and prepares the commit.
@@ -295,7 +357,7 @@ package final class ModelView {
             try sealTables()
             prepared = try transaction.storage.prepareCommit()
         } catch {
-            // A group that cannot be sealed cannot be taken apart either.
+            // A group that cannot be sealed cannot be taken apart either. Alone it is rolled back by the caller.
             if transaction.storage.isJoined { transaction.storage.abandonGroup() }
             throw error
         }
@@ -310,8 +372,7 @@ package final class ModelView {
     /// Reads see the snapshot again.
     package func join() throws(StorageError) {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
-        try transaction.sealSequences(in: self)
-        for table in transaction.touched { try table.giveBack() }
+        try giveBack(transaction)
         do throws(StorageError) {
             try transaction.storage.join()
         } catch {
@@ -322,12 +383,19 @@ package final class ModelView {
         try endTransaction()
     }
 
+    /// Gives what the transaction changed back to the session: everything, or nothing when that fails.
+    private func giveBack(_ transaction: ModelTransaction) throws(StorageError) {
+        try transaction.sealSequences(in: self)
+        for table in transaction.touched { try table.prepareToGiveBack() }
+        for table in transaction.touched { table.giveBack() }
+    }
+
     /// Stores every touched table in the transaction's catalog.
     func sealTables() throws(StorageError) {
         guard let transaction else { return }
         generation.pointee &+= 1
-        try transaction.sealSequences(in: self)
-        for table in transaction.touched { try table.giveBack() }
+        try giveBack(transaction)
+        transaction.isSealing = true
         try transaction.session.seal(in: transaction.storage)
         for table in transaction.touched { table.takeSealed() }
         transaction.touched.removeAll(keepingCapacity: true)
@@ -339,7 +407,6 @@ package final class ModelView {
     /// Seals what the open transaction changed so far, so that its catalog tells everything; the transaction goes on.
     func sealEarly() throws(StorageError) -> WriteTransaction {
         guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }
-        transaction.sealedEarly.formUnion(transaction.touched.map(\.id))
         try sealTables()
         return transaction.storage
     }
@@ -349,57 +416,50 @@ package final class ModelView {
         // What cannot be taken up again is rolled back thereby.
         try? unpark()
         guard let transaction else { return }
+        let storage = transaction.storage
         do {
-            if transaction.storage.isOpen {
+            if storage.isOpen, transaction.isSealing {
+                // The session holds roots that nobody goes on from.
+                if storage.isJoined { storage.abandonGroup() } else { storage.session = nil }
+            } else if storage.isOpen {
                 for table in transaction.touched { try table.undo(in: transaction) }
-                for id in transaction.sealedEarly { transaction.session.tables[id] = nil }
             }
-            transaction.storage.rollback()
+            storage.rollback()
         } catch {
             // What earlier members of the group wrote cannot be had back: they fail when the group is sealed.
-            transaction.storage.abandonGroup()
+            storage.abandonGroup()
         }
         self.transaction = nil
-        do {
-            try returnToSnapshot()
-        } catch {
-            // What was readable before the transaction is damaged now: show nothing rather than freed pages.
-            for table in openTables { table.becomeEmpty() }
-        }
+        returnToSnapshot()
     }
 
     /// Leaves the transaction after `prepareCommit`.
     ///
     /// - Parameter snapshot: The version to stand on, normally the one just committed; nil to read the old snapshot
     ///   until the commit is durable and `advance(to:)` is called.
-    /// - Throws: `StorageError` when the catalog is damaged.
+    /// - Throws: `StorageError` when that version cannot be read; then the old snapshot is read.
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
         guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
         self.transaction = nil
-        if let snapshot, snapshot.version != pinned?.version {
-            for table in openTables { table.dropSavedRoots() }
-        }
-        if let snapshot { pinned = snapshot }
-        try returnToSnapshot()
+        returnToSnapshot()
+        if let snapshot { try advance(to: snapshot) }
     }
 
-    /// Reads the snapshot again after a transaction.
-    private func returnToSnapshot() throws(StorageError) {
+    /// Reads the snapshot again after a transaction: from what was kept, so that nothing can fail.
+    private func returnToSnapshot() {
         guard let pinned else {
             for table in openTables { table.forgetTransaction() }
             return
         }
         generation.pointee &+= 1
-        var isRestored = true
-        for table in openTables where !table.restoreRoots(view: pinned.view) { isRestored = false }
-        if isRestored {
-            catalog = pinned.catalog
-            view = pinned.view
-        } else {
-            catalog = ByteTree()
-            try move(to: pinned.catalog, view: pinned.view)
-        }
+        let hadOtherSchema = outerSchema != nil
+        if let outerSchema { schema = outerSchema }
+        outerSchema = nil
+        for table in openTables { table.restoreRoots(view: pinned.view, in: schema) }
+        catalog = pinned.catalog
+        view = pinned.view
+        if hadOtherSchema { follower?.schemaDidChange() }
     }
 
     /// Whether no class has a row.
@@ -418,15 +478,10 @@ package final class ModelView {
         if plan.isEmpty { return }
         try sealTables()
         try SchemaReconciler.apply(plan, in: transaction.storage)
-        self.transaction = nil
+        let storage = transaction.storage
         // The stamp is the transaction's before and after.
-        schema = .empty
-        do {
-            try begin(transaction.storage)
-        } catch {
-            self.transaction = transaction
-            throw error
-        }
+        try move(to: storage.catalog, view: storage.view, keeping: .classes)
+        enter(storage, nil)
     }
 
     /// Deletes all rows of all classes, inside a transaction.

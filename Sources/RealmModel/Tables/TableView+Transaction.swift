@@ -82,14 +82,19 @@ extension TableView {
         liveKey = -1
     }
 
-    /// Gives rows and trees back to the session, at the end of a transaction that commits.
+    /// Brings the trees up to date, at the end of a transaction that commits: only appended rows may be missing from them then.
     ///
-    /// Only appended rows may be missing from the trees then.
-    func giveBack() throws(StorageError) {
-        guard let session, let writer else { return }
+    /// The session knows nothing of it yet, so that everything can be rolled back.
+    func prepareToGiveBack() throws(StorageError) {
+        guard session != nil, writer != nil else { return }
         for index in sources.indices where lagsBehind[sources[index].tree] {
             try catchUp(tree: sources[index].tree)
         }
+    }
+
+    /// Gives rows and trees back to the session.
+    func giveBack() {
+        guard let session, let writer else { return }
         for tree in 0..<treeCount {
             session.trees[tree] = trees[tree]
             session.pendingFrom[tree] = pendingFrom[tree]

@@ -62,6 +62,12 @@ package final class TableView {
     /// The roots outside the transaction, to be read again when it ends.
     private var savedClusters: ClusterTree?
     private var savedTrees: [ByteTree] = []
+    /// The class outside the transaction, when it is another one there.
+    private var savedSchema: ClassSchema?
+    private var wasOrphan = false
+    /// The roots that are read next: taken over when nothing can fail any more.
+    private var nextClusters = ClusterTree()
+    private var nextTrees: [ByteTree] = []
     /// Rows from this key on were created by the open transaction.
     @exclusivity(unchecked) var firstNewKey = Int64.max
     /// A row that is known to exist in the open transaction, -1 for none.
@@ -152,22 +158,41 @@ package final class TableView {
     }
 
     /// Reads the table's roots.
-    func load(from catalog: ByteTree, view: PageView, keepingSaved: Bool = false) throws(StorageError) {
-        forgetTransaction()
-        if !keepingSaved { dropSavedRoots() }
-        self.view = view
+    private func load(from catalog: ByteTree, view: PageView) throws(StorageError) {
+        try prepare(from: catalog, view: view)
+        takePrepared(view)
+    }
+
+    /// Reads the roots that `takePrepared` takes over; nothing changes until then.
+    func prepare(from catalog: ByteTree, view: PageView) throws(StorageError) {
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
         }
-        clusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
-        var loaded = 0
+        nextClusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        nextTrees.removeAll(keepingCapacity: true)
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in
             guard index < treeCount, treeTags[index] == tag else { throw TableEntry.damaged(schema) }
-            trees[index] = ByteTree(root: root)
-            loaded += 1
+            nextTrees.append(ByteTree(root: root))
         }
-        guard loaded == treeCount else { throw TableEntry.damaged(schema) }
+        guard nextTrees.count == treeCount else { throw TableEntry.damaged(schema) }
+    }
+
+    /// Reads from the roots that were prepared.
+    func takePrepared(_ view: PageView) {
+        forgetTransaction()
+        self.view = view
+        clusters = nextClusters
+        for tree in 0..<treeCount { trees[tree] = nextTrees[tree] }
+    }
+
+    /// Reads what another table view of the same class was made for.
+    func take(_ other: TableView, in database: DatabaseSchema) {
+        configure(other.schema, in: database)
+        forgetTransaction()
+        view = other.view
+        clusters = other.clusters
+        for tree in 0..<treeCount { trees[tree] = other.trees[tree] }
     }
 
     /// Reads the same roots through another view of the same pages.
@@ -205,20 +230,60 @@ package final class TableView {
         savedTrees.append(contentsOf: UnsafeBufferPointer(start: trees, count: treeCount))
     }
 
-    /// Reads those roots again; false when none were kept.
-    func restoreRoots(view: PageView) -> Bool {
-        forgetTransaction()
-        guard let savedClusters, savedTrees.count == treeCount else { return false }
-        self.savedClusters = nil
-        clusters = savedClusters
-        for tree in 0..<treeCount { trees[tree] = savedTrees[tree] }
-        self.view = view
-        return true
+    /// Keeps the class as well: the transaction has another one.
+    func saveClass() {
+        if savedSchema == nil { (savedSchema, wasOrphan) = (schema, isOrphan) }
     }
 
-    /// Forgets the roots that were kept.
-    func dropSavedRoots() {
+    /// Keeps the roots of a version, for a table that is asked for first inside a transaction.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The version outside the transaction.
+    ///   - database: Its schema, when it is not the transaction's.
+    func saveRoots(of snapshot: Snapshot, in database: DatabaseSchema?) throws(StorageError) {
+        guard let database else {
+            try prepare(from: snapshot.catalog, view: snapshot.view)
+            savedClusters = nextClusters
+            savedTrees = nextTrees
+            return
+        }
+        guard let schema = database.schema(of: id) else {
+            (savedSchema, wasOrphan, savedClusters, savedTrees) = (self.schema, true, ClusterTree(), [])
+            return
+        }
+        let outside = try TableView(
+            model: model,
+            schema: schema,
+            database: database,
+            catalog: snapshot.catalog,
+            view: snapshot.view
+        )
+        (savedSchema, wasOrphan, savedClusters) = (schema, false, outside.clusters)
+        savedTrees = Array(UnsafeBufferPointer(start: outside.trees, count: outside.treeCount))
+    }
+
+    /// Reads the roots again that were kept.
+    ///
+    /// - Parameters:
+    ///   - view: Where their pages are read.
+    ///   - database: The schema outside the transaction.
+    func restoreRoots(view: PageView, in database: DatabaseSchema) {
+        forgetTransaction()
+        guard let savedClusters else { return move(to: view) }
+        if let savedSchema {
+            configure(savedSchema, in: database)
+            isOrphan = wasOrphan
+        }
+        dropSaved()
+        clusters = savedClusters
+        for tree in 0..<min(treeCount, savedTrees.count) { trees[tree] = savedTrees[tree] }
+        self.view = view
+    }
+
+    /// Forgets what was kept for the end of the transaction.
+    private func dropSaved() {
         savedClusters = nil
+        savedSchema = nil
     }
 
     /// Reads what the last transaction sealed.
@@ -231,7 +296,6 @@ package final class TableView {
     /// Becomes a table without rows: its class is no longer in the file.
     func becomeEmpty() {
         forgetTransaction()
-        dropSavedRoots()
         clusters = ClusterTree()
         for tree in 0..<treeCount { trees[tree] = ByteTree() }
     }

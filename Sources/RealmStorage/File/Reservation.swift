@@ -14,11 +14,15 @@ final class Reservation: @unchecked Sendable {
     /// The private memory, for the holder of the write lock.
     let pool: BufferPool
     let pageCapacity: Int
+    /// Has steps fail, in tests.
+    let failures: StepFailures?
     private let poolMemory: UnsafeMutableRawPointer
     private let sideByteCount: Int
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
-    init(descriptor: Int32, byteCount: Int, path: String) throws(StorageError) {
+    init(descriptor: Int32, byteCount: Int, path: String, failures: StepFailures? = nil) throws(StorageError) {
+        self.failures = failures
+        try failures?.step(.mapping, path: path)
         var capacity = max(Int(crealm_preferred_reservation()), (byteCount * 2).roundedUpToPowerOfTwo)
         let least = max(256 << 20, (byteCount + (byteCount >> 1)).roundedUpToPowerOfTwo)
         while true {

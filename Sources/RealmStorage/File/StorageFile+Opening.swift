@@ -32,11 +32,13 @@ extension StorageFile {
         path: String,
         options: StorageOptions
     ) throws(StorageError) -> StorageFile {
-        let data = options.makeDevice?(file) ?? file
+        var data = options.makeDevice?(file) ?? file
+        if let failures = options.failures { data = FailingStepDevice(base: data, failures: failures) }
         let reservation = try Reservation(
             descriptor: data.descriptor,
             byteCount: try data.currentByteCount(),
-            path: path
+            path: path,
+            failures: options.failures
         )
         reservation.willNeed(0..<PageNumber(FileHeader.slotPageCount))
         var recovered: HeaderRecovery.Result?

@@ -20,6 +20,8 @@ package struct StorageOptions: Sendable {
 
     /// Puts a device of the caller's before the real one; for tests of failures.
     package var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?
+    /// Has steps fail that no device reaches; for the same tests.
+    package var failures: StepFailures?
 
     package init() {}
 }

@@ -26,6 +26,7 @@ package final class PageVerifier: Sendable {
             }
             return bytes
         }
+        try reservation.failures?.step(.pageRead, path: path, page: reference.page)
         let limit = Int(reservation.verified[0].load(ordering: .acquiring))
         guard page >= FileHeader.slotPageCount, page + Int(reference.pageCount) <= limit else {
             throw .corrupt(

@@ -343,6 +343,7 @@ package final class WriteTransaction {
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
     /// many commits.
     private func takeRun(_ pageCount: Int, isLasting: Bool) throws(StorageError) -> MutablePage {
+        try reservation.failures?.step(.pageMemory, path: file.path)
         let count = UInt32(pageCount)
         let page: PageNumber
         // What settles must not take a page that the rollback would give back.

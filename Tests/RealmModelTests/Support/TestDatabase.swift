@@ -8,10 +8,11 @@ final class TestDatabase {
     let file: StorageFile
     let model: ModelView
 
-    init(_ classes: [ClassSchema], version: UInt64 = 1) throws {
+    init(_ classes: [ClassSchema], version: UInt64 = 1, failures: StepFailures? = nil) throws {
         directory = TemporaryDirectory()
         var options = StorageOptions()
         options.durability = .none
+        options.failures = failures
         file = try StorageFile.open(path: directory.path("test.realm"), options: options)
         try Self.reconcile(DatabaseSchema(classes: classes, version: version), in: file)
         model = try ModelView(snapshot: file.beginRead())

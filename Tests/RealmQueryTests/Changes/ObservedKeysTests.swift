@@ -76,6 +76,28 @@ struct ObservedKeysTests {
         #expect(delta.modificationsInNew == [2])
     }
 
+    @Test(
+        "a property that nobody observes is no modification, with a bound and without",
+        arguments: ["age > 3 AND age < 9", "age == 5", "name == 'Ann'", "TRUEPREDICATE"]
+    )
+    func unobservedProperties(predicate: String) throws {
+        let database = try ObservedDatabase()
+        var ann: Int64 = 0
+        try database.write {
+            ann = try database.addPerson("Ann", age: 5)
+            for age in 20..<220 as Range<Int64> { try database.addPerson("p\(age)", age: age) }
+        }
+        let query = ObservedQuery(className: "Person", predicate: try Predicate.parse(predicate))
+        var ofNames = try Observer(query, keyPaths: ["name"], database)
+        var ofAges = try Observer(query, keyPaths: ["age"], database)
+        try database.write { try database.people.set(ObservedDatabase.age, key: ann, to: StoredValue.int(5)) }
+        #expect(try ofNames.advance(database).isEmpty)
+        #expect(try ofAges.advance(database).modifications == [0])
+        try database.write { try database.people.set(ObservedDatabase.name, key: ann, to: StoredValue.string("Ann")) }
+        #expect(try ofNames.advance(database).modifications == [0])
+        #expect(try ofAges.advance(database).isEmpty)
+    }
+
     @Test("writes to linked objects are modifications, down to four links")
     func depth() throws {
         let database = try ObservedDatabase()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ByteTreeTests {
     /// What kind of keys a random workload draws.
     enum Keys: CaseIterable, Sendable {
-        case dense, random, sharedPrefix, boundaryLengths, clustered
+        case dense, random, sharedPrefix, boundaryLengths, clustered, highest
 
         func draw(_ random: inout SplitMix64) -> [UInt8] {
             switch self {
@@ -24,6 +24,10 @@ import Testing
                 return key
             case .clustered:
                 return UInt64.random(in: 0..<20, using: &random).key + UInt64.random(in: 0..<100, using: &random).key
+            case .highest:
+                // Behind the first four bytes there is no next head to search for; the others keep pages without a prefix.
+                let start: [UInt8] = Int.random(in: 0..<8, using: &random) == 0 ? [] : [0xFF, 0xFF, 0xFF, 0xFF]
+                return start + random.bytes(Int.random(in: 0...3, using: &random))
             }
         }
     }
@@ -100,6 +104,34 @@ import Testing
         #expect(try snapshot.catalog.count(in: snapshot.view) == 0)
         let audit = try SpaceAudit(snapshot)
         try audit.finish()
+    }
+
+    @Test(arguments: [2, 20, 500])
+    func `a tree of which a few entries are left has as few pages as one that was made of them`(kept: Int) throws {
+        let store = try TreeFile()
+        let keys = (0..<5000 as Range<UInt64>).map(\.key)
+        try store.write { transaction in
+            for key in keys { try transaction.catalog.set(key, key, in: transaction) }
+        }
+        let step = keys.count / kept
+        let sparse = try store.write { transaction in
+            for (index, key) in keys.enumerated() where index % step != 0 {
+                try transaction.catalog.remove(key, in: transaction)
+            }
+        }
+        let fresh = try TreeFile()
+            .write { transaction in
+                for (index, key) in keys.enumerated() where index % step == 0 {
+                    try transaction.catalog.set(key, key, in: transaction)
+                }
+            }
+        func pageCount(_ snapshot: Snapshot) throws -> Int {
+            var count = 0
+            try snapshot.catalog.forEachPage(in: snapshot.view) { _ in count += 1 }
+            return count
+        }
+        #expect(try sparse.catalog.count(in: sparse.view) == keys.count / step + (keys.count % step == 0 ? 0 : 1))
+        #expect(try pageCount(sparse) <= 4 * pageCount(fresh))
     }
 
     @Test func `removeAll frees every page, the overflow runs included`() throws {

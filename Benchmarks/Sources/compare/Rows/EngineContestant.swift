@@ -1,3 +1,4 @@
+import Figures
 import Foundation
 
 /// Measures an engine: the same workload for all of them.
@@ -16,42 +17,32 @@ final class EngineContestant<E: Engine>: Contestant {
     func measure(_ row: RowIdentifier) async throws -> Double? {
         if let known = byProducts.removeValue(forKey: row) { return known }
         switch row {
+        // GRDB leaves the rows to the program.
+        case .observerMemoryLarge where E.name != RealmEngine.name: return nil
+        case _ where row.source != row:
+            _ = try await measure(row.source)
+            return byProducts.removeValue(forKey: row)
         case .insert: return try insertAll()
-        case .insertBytes: return try byProduct(row, of: insertAll)
         case .serial: return try commits(isDurable: true)
-        case .commitBytes: return try byProduct(row) { try commits(isDurable: true) }
         case .noSync: return try commits(isDurable: false)
+        case .serialTail: return try slowestCommits()
+        case .tasks where E.name != RealmEngine.name: return try batchedCommits()
+        case .countFirst: return try firstCount()
+        case .freeze: return try newVersions()
         case .update: return try update()
-        case .updateGrowth: return try byProduct(row, of: update)
         case .delete: return try delete()
         case .deleteByQuery: return try deleteByQuery()
         case .openWarm: return try open(afterEviction: false)
         case .openCold: return try open(afterEviction: true)
         case .readBesideWriter: return try readBesideWriter()
-        case .writeBesideReader: return try byProduct(row, of: readBesideWriter)
         case .processes: return try commitsOfProcesses()
         case .forward, .back: return try links(row)
-        case .tasks, .blocked, .read, .notify, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
+        case .tasks, .serialAsync, .noSyncAsync, .attached, .observed, .writableMap, .blocked, .read, .notify,
+            .notifyValues, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
             .writeBesideOne, .writeBeside100, .writeBesideObservers, .writeBeside10k, .notifyOneOf10k, .notifyLarge:
             return try await E.measureAlone(row, in: workload) { note($0, for: $1) }
-        case .notifyTail: return try await byProduct(row, of: .notify)
-        case .notifyProcessTail: return try await byProduct(row, of: .notifyProcess)
-        // GRDB leaves the rows to the program.
-        case .observerMemoryLarge where E.name != RealmEngine.name: return nil
-        case .notifyLargeTail, .observerMemoryLarge: return try await byProduct(row, of: .notifyLarge)
         default: return try read(row)
         }
-    }
-
-    /// Lets another row's measurement leave this row's figure.
-    private func byProduct(_ row: RowIdentifier, of body: () throws -> Double) rethrows -> Double? {
-        _ = try body()
-        return byProducts.removeValue(forKey: row)
-    }
-
-    private func byProduct(_ row: RowIdentifier, of other: RowIdentifier) async throws -> Double? {
-        _ = try await E.measureAlone(other, in: workload) { note($0, for: $1) }
-        return byProducts.removeValue(forKey: row)
     }
 
     func note(_ figure: Double, for row: RowIdentifier) {
@@ -60,8 +51,8 @@ final class EngineContestant<E: Engine>: Contestant {
 
     // MARK: Files
 
-    func open(_ path: String, isDurable: Bool = true) throws -> E {
-        try E(path: path, isDurable: isDurable, isolation: MainActor.shared)
+    func open(_ path: String, isDurable: Bool = true, isBrief: Bool = false) throws -> E {
+        try E(path: path, isDurable: isDurable, isBrief: isBrief, isolation: MainActor.shared)
     }
 
     /// The file with all persons, which is only read; it is closed.

@@ -1,3 +1,5 @@
+import CLimits
+import Figures
 import Foundation
 import People
 
@@ -7,8 +9,7 @@ final class RawLimit: Contestant {
     let name = "limit"
 
     private let workload: Workload
-    private lazy var ages = (0..<workload.objectCount).map { Int64(PersonData($0).age) }
-    private lazy var scores = (0..<workload.objectCount).map { PersonData($0).score }
+    private lazy var values = Values(count: workload.objectCount)
 
     init(_ workload: Workload) {
         self.workload = workload
@@ -20,28 +21,12 @@ final class RawLimit: Contestant {
         case .serial, .tasks: try flushes(blocksEach: 1)
         case .twoFlushes: try flushes(blocksEach: 2)
         case .commitBytes: 4096
-        case .sumObjects: repeated(3) { consume(Self.sum(ages)) } / .nanoseconds(ages.count)
-        case .sumEngine: repeated(20) { consume(Self.sum(ages)) } / .milliseconds(1)
-        case .countEqual: repeated(5) { consume(Self.count(ages)) } / .milliseconds(1)
-        case .countAnd: repeated(5) { consume(Self.count(ages, scores)) } / .milliseconds(1)
+        case .sumObjects: repeated(3) { consume(values.sum()) } / .nanoseconds(workload.objectCount)
+        case .sumEngine: repeated(20) { consume(values.sum()) } / .milliseconds(1)
+        case .countEqual: repeated(20) { consume(values.countEqual()) } / .milliseconds(1)
+        case .countAnd: repeated(20) { consume(values.countAnd()) } / .milliseconds(1)
         default: nil
         }
-    }
-
-    // Calls, so that the results of the rounds are not taken for one and the same.
-    @inline(never)
-    private static func sum(_ numbers: [Int64]) -> Int64 {
-        numbers.reduce(0, &+)
-    }
-
-    @inline(never)
-    private static func count(_ ages: [Int64]) -> Int {
-        ages.reduce(0) { $0 &+ ($1 == 33 ? 1 : 0) }
-    }
-
-    @inline(never)
-    private static func count(_ ages: [Int64], _ scores: [Double]) -> Int {
-        ages.indices.reduce(0) { $0 &+ (ages[$1] >= 30 && ages[$1] < 40 && scores[$1] > 0.5 ? 1 : 0) }
     }
 
     private func withFile<Result>(_ body: (Int32) throws -> Result) throws -> Result {
@@ -85,4 +70,25 @@ final class RawLimit: Contestant {
                 }
         }
     }
+}
+
+/// The values of all persons in arrays, and loops over them that a C compiler made: no actor, no closure, no check.
+private struct Values {
+    /// As the program declares them, for the sums.
+    private let ages: [Int64]
+    /// In as few bytes as they need, for the conditions: less cannot be read.
+    private let narrowAges: [UInt8]
+    private let scores: [Double]
+
+    init(count: Int) {
+        ages = (0..<count).map { Int64(PersonData($0).age) }
+        narrowAges = ages.map { UInt8($0) }
+        scores = (0..<count).map { PersonData($0).score }
+    }
+
+    func sum() -> Int { Int(limits_sum(ages, ages.count)) }
+
+    func countEqual() -> Int { limits_count_equal(narrowAges, narrowAges.count, 33) }
+
+    func countAnd() -> Int { limits_count_and(narrowAges, scores, narrowAges.count, 30, 40, 0.5) }
 }

@@ -1,30 +1,30 @@
 import Foundation
 
 /// The block of the README that only this program writes.
-enum ReadmeBlock {
+package enum ReadmeBlock {
     private static let begin = "<!-- figures: begin -->"
     private static let end = "<!-- figures: end -->"
 
     /// There is no block to fill.
-    struct Missing: Error, CustomStringConvertible {
-        var description: String
+    package struct Missing: Error, CustomStringConvertible {
+        package var description: String
     }
 
-    static func fill(_ path: String, with table: ResultTable, origin: String) throws {
+    package static func fill(_ path: String, with table: ResultTable) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
         else {
             throw Missing(description: "\(path) has no lines \(begin) and \(end).")
         }
-        let block = "\n\(table.markdown)\n\n\(origin)\n"
+        let block = "\n\(table.markdown)\n\n\(table.origin)\n"
         let filled = text[..<first.upperBound] + block + text[last.lowerBound...]
         try String(filled).write(toFile: path, atomically: true, encoding: .utf8)
     }
 }
 
 /// Where figures were measured.
-enum Machine {
-    static var description: String {
+package enum Machine {
+    package static var description: String {
         let processor = lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }
         let model = processor?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "unknown processor"
         let kernel = lines(of: "/proc/sys/kernel/osrelease").first ?? "unknown"

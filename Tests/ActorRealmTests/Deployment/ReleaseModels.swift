@@ -1,0 +1,29 @@
+import ActorRealm
+
+/// The classes of a program, release by release.
+enum Release1 {
+    class Item: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var n: Int
+        @Persisted var a: String
+        @Persisted var b: String
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Extra: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var text: String
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+}
+
+/// The property `a` is gone, and `c` is new.
+enum Release2 {
+    class Item: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var n: Int
+        @Persisted var b: String
+        @Persisted var c: String
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+}

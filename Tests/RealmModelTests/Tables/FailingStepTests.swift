@@ -1,0 +1,281 @@
+import Foundation
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// Every step of beginning, committing, rolling back and moving is made to fail, the first, then the second, until none is left.
+/// After each failure everything is what it was.
+///
+/// `REALM_FAILING_STEP_SEEDS` is the number of seeds; a few are enough to meet every kind of step.
+@Suite("Steps that fail", .timeLimit(.minutes(30)))
+struct FailingStepTests {
+    static let seeds = ProcessInfo.processInfo.environment["REALM_FAILING_STEP_SEEDS"].flatMap { UInt64($0) } ?? 1
+
+    @Test("A failure at any step of moving, beginning, committing and rolling back leaves the old state whole")
+    func everyStep() throws {
+        var places: [String: Int] = [:]
+        var comparisons = 0
+        for seed in 1...Self.seeds {
+            let run = try FailingStepRun(seed: seed)
+            do { try run.go() } catch {
+                Issue.record("seed \(seed): \(error)")
+                throw error
+            }
+            places.merge(run.places) { $0 + $1 }
+            comparisons += run.comparisons
+        }
+        let failed = places.values.reduce(0, +)
+        print(
+            "failing steps: \(failed) failures in \(places.sorted { $0.key < $1.key }), \(comparisons) states compared"
+        )
+        for action in ["advance", "begin", "commit", "seal", "park"] {
+            #expect(places[action, default: 0] > 0, "no step of \(action) failed")
+        }
+    }
+}
+
+/// One database, two views, and random operations between the failures.
+private final class FailingStepRun {
+    let failures = StepFailures()
+    let first: TestDatabase
+    let second: TestDatabase
+    let seed: UInt64
+    var random: SplitMix64
+    /// What is durable.
+    var reference = ReferenceDatabase(RandomOperationsTests.classes)
+    /// What the first view sees.
+    var seen: ReferenceDatabase
+    var places: [String: Int] = [:]
+    var comparisons = 0
+
+    var file: StorageFile { first.file }
+
+    init(seed: UInt64) throws {
+        self.seed = seed
+        random = SplitMix64(seed: seed)
+        first = try TestDatabase(RandomOperationsTests.classes, failures: failures)
+        second = try TestDatabase(sharing: first)
+        seen = reference
+    }
+
+    func go() throws {
+        for round in 0..<4 {
+            if random.chance(70) { try write(second, operations: 20) }
+            try advance("round \(round)")
+            if random.chance(50) { try write(second, operations: 10) }
+            try file.lockForWriting()
+            defer { file.unlockForWriting() }
+            if random.chance(30) { file.forgetWriterState() }
+            try begin("round \(round)")
+            try commit("round \(round)")
+            try members("round \(round)")
+            try rollBack("round \(round)", joining: false)
+            try rollBack("round \(round)", joining: true)
+            try advance("the end of round \(round)")
+            try FileVerifier.verify(first.model.snapshot)
+        }
+    }
+
+    // MARK: Actions
+
+    private func advance(_ when: String) throws {
+        let version = first.model.snapshot.version
+        try everyFailure("advance", when) {
+            try first.model.advance(to: file.beginRead())
+        } after: { when in
+            #expect(first.model.snapshot.version == version, "\(when)")
+        } done: {
+            seen = reference
+            try compare(seen, first.model, "after moving in \(when)")
+        }
+    }
+
+    private func begin(_ when: String) throws {
+        try everyFailure("begin", when) {
+            try first.model.begin(file.beginWrite())
+        } after: { _ in
+            #expect(!first.model.isInTransaction)
+        } done: {
+            try compare(reference, first.model, "inside \(when)")
+            first.model.rollback()
+            try compare(seen, first.model, "after \(when)")
+        }
+    }
+
+    /// Commits the same operations again and again until nothing fails.
+    private func commit(_ when: String) throws {
+        let start = random
+        var next = reference
+        try everyFailure(
+            "commit",
+            when,
+            prepare: {
+                try first.model.begin(file.beginWrite())
+                next = try operate(first, on: reference, from: start, count: 12)
+                try park(first, next, when)
+            }
+        ) {
+            let prepared = try first.model.prepareCommit()
+            try first.model.endTransaction()
+            try file.publish([prepared])
+        } after: { when in
+            first.model.rollback()
+        } done: {
+            reference = next
+            try compare(seen, first.model, "after committing in \(when)")
+            try first.model.advance(to: file.beginRead())
+            seen = reference
+            try compare(seen, first.model, "after committing in \(when)")
+        }
+    }
+
+    /// Leaves members unsealed, and seals them.
+    private func members(_ when: String) throws {
+        let durable = reference
+        for member in 0..<3 {
+            let database = member == 1 ? first : second
+            let start = random
+            var next = reference
+            try everyFailure(
+                "join",
+                when,
+                prepare: {
+                    try database.model.begin(file.beginWrite(joining: true))
+                    next = try operate(database, on: reference, from: start, count: 15)
+                }
+            ) {
+                try database.model.join()
+            } after: { _ in
+                database.model.rollback()
+            } done: {
+                reference = next
+            }
+        }
+        // A failure loses the group, with all its members.
+        var isSealed = false
+        try everyFailure("seal", when, repeats: false) {
+            if let prepared = try file.sealGroup() {
+                try file.publish([prepared])
+                isSealed = true
+            }
+        } after: { _ in
+        }
+        try compare(seen, first.model, "after sealing in \(when)")
+        try first.model.advance(to: file.beginRead())
+        try second.model.advance(to: file.beginRead())
+        if !isSealed { reference = durable }
+        seen = reference
+        try compare(reference, first.model, "after sealing in \(when)")
+        try compare(reference, second.model, "after sealing in \(when)")
+    }
+
+    /// Sets the transaction aside and takes it up again.
+    private func park(_ database: TestDatabase, _ inside: ReferenceDatabase, _ when: String) throws {
+        try database.model.park()
+        try compare(seen, database.model, "while set aside in \(when)")
+        try database.model.unpark()
+        try compare(inside, database.model, "taken up again in \(when)")
+        places["park", default: 0] += 1
+    }
+
+    private func rollBack(_ when: String, joining: Bool) throws {
+        var joined = reference
+        let seal = { [self] in
+            // A rollback that fails loses the members before it, too.
+            guard joining, let prepared = try file.sealGroup() else { return }
+            try file.publish([prepared])
+            reference = joined
+        }
+        let prepare = { [self] in
+            joined = reference
+            if joining {
+                try second.model.begin(file.beginWrite(joining: true))
+                joined = try operate(second, on: reference, from: random, count: 5)
+                try second.model.join()
+            }
+            try first.model.begin(file.beginWrite(joining: joining))
+            _ = try operate(first, on: joined, from: random, count: 10)
+            if !joining, random.chance(50) { try first.model.park() }
+        }
+        try everyFailure("rollback", when, prepare: prepare) {
+            first.model.rollback()
+        } after: { _ in
+            try seal()
+        }
+        try seal()
+        try compare(seen, first.model, "after rolling back in \(when)")
+        try first.model.advance(to: file.beginRead())
+        try second.model.advance(to: file.beginRead())
+        seen = reference
+        try compare(seen, first.model, "after rolling back in \(when)")
+    }
+
+    // MARK: Pieces
+
+    /// Runs an action with the first of its steps failing, then with the second, until none does.
+    private func everyFailure(
+        _ name: String,
+        _ when: String,
+        repeats: Bool = true,
+        prepare: () throws -> Void = {},
+        _ act: () throws -> Void,
+        after: (String) throws -> Void,
+        done: () throws -> Void = {}
+    ) throws {
+        for number in 0... {
+            let when = "failure \(number) of \(name) in \(when) of seed \(seed)"
+            do { try prepare() } catch {
+                Issue.record("before \(when): \(error)")
+                throw error
+            }
+            file.doubtEveryPage()
+            let pins = file.pinnedVersionCount
+            failures.arm(after: repeats ? number : random.below(20))
+            var thrown: (any Error)?
+            do { try act() } catch { thrown = error }
+            let outcome = failures.outcome
+            failures.arm(after: nil)
+            guard outcome.failed != nil else {
+                if let thrown { throw thrown }
+                return try done()
+            }
+            places[name, default: 0] += 1
+            if thrown == nil, name != "rollback" {
+                // Some failures only cost something, and the action goes on.
+                try done()
+                continue
+            }
+            try after(when)
+            #expect(file.pinnedVersionCount == pins, "\(when)")
+            try compare(seen, first.model, when)
+            if !repeats { return }
+        }
+    }
+
+    /// Does random operations inside the open transaction.
+    private func operate(
+        _ database: TestDatabase,
+        on base: ReferenceDatabase,
+        from start: SplitMix64,
+        count: Int
+    ) throws -> ReferenceDatabase {
+        var runner = OperationRunner(database: database, reference: base, random: start)
+        for _ in 0..<count { try runner.runOne() }
+        random = runner.random
+        try compare(runner.reference, database.model, "inside seed \(seed)")
+        return runner.reference
+    }
+
+    private func write(_ database: TestDatabase, operations: Int) throws {
+        try database.model.advance(to: file.beginRead())
+        var next = reference
+        try database.write { _ in next = try operate(database, on: reference, from: random, count: operations) }
+        reference = next
+    }
+
+    private func compare(_ reference: ReferenceDatabase, _ model: ModelView, _ when: String) throws {
+        comparisons += 1
+        try OperationRunner.compare(reference, model, when)
+    }
+}

@@ -57,8 +57,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         let target = takeOnce()
         let core =
             if let place { try target.coordinator.core(for: place, configuration: target.configuration) } else {
-                try target.coordinator.coreForCurrentContext()
-                    ?? target.coordinator.core(for: .currentThread, configuration: target.configuration)
+                try target.coordinator.coreForCurrentContext(configuration: target.configuration)
             }
         core.catchUp(with: target.version)
         return core.realm()

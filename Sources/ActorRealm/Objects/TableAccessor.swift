@@ -107,7 +107,7 @@ final class TableAccessor {
         origins = .allocate(capacity: slotCount)
         origins.initialize(repeating: -1, count: slotCount)
         state = .allocate(capacity: 1)
-        state.initialize(to: TableState(generation: core.model.generation, access: core.access, slots: slots))
+        state.initialize(to: TableState(generation: core.model.generation, place: core.place, slots: slots))
         if info.isClonable {
             let instance = info.type.init()
             for property in info.properties { property.reset(in: instance, key: property.key) }
@@ -196,14 +196,14 @@ final class TableAccessor {
     nonisolated(unsafe) static let unmanagedState: UnsafeMutablePointer<TableState> = {
         let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         words.initialize(to: 0)
-        let access = UnsafeMutablePointer<RealmAccessState>.allocate(capacity: 1)
-        access.initialize(to: RealmAccessState(ownerThread: 1, threadMask: .max))
+        let place = UnsafeMutablePointer<RealmPlace>.allocate(capacity: 1)
+        place.initialize(to: .nowhere)
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: 1)
         slots.initialize(
             to: ColumnSlot(leaf: nil, generation: 1, data: UnsafeRawPointer(words), nulls: nil, minimum: 0, width: 0)
         )
         let state = UnsafeMutablePointer<TableState>.allocate(capacity: 1)
-        state.initialize(to: TableState(generation: words, access: access, slots: slots))
+        state.initialize(to: TableState(generation: words, place: place, slots: slots))
         return state
     }()
 

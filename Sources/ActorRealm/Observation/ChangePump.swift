@@ -22,8 +22,6 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     /// What makes it the block of a whole realm.
     private let heldBack: ((RealmCore) -> Void)?
     let number: UInt64
-    /// The isolation's: where it delivers.
-    private var core: RealmCore?
     /// The isolation's: the last version for which `heldBack` was called.
     private var lastHeldBack: UInt64 = 0
     /// The isolation's: how often the realm moved on while a change was computed.
@@ -31,9 +29,14 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private let life = Mutex(Life())
 
     private struct Life {
-        /// Those of the realm that it delivers with.
-        var signals: ChangeSignals?
+        /// The realm that it delivers with; let go of when the observer ends, which may be anywhere.
+        var home: Home?
         var isCancelled = false
+    }
+
+    /// Unchecked because the core is used in its isolation only.
+    private struct Home: @unchecked Sendable {
+        let core: RealmCore
     }
 
     /// Registers, in the isolation of `origin`, which may be another one than `isolation`.
@@ -70,12 +73,12 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func cancel() -> Bool {
-        let signals = life.withLock { life in
+        let home = life.withLock { life in
             life.isCancelled = true
-            defer { life.signals = nil }
-            return life.signals
+            defer { life.home = nil }
+            return life.home
         }
-        signals?.remove(cursor)
+        home?.core.signals.remove(cursor)
         return cursor.cancel()
     }
 
@@ -214,29 +217,35 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func move(to next: RealmCore) {
-        core?.signals.remove(cursor)
+        home?.core.signals.remove(cursor)
         follow(next)
     }
 
     // MARK: Its realm
 
+    private var home: Home? { life.withLock { $0.home } }
+
     /// The realm of the isolation; another one when it was invalidated.
     private func liveCore() throws -> RealmCore {
-        if let core, core.lifecycle != .invalidated { return core }
-        core?.signals.remove(cursor)
+        if let core = home?.core {
+            if core.lifecycle != .invalidated { return core }
+            core.signals.remove(cursor)
+        }
         let core = try cursor.coordinator.core(for: isolation, configuration: configuration, origin: cursor.origin)
         follow(core)
         return core
     }
 
     private func follow(_ core: RealmCore) {
-        self.core = core
-        core.signals.add(cursor, delivers: true, block: heldBack == nil ? nil : self)
-        let isCancelled = life.withLock { life in
-            if !life.isCancelled { life.signals = core.signals }
-            return life.isCancelled
+        let home = Home(core: core)
+        // What was followed before ends outside the lock.
+        let before = life.withLock { life in
+            defer { if !life.isCancelled { life.home = home } }
+            return life.home
         }
-        if isCancelled { core.signals.remove(cursor) }
+        withExtendedLifetime(before) {}
+        core.signals.add(cursor, delivers: true, block: heldBack == nil ? nil : self)
+        if life.withLock({ $0.isCancelled }) { core.signals.remove(cursor) }
     }
 
     /// Carries a pump to its isolation; one that is let go of on the way ends it.

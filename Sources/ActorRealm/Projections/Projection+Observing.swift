@@ -33,7 +33,7 @@ extension ProjectionObservable {
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         let source = projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
-        return source.observe(from: rootObject.core, on: queue.map { RealmIsolation($0) }) { result, core in
+        return source.observe(from: rootObject.core, on: queue.map { .delivering(on: $0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error as NSError))
             case .success(let pending): block(source.projectedChange(pending, in: core))

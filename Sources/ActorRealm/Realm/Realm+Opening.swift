@@ -5,11 +5,12 @@ import RealmStorage
 extension Realm {
     /// Opens a realm for the caller's actor, for a queue, or for the current synchronous call.
     ///
-    /// Inside an actor's method it is the actor's realm; outside every actor and queue it belongs to the current thread
-    /// for as long as the current synchronous call runs. Blocks while the file is opened or migrated: in asynchronous
-    /// code write `try await Realm()`.
+    /// Inside an actor's method, and in what that calls, it is the actor's realm; on a queue that a realm is open on, that one.
+    /// Elsewhere it belongs to the current thread and task for as long as the current synchronous call runs. There is one realm
+    /// of a file in each such place: opening it again gives the same, also inside a write transaction. Blocks while the file is
+    /// opened or migrated: in asynchronous code write `try await Realm()`.
     ///
-    /// A serial queue that is passed must be the one that runs the caller. Throws `Realm.Error`.
+    /// A queue that is passed must be serial, and the one that runs the caller. Throws `Realm.Error`.
     public convenience init(
         configuration: Configuration = .defaultConfiguration,
         queue: DispatchQueue? = nil,
@@ -17,7 +18,8 @@ extension Realm {
         file: StaticString = #fileID,
         line: UInt = #line
     ) throws {
-        let place = queue.map { RealmIsolation($0) } ?? isolation.map { RealmIsolation($0) } ?? .currentThread
+        let place =
+            try queue.map { try RealmIsolation($0, for: configuration) } ?? isolation.map { RealmIsolation($0) }
         self.init(existing: try Self.openBlocking(configuration, place, ReaderOrigin(fileID: file, line: line)))
     }
 
@@ -30,7 +32,7 @@ extension Realm {
     ) throws {
         var configuration = Configuration.defaultConfiguration
         configuration.fileURL = fileURL
-        let place = isolation.map { RealmIsolation($0) } ?? .currentThread
+        let place = isolation.map { RealmIsolation($0) }
         self.init(existing: try Self.openBlocking(configuration, place, ReaderOrigin(fileID: file, line: line)))
     }
 
@@ -149,8 +151,8 @@ extension Realm {
                 callback(
                     result.flatMap { coordinator in
                         Result {
-                            try coordinator.core(for: RealmIsolation(callbackQueue), configuration: configuration)
-                                .realm()
+                            let place = try RealmIsolation(callbackQueue, for: configuration)
+                            return try coordinator.core(for: place, configuration: configuration).realm()
                         }
                     }
                 )
@@ -208,11 +210,16 @@ extension Realm {
         }
     }
 
+    /// Opens the realm of an isolation, or of the place where the caller is found to run.
     private static func openBlocking(
         _ configuration: Configuration,
-        _ place: RealmIsolation,
+        _ place: RealmIsolation?,
         _ origin: ReaderOrigin
     ) throws -> Realm {
+        guard let place else {
+            return try prepare(configuration, blocking: RealmIsolation.current.key)
+                .coreForCurrentContext(configuration: configuration, origin: origin).realm()
+        }
         guard place.isCurrent else {
             throw Realm.Error(
                 .wrongIsolation,

@@ -11,9 +11,9 @@ final class RealmCoordinator: Sendable {
     }
 
     private struct State {
+        /// Realms that work can be handed to, and realms of synchronous calls.
         var cores: [RealmIsolation.Key: CoreRegistration] = [:]
-        /// Realms of synchronous calls, which no opening finds: only what must go on with the realm of such a call.
-        var passing: [CoreRegistration] = []
+        var passing: [RealmIsolation.Key: CoreRegistration] = [:]
         var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?
@@ -80,11 +80,7 @@ final class RealmCoordinator: Sendable {
         configuration: Realm.Configuration,
         origin: ReaderOrigin? = nil
     ) throws -> RealmCore {
-        if let core = existingCore(for: isolation) {
-            core.callbackWrites.keepOpen()
-            try checkCompatible(core.configuration, with: configuration)
-            return core
-        }
+        if let core = existingCore(for: isolation) { return try core.reopened(with: configuration) }
         let core: RealmCore
         do {
             core = RealmCore(
@@ -104,23 +100,33 @@ final class RealmCoordinator: Sendable {
 
     /// The open realm of an isolation.
     func existingCore(for isolation: RealmIsolation) -> RealmCore? {
-        guard isolation.isCacheable else { return nil }
         if case .scheduler = isolation {
             let registrations = state.withLock { Array($0.cores.values) }
             return registrations.first { $0.isolation.isSame(as: isolation) }?.openCore
         }
-        guard let registration = state.withLock({ $0.cores[isolation.key] }),
+        let key = isolation.key
+        guard let registration = state.withLock({ $0.cores[key] ?? $0.passing[key] }),
             registration.isolation.isSame(as: isolation)
         else { return nil }
         return registration.openCore
     }
 
-    /// The open realm of the isolation that the caller runs in, where that can only be found out at run time.
-    func coreForCurrentContext() -> RealmCore? {
-        let (lasting, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
-        if let core = lasting.first(where: { $0.isolation.isAlive && $0.isolation.isCurrent })?.openCore { return core }
-        let current = passing.filter { $0.isolation.isCurrent }.compactMap(\.openCore)
-        return current.last { $0.isInWriteTransaction } ?? current.last
+    /// The realm of the place where the caller is found to run: the one that is open there, or a new one.
+    ///
+    /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
+    func coreForCurrentContext(
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin? = nil
+    ) throws -> RealmCore {
+        let place = RealmIsolation.current
+        // Queues and schedulers can only be asked.
+        if case .thread = place {
+            let asked = state.withLock { $0.cores.values.filter { $0.isolation.isToBeAsked } }
+            if let core = asked.first(where: { $0.isolation.isCurrent })?.openCore {
+                return try core.reopened(with: configuration)
+            }
+        }
+        return try core(for: place, configuration: configuration, origin: origin)
     }
 
     /// The realm of an actor, for what runs on it.
@@ -132,10 +138,9 @@ final class RealmCoordinator: Sendable {
     func remember(_ core: RealmCore) {
         let registration = core.registration
         forgetDead()
-        guard core.isolation.isCacheable else {
-            return state.withLock { $0.passing.append(registration) }
-        }
-        state.withLock { $0.cores[core.isolation.key] = registration }
+        let key = core.isolation.key
+        guard core.isolation.isLasting else { return state.withLock { $0.passing[key] = registration } }
+        state.withLock { $0.cores[key] = registration }
         if core.isolation.canPost { watchVersions() }
     }
 
@@ -144,13 +149,13 @@ final class RealmCoordinator: Sendable {
     /// Asking whether something lives holds it for a moment, and whoever lets go of it last ends it: an actor with the
     /// tokens of its observers, which unregister here. Therefore nothing is asked under the lock.
     private func forgetDead() {
-        let (cores, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
-        let dead = (cores + passing).filter { !$0.isAlive }
+        let all = state.withLock { Array($0.cores.values) + Array($0.passing.values) }
+        let dead = all.filter { !$0.isAlive }
         if dead.isEmpty { return }
         let identifiers = Set(dead.map(ObjectIdentifier.init))
         state.withLock { state in
             state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
-            state.passing.removeAll { identifiers.contains(ObjectIdentifier($0)) }
+            state.passing = state.passing.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
         }
         // Until here, so that no other registration has an identifier of theirs.
         withExtendedLifetime(dead) {}
@@ -159,13 +164,16 @@ final class RealmCoordinator: Sendable {
     /// Forgets a core that was closed.
     func forget(_ core: RealmCore) {
         state.withLock { state in
-            if state.cores[core.isolation.key]?.isOf(core) == true { state.cores[core.isolation.key] = nil }
-            state.passing.removeAll { $0.isOf(core) }
+            let key = core.isolation.key
+            if state.cores[key]?.isOf(core) == true { state.cores[key] = nil }
+            if state.passing[key]?.isOf(core) == true { state.passing[key] = nil }
         }
     }
 
     /// Whether any realm of this file is open in this process.
-    var hasOpenRealms: Bool { state.withLock { Array($0.cores.values) + $0.passing }.contains { $0.isAlive } }
+    var hasOpenRealms: Bool {
+        state.withLock { Array($0.cores.values) + Array($0.passing.values) }.contains { $0.isAlive }
+    }
 
     /// Whether it is only waiting for its threads to let go of it, and its file was deleted or replaced meanwhile: whoever
     /// opens the path begins anew.
@@ -286,8 +294,16 @@ final class CoreRegistration: @unchecked Sendable {
     func isOf(_ other: RealmCore) -> Bool { identifier == ObjectIdentifier(other) }
 
     /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.
+    ///
+    /// An isolation that is gone follows nothing any more: its observers end, and the core with its version goes with the last of
+    /// them, wherever their tokens are.
     func postRefresh() {
-        guard isolation.canPost, !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard isolation.canPost else { return }
+        guard isolation.isAlive else {
+            core?.signals.end()
+            return
+        }
+        guard !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         isolation.post { [weak self] in
             guard let self else { return }
             isRefreshPosted.store(false, ordering: .sequentiallyConsistent)

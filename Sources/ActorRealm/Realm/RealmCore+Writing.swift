@@ -24,6 +24,13 @@ extension RealmCore {
     /// Throws when the write transaction that is open would never end if the caller waited for its turn.
     func checkNotNested() throws(Realm.Error) {
         guard hasTransaction else { return }
+        guard writingTask == crealm_current_task() else {
+            throw error(
+                .alreadyInWriteTransaction,
+                "Another task of \(isolation) has a write transaction of this realm open, and would never end it while a write "
+                    + "that blocks waited here: use asyncWrite(), or finish that transaction first."
+            )
+        }
         throw error(
             .alreadyInWriteTransaction,
             "The Realm is already in a write transaction: finish it before beginning another one."
@@ -69,7 +76,7 @@ extension RealmCore {
         writingTask = crealm_current_task()
         if isExclusive {
             exclusiveTask = writingTask
-            access.pointee.ownerThread = RealmAccessState.noThread
+            place.pointee = .nowhere
         }
     }
 

@@ -34,8 +34,8 @@ final class RealmCore {
     let isDelivery: Bool
     /// The core as its coordinator knows it.
     private(set) lazy var registration = CoreRegistration(self)
-    /// What every access compares with the current thread.
-    @usableFromInline let access: UnsafeMutablePointer<RealmAccessState>
+    /// What every access compares with the place where the caller runs.
+    @usableFromInline let place: UnsafeMutablePointer<RealmPlace>
     private(set) var lifecycle = Lifecycle.open
 
     /// The turn in the file's write queue that the open write transaction holds.
@@ -43,10 +43,10 @@ final class RealmCore {
     /// Where blocking commits wait.
     private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
     /// The task that opened the write transaction; 0 outside tasks.
-    var writingTask: UInt = 0
+    var writingTask: UInt64 = 0
     /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a
     /// transaction cannot outlive the job that opened it.
-    var exclusiveTask: UInt = 0
+    var exclusiveTask: UInt64 = 0
     /// Whether the realm follows the file by itself.
     var autorefresh: Bool
     /// The asynchronous writes of callback form that are under way.
@@ -96,8 +96,8 @@ final class RealmCore {
         self.model = model
         if case .everywhere = isolation { isFrozen = true } else { isFrozen = false }
         autorefresh = !isFrozen
-        access = .allocate(capacity: 1)
-        access.initialize(to: RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: isFrozen ? 0 : .max))
+        place = .allocate(capacity: 1)
+        place.initialize(to: isFrozen ? .everywhere : .nowhere)
         // Several threads may ask a frozen realm for its tables at once.
         if isFrozen { accessorStorage = AccessorRegistry(core: self) }
     }
@@ -112,29 +112,18 @@ final class RealmCore {
             model.rollback()
             if let ticket { coordinator.writes.finish(ticket) }
         }
-        access.deallocate()
+        place.deallocate()
     }
 
     // MARK: Where and when it may be used
 
-    /// The word that the current thread is compared with, for inlined getters.
-    @usableFromInline
-    var ownerThread: UnsafeMutablePointer<UInt> {
-        UnsafeMutableRawPointer(access).assumingMemoryBound(to: UInt.self)
-    }
-
     /// Traps unless the caller runs in the realm's isolation and the realm is open.
     @inline(__always)
     func checkAccess() {
-        #if DEBUG
-        checkAccessSlowly()
-        #else
-        let state = access.pointee
-        if _slowPath((crealm_thread_word() ^ state.ownerThread) & state.threadMask != 0) { checkAccessSlowly() }
-        #endif
+        if _slowPath(!place.pointee.isCaller) { checkAccessSlowly() }
     }
 
-    /// Asks for the current executor or thread, and remembers the thread when it is the realm's.
+    /// Asks the isolation, and notes its place when that is one word.
     @usableFromInline
     @inline(never)
     func checkAccessSlowly() {
@@ -149,7 +138,7 @@ final class RealmCore {
         if isFrozen { return }
         guard isolation.isCurrent else { trapOnWrongIsolation() }
         if exclusiveTask != 0 { return showTransactionToItsTaskOnly() }
-        if isolation.trustsThreads { access.pointee.ownerThread = crealm_thread_word() }
+        place.pointee = isolation.place
     }
 
     /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
@@ -162,8 +151,8 @@ final class RealmCore {
         }
     }
 
-    /// Whether the caller runs in the realm's isolation.
-    var isCurrent: Bool { isFrozen || isolation.isCurrent }
+    /// Whether the caller runs in the realm's isolation: what every access asks, without the trap.
+    var isCurrent: Bool { place.pointee.isCaller || isFrozen || isolation.isCurrent }
 
     /// Whether objects of this core can still be used.
     var isInvalidated: Bool { lifecycle != .open }
@@ -178,8 +167,10 @@ final class RealmCore {
             "Realm accessed from incorrect thread or actor: it belongs to \(isolation), and was used from "
             + "\(RealmIsolation.currentDescription). Send a ThreadSafeReference or a freeze()d copy to the other "
             + "isolation, or open a realm there."
-        if case .thread = isolation {
+        switch isolation {
+        case .thread, .actor:
             message += " To bind a realm to an actor from its init, open it with `try await Realm(actor: self)`."
+        case .queue, .scheduler, .everywhere: break
         }
         return message
     }
@@ -220,6 +211,15 @@ final class RealmCore {
 
     /// The public realm of this core, if there is one.
     var existingRealm: Realm? { handleLock.withLock { handle?.object } }
+
+    /// The core for another opening in its isolation.
+    ///
+    /// - Throws: `incompatibleSession` when it is open with settings that exclude these.
+    func reopened(with configuration: Realm.Configuration) throws -> RealmCore {
+        callbackWrites.keepOpen()
+        try coordinator.checkCompatible(self.configuration, with: configuration)
+        return self
+    }
 
     /// Makes an existing public realm the handle of this core.
     func adopt(_ realm: Realm) {
@@ -279,7 +279,7 @@ final class RealmCore {
         self.lifecycle = lifecycle
         frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
-        access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
+        place.pointee = .nowhere
         // The objects that are left keep nothing in the file. A frozen realm may be read by other threads just now.
         if !isFrozen { model.unpin() }
     }

@@ -27,7 +27,7 @@ extension RealmSectionedResult {
     ) -> NotificationToken {
         let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.sections.follow()
-        return observation.sections.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
+        return observation.sections.source.observe(from: observation.core, on: queue.map { .delivering(on: $0) }) {
             result,
             core in
             guard case .success(let pending) = result, let change = follow(pending, core) else { return }

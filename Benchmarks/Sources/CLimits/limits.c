@@ -48,3 +48,18 @@ size_t limits_count_and(
     for (; start < count; start++) sum += (uint8_t)(values[start] - lower) < width && scores[start] > score;
     return sum;
 }
+
+typedef struct {
+    uintptr_t identity;
+    uintptr_t implementation;
+} executor;
+
+// The standard library declares it to Swift with a type that cannot be spelled there.
+__attribute__((swiftcall)) extern bool swift_task_isCurrentExecutor(executor executor);
+
+bool limits_is_current(uintptr_t identity, uintptr_t implementation, size_t times) {
+    const executor asked = {identity, implementation};
+    bool isCurrent = true;
+    for (size_t time = 0; time < times; time++) isCurrent &= swift_task_isCurrentExecutor(asked);
+    return isCurrent;
+}

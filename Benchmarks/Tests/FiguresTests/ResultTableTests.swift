@@ -37,12 +37,35 @@ struct ResultTableTests {
 
     @Test("A limit that we beat is named, one that we reach or that is a yardstick is not")
     func limits() {
-        #expect(table(.sumEngine, ["actorrealm": [0.1], "limit": [0.2]]).beatenLimits.count == 1)
-        #expect(table(.sumEngine, ["actorrealm": [0.2], "limit": [0.2]]).beatenLimits.isEmpty)
-        #expect(table(.sumEngine, ["actorrealm": [0.3], "limit": [0.2]]).beatenLimits.isEmpty)
-        #expect(table(.insert, ["actorrealm": [300], "limit": [200]]).beatenLimits.count == 1)
-        #expect(table(.insert, ["actorrealm": [300, 300], "limit": [200, 320]]).beatenLimits.isEmpty)
-        #expect(table(.tasks, ["actorrealm": [300], "limit": [200]]).beatenLimits.isEmpty)
+        func beaten(_ row: RowIdentifier, _ ours: [Double], _ limit: [Double]) -> Int {
+            table(row, ["actorrealm": ours, "limit": limit]).beatenLimits.count
+        }
+        #expect(beaten(.sumEngine, [0.1, 0.1, 0.1], [0.2, 0.2, 0.2]) == 1)
+        #expect(beaten(.sumEngine, [0.2, 0.2, 0.2], [0.2, 0.2, 0.2]) == 0)
+        #expect(beaten(.sumEngine, [0.3, 0.3, 0.3], [0.2, 0.2, 0.2]) == 0)
+        #expect(beaten(.insert, [300, 300, 300], [200, 200, 200]) == 1)
+        #expect(beaten(.insert, [300, 300, 300], [200, 200, 320]) == 0)
+        #expect(beaten(.insert, [300, 300], [200, 200]) == 0)
+        #expect(beaten(.tasks, [300, 300, 300], [200, 200, 200]) == 0)
+    }
+
+    @Test("The target is the hardest of a row's goals, in figures of the same run")
+    func targets() {
+        // At least 0.9 of the limit and ahead of the best peer.
+        #expect(
+            table(.serial, ["actorrealm": [700], "sqlite": [800], "limit": [1_000]]).markdown
+                .contains("\u{2265} 900 (missed)")
+        )
+        #expect(
+            table(.serial, ["actorrealm": [960], "sqlite": [950], "limit": [1_000]]).markdown.contains("\u{2265} 950 |")
+        )
+        // Twice as good as the best peer.
+        #expect(table(.lookup, ["actorrealm": [300], "lmdb": [500]]).markdown.contains("\u{2264} 250 (missed)"))
+        #expect(table(.lookup, ["actorrealm": [300]]).markdown.hasSuffix("|  |"))
+        // Ahead of LMDB, whatever the others make.
+        #expect(
+            table(.noSync, ["actorrealm": [300], "lmdb": [250], "sqlite": [900]]).markdown.contains("\u{2265} 250 |")
+        )
     }
 
     @Test("All figures of a run come back from its file")

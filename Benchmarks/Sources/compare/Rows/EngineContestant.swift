@@ -25,6 +25,8 @@ final class EngineContestant<E: Engine>: Contestant {
         case .insert: return try insertAll()
         case .serial: return try commits(isDurable: true)
         case .noSync: return try commits(isDurable: false)
+        case .serialAsync where E.name != RealmEngine.name: return try commits(isDurable: true)
+        case .noSyncAsync where E.name != RealmEngine.name: return try commits(isDurable: false)
         case .serialTail: return try slowestCommits()
         case .tasks where E.name != RealmEngine.name: return try batchedCommits()
         case .countFirst: return try firstCount()

@@ -18,15 +18,41 @@ final class RawLimit: Contestant {
     func measure(_ row: RowIdentifier) async throws -> Double? {
         switch row {
         case .insert: try pages()
-        case .serial, .tasks: try flushes(blocksEach: 1)
+        case .serial, .serialAsync, .attached, .observed, .tasks: try flushes(blocksEach: 1)
         case .twoFlushes: try flushes(blocksEach: 2)
         case .commitBytes: 4096
         case .sumObjects: repeated(3) { consume(values.sum()) } / .nanoseconds(workload.objectCount)
         case .sumEngine: repeated(20) { consume(values.sum()) } / .milliseconds(1)
         case .countEqual: repeated(20) { consume(values.countEqual()) } / .milliseconds(1)
         case .countAnd: repeated(20) { consume(values.countAnd()) } / .milliseconds(1)
+        case .notify, .notifyTail: await hop()
+        case .read: repeated(3) { Self.checks(10_000_000) } / .nanoseconds(10_000_000)
         default: nil
         }
+    }
+
+    /// The runtime's own question whether this is the right executor.
+    private static func checks(_ count: Int) {
+        let words = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self)
+        consume(limits_is_current(words.0, words.1, count))
+    }
+
+    /// From handing something to a task of another executor until it has it, in microseconds.
+    private func hop() async -> Double {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let deliveries = Deliveries()
+        let task = Task.detached {
+            for await _ in stream { deliveries.note() }
+        }
+        var waits: [Double] = []
+        for number in 1...1_000 {
+            let start = ContinuousClock.now
+            continuation.yield()
+            waits.append((await deliveries.wait(for: number) - start) / .microseconds(1))
+        }
+        task.cancel()
+        await task.value
+        return waits.percentile(0.5)
     }
 
     private func withFile<Result>(_ body: (Int32) throws -> Result) throws -> Result {

@@ -124,9 +124,10 @@ extension ChangeCursor {
         if skips.isEmpty { return [] }
         var runs: [(before: Snapshot, after: Snapshot)] = []
         for skip in skips.sorted(by: { $0.version < $1.version }) {
-            guard skip.version > version, skip.version <= target.version, let marks = skip.marks,
-                // Nothing later is published before it is noted that the commit is.
-                let after = marks.after ?? (skip.version == target.version ? target.snapshot : nil)
+            // The version may lie between two that follow each other; nothing later is published before it is noted that the
+            // commit is.
+            guard skip.version > version, let marks = skip.marks, marks.before.version < target.version,
+                let after = skip.version < target.version ? marks.after : target.snapshot
             else { continue }
             if let last = runs.last, last.after.version == marks.before.version {
                 runs[runs.count - 1].after = after

@@ -141,7 +141,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     func fetch() -> Pending? {
         held.withLock { held in
             held.passed = nil
-            return held.flow.fetch() ? held.offer : nil
+            guard held.flow.fetch() else { return nil }
+            var pending = held.offer
+            if pending?.silent.whole == nil { pending?.silent.whole = held.whole }
+            return pending
         }
     }
 
@@ -154,6 +157,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             held.isLate = false
             held.base = Holding.Base(view: pending.target, state: pending.state)
             held.offer = nil
+            held.whole = nil
             held.skips.removeAll { $0.version <= pending.target.version }
             return (before, held.takeListeners(upTo: pending.target.version))
         }
@@ -263,11 +267,13 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// once. Who rests for too long is let go of.
     private func takenOver(to view: FixedView) -> (Holding.Base?, computation: UInt64?, isPlain: Bool) {
         let (base, number, isPlain, released) = held.withLock { held in
-            var released: (Holding.Base?, Pending?)
+            var released: (Holding.Base?, Pending?, [Holding.SkippedCommit]) = (nil, nil, [])
             if held.flow.letGo(newest: view.version, limit: lagLimit) {
-                released = (held.base, held.offer)
+                released = (held.base, held.offer, held.skips)
                 held.base = nil
                 held.offer = nil
+                held.whole = nil
+                held.skips.removeAll { $0.version <= view.version }
             }
             let isWanted = held.flow.catchUp(to: view.version)
             let isAsked = isWanted || held.flow.work == .resting && !held.isLate
@@ -370,26 +376,24 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     // MARK: Commits that are left out
 
-    /// Leaves out the changes of a version that is about to be published.
-    func skip(_ version: UInt64) {
-        let before = try? coordinator.file.beginRead()
-        held.withLock { $0.skips.append(Holding.SkippedCommit(version: version, before: before, after: nil)) }
-        hub.expect(version) { [weak self] snapshot in
-            self?.held
-                .withLock { held in
-                    for index in held.skips.indices where held.skips[index].version == snapshot.version {
-                        held.skips[index].after = snapshot
-                    }
-                }
-        }
-    }
-
-    /// Takes back that a version is left out.
-    func takeBackSkip(of version: UInt64) {
+    /// Leaves out the changes of a commit that is about to be published.
+    func skip(_ commit: LeftOutCommit) {
         let before = held.withLock { held in
-            defer { held.skips.removeAll { $0.version == version } }
+            defer { held.skip(commit) }
             return held.skips
         }
         withExtendedLifetime(before) {}
     }
+
+    /// Takes back that a commit is left out.
+    func takeBackSkip(of commit: LeftOutCommit) {
+        let before = held.withLock { held in
+            defer { held.skips.removeAll { $0.commit === commit } }
+            return held.skips
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    /// The last commit left out that the observer shows entirely.
+    var shownVersion: UInt64? { held.withLock { $0.whole } }
 }

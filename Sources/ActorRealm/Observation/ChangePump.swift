@@ -21,6 +21,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private let block: Block
     /// What makes it the block of a whole realm.
     private let heldBack: ((RealmCore) -> Void)?
+    /// Notes what is observed as it is in the open transaction: its version, and the first one that may still be asked for.
+    private let noteShown: ((UInt64, UInt64?) -> Void)?
     let number: UInt64
     /// The isolation's: the last version for which `heldBack` was called.
     private var lastHeldBack: UInt64 = 0
@@ -43,15 +45,17 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     ///
     /// `block` is called with the changes. With `heldBack` it is the block of a whole realm, called before a synchronous commit
     /// of that realm returns; `heldBack` is called for each version that the realm does not move to because `autorefresh` is
-    /// off.
+    /// off. `noteShown` is called in transactions whose commits are to be left out.
     init(
         _ subject: Subject,
         of origin: RealmCore,
         isolation: RealmIsolation,
         registeredAt place: ReaderOrigin?,
         heldBack: ((RealmCore) -> Void)? = nil,
+        noteShown: ((UInt64, UInt64?) -> Void)? = nil,
         block: @escaping Block
     ) throws {
+        self.noteShown = noteShown
         self.block = block
         self.heldBack = heldBack
         self.isolation = isolation
@@ -96,12 +100,17 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         )
     }
 
-    func skip(_ version: UInt64) {
-        cursor.skip(version)
+    func noteLeavingOut(in core: RealmCore) {
+        guard let noteShown, isIsolated(as: core) else { return }
+        noteShown(core.model.version, cursor.shownVersion)
     }
 
-    func takeBackSkip(of version: UInt64) {
-        cursor.takeBackSkip(of: version)
+    func skip(_ commit: LeftOutCommit) {
+        cursor.skip(commit)
+    }
+
+    func takeBackSkip(of commit: LeftOutCommit) {
+        cursor.takeBackSkip(of: commit)
     }
 
     func isIsolated(as other: RealmCore) -> Bool {

@@ -108,6 +108,7 @@ extension ObservationSource {
     func observe(
         from core: RealmCore?,
         on isolation: RealmIsolation?,
+        noteShown: ((UInt64, UInt64?) -> Void)? = nil,
         _ block: @escaping ChangePump<Subject>.Block
     ) -> NotificationToken {
         guard let core else { return NotificationToken() }
@@ -119,6 +120,7 @@ extension ObservationSource {
                 of: core,
                 isolation: isolation,
                 registeredAt: origin,
+                noteShown: noteShown,
                 block: block
             )
             pump.start()

@@ -123,18 +123,20 @@ extension ObservationSource where Subject == ObjectSubject {
         _ pending: ChangeCursor<ObjectSubject>.Pending,
         in core: RealmCore
     ) -> ObjectChange<Value> {
-        guard case .changed(let names, let before)? = pending.delta,
+        guard case .changed(let names, let before, let since)? = pending.delta,
             let projection = Value._resolve(reference, in: core.realm())
         else { return .deleted }
-        let old = before.flatMap { before in
-            Value.Root._resolve(reference, in: RealmCore.frozen(at: before, coordinator, configuration).realm())
+        func resolved(at view: FixedView) -> Value.Root? {
+            Value.Root._resolve(reference, in: RealmCore.frozen(at: view, coordinator, configuration).realm())
         }
+        let known = before.flatMap(resolved)
         let properties = ProjectionSchema.of(Value.self)
         return .change(
             projection,
             names.map { name in
                 guard let property = properties.first(where: { $0.name == name }), !property.projected.isCollection
                 else { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
+                let old = since.isEmpty ? known : since[name].map(resolved) ?? known
                 return PropertyChange(
                     name: name,
                     oldValue: old.flatMap { property.projected.value(of: $0) },

@@ -120,15 +120,64 @@ extension RealmCore {
     }
 
     /// Rolls the transaction back and gives its turn back.
+    ///
+    /// What it was built on may be on its way to the disk still: ``settle()`` waits for that.
     func cancelTransaction() {
         exclusiveTask = 0
         if hasTransaction { model.rollback() }
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
-        coordinator.writes.finish(turn)
+        noteBase(coordinator.writes.finish(turn))
         refreshQuietly()
         signals.raise()
+    }
+
+    /// Waits until what a transaction was built on that ended without a commit is durable, blocking the thread, and moves there:
+    /// what the caller saw in it is there.
+    ///
+    /// - Throws: `Realm.Error` when that is lost.
+    func settle() throws {
+        if settlesLater { return }
+        guard let base = takeBase() else { return }
+        let isOnPool = crealm_is_on_pool()
+        if isOnPool { BlockedPool.swift.enter() }
+        defer { if isOnPool { BlockedPool.swift.leave() } }
+        try moved(behind: base.wait())
+    }
+
+    /// The same without blocking the thread.
+    func settleSuspending(_ isolation: isolated (any Actor)?) async throws {
+        guard let base = takeBase() else { return }
+        try moved(behind: await base.value(isolation: isolation))
+    }
+
+    /// As ``settle()``, where nobody can be told of a failure.
+    func settleOrReport() {
+        do {
+            try settle()
+        } catch {
+            report(error, "The commits that a transaction was built on, which was rolled back, are lost.")
+        }
+    }
+
+    /// Moves to what a transaction was built on that ended without a commit.
+    func moved(behind result: WriteScheduler.CommitResult) throws {
+        do {
+            try result.get()
+            try advanceToNewest()
+        } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+    }
+
+    /// Throws when the transaction of a turn ended because its block ended the realm.
+    func checkNotLost(_ turn: WriteScheduler.Ticket?) throws(Realm.Error) {
+        guard let turn, lostTurn == turn else { return }
+        throw error(
+            .closed,
+            "The block of a write closed or invalidated its realm: what it wrote is rolled back. Do that behind the write."
+        )
     }
 
     /// Takes the result of a commit: moves to the new version, or throws.

@@ -42,6 +42,14 @@ final class RealmCore {
     var ticket: WriteScheduler.Ticket?
     /// Where blocking commits wait.
     private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
+    /// What a transaction was built on that ended without a commit, until somebody waits for it.
+    private var undurableBase: BaseFlush?
+    /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
+    var settlesLater = false
+    /// Whether the block being called may share its commit with other writers.
+    var isGrouped = false
+    /// The turn whose transaction ended with the realm.
+    private(set) var lostTurn: WriteScheduler.Ticket?
     /// The task that opened the write transaction; 0 outside tasks.
     var writingTask: UInt64 = 0
     /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a
@@ -259,6 +267,15 @@ final class RealmCore {
         signals.raise()
     }
 
+    /// Takes what the transaction that ended last without a commit was built on, if that is not durable.
+    func takeBase() -> BaseFlush? {
+        defer { undurableBase = nil }
+        return undurableBase
+    }
+
+    /// Notes what a transaction was built on that ended without a commit.
+    func noteBase(_ base: BaseFlush?) { undurableBase = base }
+
     /// Ends the core's life: every later access traps.
     func end(as lifecycle: Lifecycle) {
         guard self.lifecycle == .open else {
@@ -274,6 +291,7 @@ final class RealmCore {
                     "A realm was closed inside a write transaction, which was rolled back.",
                     metadata: ["realm.path": "\(coordinator.path)"]
                 )
+            lostTurn = ticket
             cancelTransaction()
         }
         self.lifecycle = lifecycle

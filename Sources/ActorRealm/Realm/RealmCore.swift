@@ -61,6 +61,8 @@ final class RealmCore {
     private var frozenRealm: Realm?
     /// Why the realm cannot follow the file any more; nil while it can.
     var outdatedReason: StorageError?
+    /// How many blocks of `withRealm` use the realm, the last of which closes it; nil when somebody opened it to stay open.
+    var blockCount: Int?
     /// The migration that the realm is part of.
     var migration: MigrationTransaction?
     /// Owned by Objects: the accessors of the tables.
@@ -297,6 +299,7 @@ final class RealmCore {
         )
         try core.followSchema()
         core.autorefresh = autorefresh
+        core.blockCount = blockCount
         return core
     }
 

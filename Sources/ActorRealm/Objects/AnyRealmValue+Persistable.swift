@@ -153,7 +153,7 @@ extension AnyRealmValue: _Persistable {
     public static func _sectionKey(_ value: AnyRealmValue) -> _Stored? {
         switch value {
         case .object, .list, .dictionary: nil
-        default: value.stored { _ in nil }.map { _Stored($0) }
+        default: value.stored({ _ in nil }, refuse: { _ in }).map { _Stored($0) }
         }
     }
 

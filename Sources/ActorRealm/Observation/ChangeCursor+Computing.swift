@@ -76,6 +76,7 @@ extension ChangeCursor {
 
     /// What leads to a version.
     private func pending(to target: FixedView, from base: Holding.Base?) throws -> Holding.Computed {
+        try checkSchema(of: target)
         guard var base, var view = base.view else {
             // What an observer is to begin with.
             let state = try subject.state(at: target)

@@ -19,6 +19,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     let coordinator: RealmCoordinator
     let hub: ObservationHub
     private let lagLimit: UInt64
+    /// The classes that a version must have as they are declared, to be told.
+    private let objectTypes: [ObjectBase.Type]?
+    /// The stamp of the last schema that was found to have them.
+    private let fittingStamp = Atomic<UInt64>(.max)
     let held: Mutex<Holding>
 
     /// Registers: what is committed from now on is not missed.
@@ -27,8 +31,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         coordinator: RealmCoordinator,
         at start: Snapshot?,
         lagLimit: UInt64?,
+        objectTypes: [ObjectBase.Type]? = nil,
         origin: ReaderOrigin?
     ) throws {
+        self.objectTypes = objectTypes
         self.subject = subject
         self.coordinator = coordinator
         self.lagLimit = lagLimit ?? .max
@@ -284,6 +290,14 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         return (base, number, isPlain)
     }
 
+    /// Throws when the program's classes are not in a version as they are declared: what there is to tell belongs to others.
+    func checkSchema(of view: FixedView) throws {
+        let stamp = view.model.schemaStamp
+        if fittingStamp.load(ordering: .relaxed) == stamp { return }
+        try coordinator.checkSchema(view.model.schema, declaredBy: objectTypes)
+        fittingStamp.store(stamp, ordering: .relaxed)
+    }
+
     /// What a commit means for the observer.
     private enum Verdict {
         /// Nothing; the state afterwards.
@@ -294,6 +308,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     private func verdict(_ base: Holding.Base, _ commit: ObservedCommit) throws -> Verdict {
         let step = commit.step
+        if step.changesSchema { try checkSchema(of: commit.new) }
         if !step.changesSchema, let tables = subject.tables(base.state, in: step.old),
             !step.changes.tables.keys.contains(where: { tables.contains($0) })
         {

@@ -66,6 +66,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
             coordinator: origin.coordinator,
             at: origin.model.snapshot,
             lagLimit: origin.configuration.maximumObserverLag.map { UInt64($0) },
+            objectTypes: origin.configuration.objectTypes,
             origin: place
         )
         if origin.isolation.isSame(as: isolation) { follow(origin) }
@@ -148,7 +149,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         let error = Realm.Error.wrap(failure, path: cursor.coordinator.path)
         isolation.post { [self] in
             // The token may have been let go of meanwhile.
-            if !life.withLock({ $0.isCancelled }), let core = try? liveCore() { block(.failure(error), core) }
+            if !life.withLock({ $0.isCancelled }), let core = try? liveCore() {
+                core.noteFailure(failure)
+                block(.failure(error), core)
+            }
             _ = cancel()
         }
     }

@@ -11,7 +11,12 @@ extension RealmChange {
             let both = merged[name]?.merging(change) ?? change
             merged[name] = both.isEmpty ? nil : both
         }
-        return RealmChange(version: later.version, classes: merged, isReset: isReset || later.isReset)
+        return RealmChange(
+            version: later.version,
+            classes: merged,
+            isReset: isReset || later.isReset,
+            isOutdated: later.isOutdated
+        )
     }
 }
 

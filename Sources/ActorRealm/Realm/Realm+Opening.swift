@@ -152,7 +152,8 @@ extension Realm {
                     result.flatMap { coordinator in
                         Result {
                             let place = try RealmIsolation(callbackQueue, for: configuration)
-                            return try coordinator.core(for: place, configuration: configuration).realm()
+                            return try coordinator.core(for: place, configuration: configuration, use: .lasting)
+                                .realm()
                         }
                     }
                 )
@@ -161,7 +162,9 @@ extension Realm {
         return task
     }
 
-    /// Opens a realm for the time of a block, and closes it afterwards unless it was open before.
+    /// Opens a realm for the time of a block, and closes it afterwards unless it was opened otherwise, too.
+    ///
+    /// Of several blocks that overlap on one actor, the last one closes it.
     public static func withRealm<Result>(
         configuration: Configuration = .defaultConfiguration,
         isolation: isolated (any Actor)? = #isolation,
@@ -169,16 +172,10 @@ extension Realm {
         line: UInt = #line,
         _ body: (Realm) async throws -> Result
     ) async throws -> Result {
-        let wasOpen = isolation.map { isOpen(configuration, RealmIsolation($0)) } ?? false
         let origin = ReaderOrigin(fileID: file, line: line)
-        let realm = try await openSuspending(configuration, isolation, origin)
-        defer { if !wasOpen { realm.close() } }
+        let realm = try await openSuspending(configuration, isolation, origin, use: .block)
+        defer { realm.endBlock() }
         return try await body(realm)
-    }
-
-    private static func isOpen(_ configuration: Configuration, _ place: RealmIsolation) -> Bool {
-        guard let settings = try? OpenSettings(configuration) else { return false }
-        return RealmRegistry.shared.existing(at: settings.path)?.existingCore(for: place) != nil
     }
 
     /// Opens or finds the file, and makes it fit the classes of the program.
@@ -216,27 +213,34 @@ extension Realm {
         _ place: RealmIsolation?,
         _ origin: ReaderOrigin
     ) throws -> Realm {
-        guard let place else {
-            return try prepare(configuration, blocking: RealmIsolation.current.key)
-                .coreForCurrentContext(configuration: configuration, origin: origin).realm()
-        }
-        guard place.isCurrent else {
+        guard place?.isCurrent ?? true else {
             throw Realm.Error(
                 .wrongIsolation,
-                "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place), and opened from "
+                "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place!), and opened from "
                     + "\(RealmIsolation.currentDescription).",
                 fileURL: configuration.fileURL
             )
         }
-        return try prepare(configuration, blocking: place.key)
-            .core(for: place, configuration: configuration, origin: origin).realm()
+        var attempts = 0
+        while true {
+            let coordinator = try prepare(configuration, blocking: (place ?? .current).key)
+            do {
+                return try coordinator.core(orCurrent: place, configuration: configuration, origin: origin).realm()
+            } catch Realm.Error.schemaOutdated where attempts < patience {
+                attempts += 1
+            }
+        }
     }
+
+    /// So often an opening begins anew because another process changed the schema meanwhile.
+    private static var patience: Int { 16 }
 
     private static func openSuspending(
         _ configuration: Configuration,
         _ isolation: isolated (any Actor)?,
         _ origin: ReaderOrigin,
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        use: RealmUse = .lasting
     ) async throws -> Realm {
         guard let isolation else {
             throw Realm.Error(
@@ -247,21 +251,32 @@ extension Realm {
             )
         }
         let place = RealmIsolation(isolation)
-        let coordinator: RealmCoordinator
-        if let known = try prepared(configuration) {
-            coordinator = known
-        } else {
-            coordinator = try await prepareElsewhere(configuration, deadline)
+        var attempts = 0
+        while true {
+            let coordinator: RealmCoordinator
+            if let known = try prepared(configuration) {
+                coordinator = known
+            } else {
+                coordinator = try await prepareElsewhere(configuration, deadline)
+            }
+            do {
+                return try coordinator.core(for: place, configuration: configuration, origin: origin, use: use).realm()
+            } catch Realm.Error.schemaOutdated where attempts < patience {
+                attempts += 1
+            }
         }
-        return try coordinator.core(for: place, configuration: configuration, origin: origin).realm()
     }
 
     /// The file when it is open already and fits the classes of the program.
     private static func prepared(_ configuration: Configuration) throws -> RealmCoordinator? {
-        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
-            coordinator.isReconciled(with: try DeclaredSchema.make(for: configuration))
-        else { return nil }
-        return coordinator
+        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path) else {
+            return nil
+        }
+        do {
+            return try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) ? coordinator : nil
+        } catch {
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
     }
 
     private static func prepareElsewhere(

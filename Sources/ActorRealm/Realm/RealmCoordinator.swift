@@ -10,6 +10,13 @@ final class RealmCoordinator: Sendable {
         fileprivate let number: UInt64
     }
 
+    /// A declared schema, and the version of the file that fits it, with the stamp of its schema.
+    private struct Reconciled {
+        let declared: DatabaseSchema
+        let version: UInt64
+        let stamp: UInt64
+    }
+
     private struct State {
         /// Realms that work can be handed to, and realms of synchronous calls.
         var cores: [RealmIsolation.Key: CoreRegistration] = [:]
@@ -18,7 +25,9 @@ final class RealmCoordinator: Sendable {
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?
         /// The declared schema that the file is known to fit.
-        var reconciled: DatabaseSchema?
+        var reconciled: Reconciled?
+        /// The classes that a schema was found to fit last, for observers.
+        var fitting: (types: [ObjectIdentifier]?, stamp: UInt64)?
         var isClosed = false
     }
 
@@ -74,13 +83,19 @@ final class RealmCoordinator: Sendable {
 
     /// The realm of an isolation: the one that is open there, or a new one.
     ///
+    /// `use` says what for.
+    ///
     /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
     func core(
         for isolation: RealmIsolation,
         configuration: Realm.Configuration,
-        origin: ReaderOrigin? = nil
+        origin: ReaderOrigin? = nil,
+        use: RealmUse = .found
     ) throws -> RealmCore {
-        if let core = existingCore(for: isolation) { return try core.reopened(with: configuration) }
+        // Whoever opens a file whose schema has changed gets a realm that follows it.
+        if let core = existingCore(for: isolation), use == .found || core.outdatedReason == nil {
+            return try core.reopened(with: configuration, for: use)
+        }
         let core: RealmCore
         do {
             core = RealmCore(
@@ -94,6 +109,7 @@ final class RealmCoordinator: Sendable {
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }
+        if use == .block { core.blockCount = 1 }
         remember(core)
         return core
     }
@@ -116,17 +132,30 @@ final class RealmCoordinator: Sendable {
     /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
     func coreForCurrentContext(
         configuration: Realm.Configuration,
-        origin: ReaderOrigin? = nil
+        origin: ReaderOrigin? = nil,
+        use: RealmUse = .found
     ) throws -> RealmCore {
         let place = RealmIsolation.current
         // Queues and schedulers can only be asked.
         if case .thread = place {
             let asked = state.withLock { $0.cores.values.filter { $0.isolation.isToBeAsked } }
-            if let core = asked.first(where: { $0.isolation.isCurrent })?.openCore {
-                return try core.reopened(with: configuration)
+            if let found = asked.first(where: { $0.isolation.isCurrent }) {
+                return try core(for: found.isolation, configuration: configuration, origin: origin, use: use)
             }
         }
-        return try core(for: place, configuration: configuration, origin: origin)
+        return try core(for: place, configuration: configuration, origin: origin, use: use)
+    }
+
+    /// The realm of an isolation that an opening names, or of the place where it runs, to stay open.
+    func core(
+        orCurrent isolation: RealmIsolation?,
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin
+    ) throws -> RealmCore {
+        guard let isolation else {
+            return try coreForCurrentContext(configuration: configuration, origin: origin, use: .lasting)
+        }
+        return try core(for: isolation, configuration: configuration, origin: origin, use: .lasting)
     }
 
     /// The realm of an actor, for what runs on it.
@@ -251,13 +280,33 @@ final class RealmCoordinator: Sendable {
     // MARK: Schema
 
     /// Whether the file is known to fit a schema.
-    func isReconciled(with declared: DatabaseSchema) -> Bool {
-        state.withLock { $0.reconciled == declared }
+    ///
+    /// Another process may have changed that since: the stamp of the newest version tells.
+    func isReconciled(with declared: DatabaseSchema) throws(StorageError) -> Bool {
+        guard let known = state.withLock({ $0.reconciled }), known.declared == declared else { return false }
+        if known.version == file.newestVersion { return true }
+        let snapshot = try file.beginRead()
+        guard try DatabaseSchema.stamp(of: snapshot) == known.stamp else { return false }
+        setReconciled(with: declared, at: snapshot.version, stamp: known.stamp)
+        return true
     }
 
-    /// Notes that the file fits a schema.
-    func setReconciled(with declared: DatabaseSchema) {
-        state.withLock { $0.reconciled = declared }
+    /// Notes that a version of the file fits a schema.
+    func setReconciled(with declared: DatabaseSchema, at version: UInt64, stamp: UInt64) {
+        state.withLock { $0.reconciled = Reconciled(declared: declared, version: version, stamp: stamp) }
+    }
+
+    /// Throws when a version does not have the classes of a configuration as they are declared; for observers, on any thread.
+    func checkSchema(_ stored: DatabaseSchema, declaredBy objectTypes: [ObjectBase.Type]?) throws {
+        let types = objectTypes.map { $0.map { ObjectIdentifier($0) } }
+        if let fitting = state.withLock({ $0.fitting }), fitting.stamp == stored.stamp, fitting.types == types {
+            return
+        }
+        let classes = try ModelSchema.cached(objectTypes: objectTypes).classes
+        if let fault = SchemaMapping(classes.map(\.schema)).fault(in: stored) {
+            throw StorageError.schemaOutdated(fault)
+        }
+        state.withLock { $0.fitting = (types, stored.stamp) }
     }
 }
 

@@ -69,6 +69,8 @@ final class RealmCore {
     private var frozenRealm: Realm?
     /// Why the realm cannot follow the file any more; nil while it can.
     var outdatedReason: StorageError?
+    /// How many blocks of `withRealm` use the realm, the last of which closes it; nil when somebody opened it to stay open.
+    var blockCount: Int?
     /// The migration that the realm is part of.
     var migration: MigrationTransaction?
     /// Owned by Objects: the accessors of the tables.
@@ -223,9 +225,10 @@ final class RealmCore {
     /// The core for another opening in its isolation.
     ///
     /// - Throws: `incompatibleSession` when it is open with settings that exclude these.
-    func reopened(with configuration: Realm.Configuration) throws -> RealmCore {
+    func reopened(with configuration: Realm.Configuration, for use: RealmUse) throws -> RealmCore {
         callbackWrites.keepOpen()
         try coordinator.checkCompatible(self.configuration, with: configuration)
+        note(use)
         return self
     }
 
@@ -315,6 +318,7 @@ final class RealmCore {
         )
         try core.followSchema()
         core.autorefresh = autorefresh
+        core.blockCount = blockCount
         return core
     }
 

@@ -338,6 +338,23 @@ final class LockFile: Sendable {
         return (processSlot > 0 && before != 0) || (processSlot + 1 < LockFile.processSlotCount && behind != 0)
     }
 
+    /// Has whoever opens the file wait, if no other process has it open, until `letOpenAgain()`.
+    ///
+    /// - Returns: whether that is so.
+    func holdOffOpenings() -> Bool {
+        guard (try? LockFile.lock(descriptor, LockFile.initialisationByte, 1, waits: false, path)) != nil else {
+            return false
+        }
+        if isSharedWithOtherProcesses {
+            letOpenAgain()
+            return false
+        }
+        return true
+    }
+
+    /// Lets those open the file who wait for that.
+    func letOpenAgain() { _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFile.initialisationByte, 1, 0) }
+
     /// Runs something while no other process has the file open, and none can open it; the file is another one afterwards,
     /// which those who wait to open it find described here.
     func whileAlone(

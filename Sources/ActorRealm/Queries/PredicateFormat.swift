@@ -123,10 +123,7 @@ enum PredicateFormat {
         return persisted(custom)
     }
 
-    /// - Parameters:
-    ///   - argument: A value, or a list of values.
-    ///   - core: The realm that its objects have to belong to; nil for any.
-    ///   - isElement: Whether it is in a list, which holds no lists.
+    /// The constant of a value, or of a list of values; an element of a list is no list itself.
     static func value(_ argument: Any?, in core: RealmCore? = nil, isElement: Bool = false) throws -> PredicateValue {
         // The usual types first: casts to protocols and the search for nested optionals are slow.
         switch argument {

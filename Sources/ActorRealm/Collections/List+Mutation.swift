@@ -27,11 +27,16 @@ extension List {
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         // The sequence may be this list.
         let elements = Array(objects)
-        if place == nil {
-            unmanaged.append(contentsOf: elements)
-        } else {
+        guard let place else { return unmanaged.append(contentsOf: elements) }
+        guard !place.path.isEmpty, !elements.isEmpty else {
             for element in elements { append(element) }
+            return
         }
+        // A list in a value is written as a whole.
+        let writer = place.writer()
+        guard let stored = Self.encoded(elements, writer) else { return }
+        place.append(stored)
+        writer.finish()
     }
 
     /// Inserts an element before a position.

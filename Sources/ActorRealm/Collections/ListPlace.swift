@@ -128,6 +128,11 @@ class ListPlace {
         core.attemptWrite { try accessor.table.listAppend(property, key: key, value) }
     }
 
+    /// Appends several values.
+    func append(_ values: [StoredValue]) {
+        for value in values { append(value) }
+    }
+
     func insert(_ value: StoredValue, at index: Int) {
         core.attemptWrite { try accessor.table.listInsert(property, key: key, at: index, value) }
     }

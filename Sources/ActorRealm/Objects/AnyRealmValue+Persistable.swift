@@ -76,11 +76,10 @@ extension AnyRealmValue {
         _ link: (Object) -> StoredValue?,
         refuse: (String) -> Void
     ) -> StoredValue? {
-        if depth > MixedFormat.depthLimit {
+        switch self {
+        case .list where depth >= MixedFormat.depthLimit, .dictionary where depth >= MixedFormat.depthLimit:
             refuse(Self.depthMessage)
             return nil
-        }
-        switch self {
         case .none: return .null
         case .int(let value): return .int(Int64(value))
         case .bool(let value): return .bool(value)

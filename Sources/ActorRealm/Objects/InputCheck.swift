@@ -238,7 +238,7 @@ struct InputCheck {
             for (name, element) in entries where !isGivenUp {
                 at(.name(name)) { check in
                     check.checkName(name)
-                    check.checkElement(element, property) { [name: $0] as [String: Any?] }
+                    check.checkElement(element, property) { ["name": $0] as [String: Any?] }
                 }
             }
         } else {
@@ -269,7 +269,6 @@ struct InputCheck {
 
     private mutating func checkAny(_ value: Any?, depth: Int) {
         if isGivenUp { return }
-        if depth > MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
         var content = ValueReader.unwrap(value)
         if let any = content as? AnyRealmValue { content = any.content }
         guard let content else { return }
@@ -281,6 +280,7 @@ struct InputCheck {
             return
         }
         if let entries = ValueReader.entries(of: content) {
+            if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
             for (name, element) in entries where !isGivenUp {
                 at(.name(name)) { check in
                     check.checkName(name)
@@ -288,6 +288,7 @@ struct InputCheck {
                 }
             }
         } else if !(content is String), let elements = ValueReader.elements(of: content) {
+            if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
             for (index, element) in elements.enumerated() where !isGivenUp {
                 at(.index(index)) { $0.checkAny(element, depth: depth + 1) }
             }

@@ -323,6 +323,7 @@ final class TableAccessor {
         let generation = state.pointee.generation.pointee
         if object.rowGeneration != generation {
             guard let location = attempt({ try locate(object.rowKey) }) else {
+                if let damage = table.damage(ofMissing: object.rowKey) { trap(damage) }
                 misuse("Object has been deleted or invalidated.")
             }
             object.point(to: location, generation: generation)

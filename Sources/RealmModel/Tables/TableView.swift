@@ -170,7 +170,9 @@ package final class TableView {
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
         }
-        nextClusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        let next = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        if next.root != clusters.root || next.rowCount != clusters.rowCount { try next.checkRowCount(in: view) }
+        nextClusters = next
         nextTrees.removeAll(keepingCapacity: true)
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in

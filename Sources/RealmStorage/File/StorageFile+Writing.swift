@@ -101,6 +101,9 @@ extension StorageFile {
                     state = try WriterState.load(from: published, in: view, path: path)
                     box.state = state
                 }
+                guard state.version < FileHeader.greatestWrittenVersion else {
+                    throw StorageError(.limit, "The file has used up its versions; copy it to a new one", path: path)
+                }
                 precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
                 let group = WriterGroup(
                     firstVersion: state.version + 1,
@@ -119,6 +122,10 @@ extension StorageFile {
         let (writerState, group) = try loaded.get()
         // A reader whose version nobody knows holds everything back.
         if !lock.hasOutsiders { writerState.space.reclaim(pinned: pinned, durable: published.version) }
+        if writerState.space.isDamaged {
+            endGroup(of: writerState)
+            throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)
+        }
         noteSpace(writerState.space)
         return WriteTransaction(
             file: self,

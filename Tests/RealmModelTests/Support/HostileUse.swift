@@ -204,6 +204,8 @@ enum HostileUse {
                 for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
             }
             for (number, key) in keys.enumerated() where number % 7 == 0 {
+                // It may have gone with an earlier one.
+                guard try table.contains(key: key) else { continue }
                 for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
                     if property.isPrimaryKey { continue }
                     if property.collection == .list {

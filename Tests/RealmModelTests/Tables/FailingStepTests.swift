@@ -4,7 +4,8 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Every step of beginning, committing, rolling back and moving is made to fail, the first, then the second, until none is left.
+/// Every step of beginning, committing, rolling back and moving is made to fail, one after the other.
+///
 /// After each failure everything is what it was.
 ///
 /// `REALM_FAILING_STEP_SEEDS` is the number of seeds; a few are enough to meet every kind of step.
@@ -107,15 +108,12 @@ private final class FailingStepRun {
     private func commit(_ when: String) throws {
         let start = random
         var next = reference
-        try everyFailure(
-            "commit",
-            when,
-            prepare: {
-                try first.model.begin(file.beginWrite())
-                next = try operate(first, on: reference, from: start, count: 12)
-                try park(first, next, when)
-            }
-        ) {
+        func prepare() throws {
+            try first.model.begin(file.beginWrite())
+            next = try operate(first, on: reference, from: start, count: 12)
+            try park(first, next, when)
+        }
+        try everyFailure("commit", when, prepare: prepare) {
             let prepared = try first.model.prepareCommit()
             try first.model.endTransaction()
             try file.publish([prepared])
@@ -137,14 +135,11 @@ private final class FailingStepRun {
             let database = member == 1 ? first : second
             let start = random
             var next = reference
-            try everyFailure(
-                "join",
-                when,
-                prepare: {
-                    try database.model.begin(file.beginWrite(joining: true))
-                    next = try operate(database, on: reference, from: start, count: 15)
-                }
-            ) {
+            func prepare() throws {
+                try database.model.begin(file.beginWrite(joining: true))
+                next = try operate(database, on: reference, from: start, count: 15)
+            }
+            try everyFailure("join", when, prepare: prepare) {
                 try database.model.join()
             } after: { _ in
                 database.model.rollback()

@@ -107,7 +107,8 @@ import Testing
         try FileVerifier.verify(database.file.beginRead())
     }
 
-    @Test func `strings up to the limit are told apart by their last byte, and longer ones are refused by name`() throws {
+    @Test func `strings up to the limit are told apart by their last byte, and longer ones are refused by name`() throws
+    {
         let database = try TestDatabase([Self.user])
         let long = String(repeating: "x", count: 255)
         try database.write { _ in

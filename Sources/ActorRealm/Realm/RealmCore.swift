@@ -38,6 +38,8 @@ final class RealmCore {
     @usableFromInline let access: UnsafeMutablePointer<RealmAccessState>
     private(set) var lifecycle = Lifecycle.open
 
+    /// Whether the file keeps a reader entry for the version that the realm writes next.
+    var isCountedAsWriter = false
     /// The turn in the file's write queue that the open write transaction holds.
     var ticket: WriteScheduler.Ticket?
     /// Where blocking commits wait.
@@ -110,6 +112,7 @@ final class RealmCore {
             model.rollback()
             if let ticket { coordinator.writes.finish(ticket) }
         }
+        if isCountedAsWriter { coordinator.file.countWriter(false) }
         access.deallocate()
     }
 
@@ -230,11 +233,11 @@ final class RealmCore {
     ///
     /// - Returns: whether there was a newer one.
     @discardableResult
-    func advanceToNewest() throws(StorageError) -> Bool {
+    func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !model.isInTransaction,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
-        try advance(to: coordinator.file.beginRead(from: origin))
+        try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
         return true
     }
 

@@ -240,6 +240,7 @@ package final class TableView {
     /// - Parameters:
     ///   - snapshot: The version outside the transaction.
     ///   - database: Its schema, when it is not the transaction's.
+    /// - Throws: `StorageError` when that version cannot be read.
     func saveRoots(of snapshot: Snapshot, in database: DatabaseSchema?) throws(StorageError) {
         guard let database else {
             try prepare(from: snapshot.catalog, view: snapshot.view)

@@ -4,7 +4,8 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Every step of beginning, committing, rolling back and moving is made to fail, the first, then the second, until none is left.
+/// Every step of beginning, committing, rolling back and moving is made to fail, one after the other.
+///
 /// After each failure everything is what it was.
 ///
 /// `REALM_FAILING_STEP_SEEDS` is the number of seeds; a few are enough to meet every kind of step.

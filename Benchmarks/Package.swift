@@ -20,6 +20,7 @@ let package = Package(
         .target(name: "People", swiftSettings: settings),
         .target(name: "Figures", swiftSettings: settings),
         .target(name: "CCounters"),
+        .target(name: "CLimits"),
         .executableTarget(
             name: "guard",
             dependencies: ["People", "CCounters", .product(name: "ActorRealm", package: "actor-realm")],
@@ -33,7 +34,7 @@ let package = Package(
         .executableTarget(
             name: "compare",
             dependencies: [
-                "CSQLite", "CLMDB", "Figures", "People",
+                "CSQLite", "CLMDB", "CLimits", "Figures", "People",
                 .product(name: "ActorRealm", package: "actor-realm"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

@@ -53,6 +53,10 @@ void counters_callgrind_begin(void) {
     request(zero_stats, NULL);
 }
 
+void counters_callgrind_pause(void) { request(stop_instrumentation, NULL); }
+
+void counters_callgrind_resume(void) { request(start_instrumentation, NULL); }
+
 void counters_callgrind_end(const char *name) {
     request(dump_stats_at, name);
     request(stop_instrumentation, NULL);

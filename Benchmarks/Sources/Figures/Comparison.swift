@@ -3,12 +3,12 @@ import Foundation
 /// One row of two builds that were measured in turns: this, other, this, other, …, this.
 ///
 /// Each figure of the other build stands between two of this one. Their middle is what it is compared with, so that a
-/// machine that becomes slower or faster meanwhile harms both. How far this build is from itself, from one turn of it to
+/// machine that becomes slower or faster meanwhile harms both. How far each build is from itself, from one turn of it to
 /// the next, tells how large a difference has to be to mean something.
 package struct Comparison: Sendable {
     /// What the figures say of this build.
     package enum Verdict: Equatable, Sendable {
-        /// The difference lies inside the spread of this build against itself.
+        /// The difference lies inside the spread of one build against itself.
         case level
         case better
         case worse
@@ -42,60 +42,33 @@ package struct Comparison: Sendable {
 
     /// How far this build is from the other one: the logarithm of the ratio, or the difference.
     private var effect: Double {
-        ResultTable.median(
+        Samples.median(
             other.indices.map { (scaled(this[$0]) + scaled(this[$0 + 1])) / 2 - scaled(other[$0]) }
         )
     }
 
-    /// How far medians of this build against itself are apart by chance, in the same measure.
+    /// How far two builds that are the same come out apart, in the same measure.
+    ///
+    /// The differences are those of neighbouring turns of one and the same build. Three times what three quarters of them
+    /// do not exceed, divided by the root of the rounds: with ten rounds, less than one of a hundred rows of equal builds
+    /// differs by more, also where the noise has outliers or two levels (simulated with normal, skewed and such noise).
     private var noise: Double {
-        Self.noise(other.indices.map { scaled(this[$0 + 1]) - scaled(this[$0]) })
+        let differences = [this, other]
+            .flatMap { figures in zip(figures, figures.dropFirst()).map { abs(scaled($0) - scaled($1)) } }
+            .sorted()
+        let quartile = differences[(differences.count * 3 + 3) / 4 - 1]
+        return 3 * quartile / Double(other.count).squareRoot()
     }
 
     /// This build's figure as a multiple of the other one's; the difference where there is no ratio.
     package var ratio: Double { isRatio ? exp(effect) : effect }
 
-    /// The spread of this build against itself as a share, such as 0.03; the difference where there is no ratio.
+    /// The spread of one build against itself as a share, such as 0.03; the difference where there is no ratio.
     package var spread: Double { isRatio ? exp(noise) - 1 : noise }
 
     package var verdict: Verdict {
         guard other.count >= Self.leastRounds else { return .tooFewRounds }
         if abs(effect) <= max(noise, isRatio ? Self.negligible : 0) { return .level }
         return (effect > 0) == isHigherBetter ? .better : .worse
-    }
-
-    /// What 99 of 100 medians of the differences do not exceed when each difference gets a sign by chance.
-    ///
-    /// It would be chance which of two turns of one build is called the other build's, so the signs are chance. All
-    /// assignments of signs are tried where they are few, and else as many of a fixed random series.
-    static func noise(_ differences: [Double]) -> Double {
-        let patterns = 4_096
-        let areAll = differences.count <= 12
-        var random = SplitMix(state: 27)
-        var medians = (0..<(areAll ? 1 << differences.count : patterns))
-            .map { number in
-                let signs = areAll ? [UInt64(number)] : (0...differences.count / 64).map { _ in random.next() }
-                return abs(
-                    ResultTable.median(
-                        differences.indices.map {
-                            signs[$0 / 64] >> UInt64($0 % 64) & 1 == 0 ? differences[$0] : -differences[$0]
-                        }
-                    )
-                )
-            }
-        medians.sort()
-        return medians[min(medians.count - 1, Int((Double(medians.count) * 0.99).rounded(.up)) - 1)]
-    }
-
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
     }
 }

@@ -24,7 +24,7 @@ package struct ComparisonTable: Encodable {
     }
 
     package static let heading = """
-        | | workload | other (least to most) | this (least to most) | this / other | this against itself | this is |
+        | | workload | other (least to most) | this (least to most) | this / other | a build against itself | this is |
         |---|---|---:|---:|---:|---:|---|
         """
 
@@ -47,20 +47,15 @@ package struct ComparisonTable: Encodable {
         let ratio = comparison.isRatio ? String(format: "%.3f", comparison.ratio) : ""
         let spread =
             comparison.isRatio
-            ? String(format: "%.1f %%", comparison.spread * 100) : ResultTable.shown(comparison.spread)
-        return "| \(row.rawValue) | \(row.title), \(row.unit) | \(Self.range(comparison.other)) | "
-            + "\(Self.range(comparison.this)) | \(ratio) | \u{B1} \(spread) | \(verdict) |"
-    }
-
-    private static func range(_ figures: [Double]) -> String {
-        "\(ResultTable.shown(ResultTable.median(figures))) (\(ResultTable.shown(figures.min() ?? 0)) to "
-            + "\(ResultTable.shown(figures.max() ?? 0)))"
+            ? String(format: "%.1f %%", comparison.spread * 100) : Samples.shown(comparison.spread)
+        return "| \(row.rawValue) | \(row.title), \(row.unit) | \(Samples(comparison.other).shown) | "
+            + "\(Samples(comparison.this).shown) | \(ratio) | \u{B1} \(spread) | \(verdict) |"
     }
 
     private static func text(of comparison: Comparison) -> String {
         let amount =
             comparison.isRatio
-            ? String(format: "%.1f %%", abs(comparison.ratio - 1) * 100) : ResultTable.shown(abs(comparison.ratio))
+            ? String(format: "%.1f %%", abs(comparison.ratio - 1) * 100) : Samples.shown(abs(comparison.ratio))
         return switch comparison.verdict {
         case .level: "level"
         case .better: "better by \(amount)"

@@ -10,13 +10,13 @@ package enum ReadmeBlock {
         package var description: String
     }
 
-    package static func fill(_ path: String, with table: ResultTable, origin: String) throws {
+    package static func fill(_ path: String, with table: ResultTable) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
         else {
             throw Missing(description: "\(path) has no lines \(begin) and \(end).")
         }
-        let block = "\n\(table.markdown)\n\n\(origin)\n"
+        let block = "\n\(table.markdown)\n\n\(table.origin)\n"
         let filled = text[..<first.upperBound] + block + text[last.lowerBound...]
         try String(filled).write(toFile: path, atomically: true, encoding: .utf8)
     }

@@ -1,101 +1,72 @@
 import Foundation
 
-/// The medians of a run.
+/// A run: what each contestant made in each row and round.
 package struct ResultTable: Codable {
-    /// A row in the exchange format.
+    /// A row with all its figures.
     package struct Row: Codable {
         package var id: String
         package var unit: String
         package var better: String
-        package var figures: [String: Double]
+        /// The figures of the rounds, by contestant.
+        package var figures: [String: Samples]
 
-        private struct Key: CodingKey {
-            var stringValue: String
-            var intValue: Int? { nil }
-            init(stringValue: String) { self.stringValue = stringValue }
-            init?(intValue: Int) { nil }
-        }
+        /// The row as this program knows it.
+        fileprivate var identifier: RowIdentifier? { RowIdentifier(rawValue: id) }
+        fileprivate var isHigherBetter: Bool { better == "higher" }
+        fileprivate var ours: Samples? { figures["actorrealm"] }
+        fileprivate var limit: Samples? { figures["limit"] }
 
-        init(id: String, unit: String, better: String, figures: [String: Double]) {
-            self.id = id
-            self.unit = unit
-            self.better = better
-            self.figures = figures
-        }
-
-        package init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Key.self)
-            id = try container.decode(String.self, forKey: Key(stringValue: "id"))
-            unit = try container.decode(String.self, forKey: Key(stringValue: "unit"))
-            better = try container.decode(String.self, forKey: Key(stringValue: "better"))
-            figures = [:]
-            for key in container.allKeys where !["id", "unit", "better"].contains(key.stringValue) {
-                figures[key.stringValue] = try container.decode(Double.self, forKey: key)
-            }
-        }
-
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(id, forKey: Key(stringValue: "id"))
-            try container.encode(unit, forKey: Key(stringValue: "unit"))
-            try container.encode(better, forKey: Key(stringValue: "better"))
-            for (name, figure) in figures {
-                try container.encode(figure, forKey: Key(stringValue: name))
-            }
+        /// The peer that does best.
+        fileprivate var bestPeer: Samples? {
+            let peers = ResultTable.peers.compactMap { figures[$0] }
+            return isHigherBetter ? peers.max { $0.median < $1.median } : peers.min { $0.median < $1.median }
         }
     }
 
-    private var samples: [RowIdentifier: [String: [Double]]] = [:]
-    package var rows: [Row] {
-        RowIdentifier.allCases.compactMap { identifier in
-            guard let contestants = samples[identifier] else { return nil }
-            return Row(
-                id: identifier.rawValue,
-                unit: identifier.unit,
-                better: identifier.isHigherBetter ? "higher" : "lower",
-                figures: contestants.mapValues(Self.median)
-            )
-        }
-    }
+    private static let peers = ["grdb", "sqlite", "lmdb"]
+    private static let titles = [
+        "actorrealm": "ActorRealm", "grdb": "GRDB", "sqlite": "SQLite", "lmdb": "LMDB", "limit": "limit",
+    ]
 
-    package init() {}
+    /// The objects, the rounds and the machine.
+    package var origin: String
+    package private(set) var rows: [Row] = []
 
-    package init(from decoder: any Decoder) throws {
-        for row in try [Row](from: decoder) {
-            guard let identifier = RowIdentifier(rawValue: row.id) else { continue }
-            samples[identifier] = row.figures.mapValues { [$0] }
-        }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        try rows.encode(to: encoder)
+    package init(origin: String) {
+        self.origin = origin
     }
 
     package mutating func add(_ figure: Double, of contestant: String, to row: RowIdentifier) {
-        samples[row, default: [:]][contestant, default: []].append(figure)
+        let index = rows.firstIndex { $0.id == row.rawValue } ?? rows.endIndex
+        if index == rows.endIndex {
+            rows.append(
+                Row(id: row.rawValue, unit: row.unit, better: row.isHigherBetter ? "higher" : "lower", figures: [:])
+            )
+        }
+        if rows[index].figures[contestant]?.add(figure) == nil {
+            rows[index].figures[contestant] = Samples([figure])
+        }
     }
 
     /// The table as Markdown, with what is asked of us and how far the limit is.
     package var markdown: String {
-        let names = ["actorrealm", "grdb", "sqlite", "lmdb", "limit"]
+        let names = (["actorrealm"] + Self.peers + ["limit"])
             .filter { name in
                 rows.contains { $0.figures[name] != nil }
             }
-        let titles = ["actorrealm": "ActorRealm", "grdb": "GRDB", "sqlite": "SQLite", "lmdb": "LMDB", "limit": "limit"]
         var lines = [
-            "| | workload | " + names.map { titles[$0] ?? $0 }.joined(separator: " | ")
+            "| | workload | " + names.map { Self.titles[$0] ?? $0 }.joined(separator: " | ")
                 + " | beside the best peer | target |",
             "|---|---|" + String(repeating: "---:|", count: names.count + 2),
         ]
         for row in rows {
-            guard let identifier = RowIdentifier(rawValue: row.id) else { continue }
-            let figures = names.map { row.figures[$0].map(Self.shown) ?? "" }
-            let target = identifier.target(limit: row.figures["limit"])
+            guard let identifier = row.identifier else { continue }
+            let figures = names.map { row.figures[$0]?.shown ?? "" }
+            let target = Self.target(row)
                 .map { target in
                     let sign = identifier.isHigherBetter ? "\u{2265}" : "\u{2264}"
-                    let isMet = row.figures["actorrealm"]
-                        .map { identifier.isHigherBetter ? $0 >= target : $0 <= target }
-                    return "\(sign) \(Self.shown(target))\(isMet == false ? " (missed)" : "")"
+                    let isMet = row.ours.map { identifier.isHigherBetter ? $0.median >= target : $0.median <= target }
+                    return "\(sign) \(Samples.shown(target))\(isMet == false ? " (missed)" : "")"
                 }
             lines.append(
                 "| \(row.id) | \(identifier.title), \(row.unit) | "
@@ -105,31 +76,46 @@ package struct ResultTable: Codable {
         return lines.joined(separator: "\n")
     }
 
-    /// How many times as good our figure is as the best one of a peer.
-    private static func advantage(_ row: Row) -> String {
-        let peers = ["grdb", "sqlite", "lmdb"].compactMap { row.figures[$0] }
-        let isHigher = row.better == "higher"
-        guard let ours = row.figures["actorrealm"], let best = isHigher ? peers.max() : peers.min(), best > 0, ours > 0
-        else { return "" }
-        return String(format: "%.1fx", isHigher ? ours / best : best / ours)
-    }
-
-    package static func median(_ samples: [Double]) -> Double {
-        let sorted = samples.sorted()
-        let middle = sorted.count / 2
-        return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
-    }
-
-    package static func shown(_ figure: Double) -> String {
-        if figure >= 100 {
-            var digits = String(Int(figure.rounded()))
-            var end = digits.index(digits.endIndex, offsetBy: -3)
-            while end > digits.startIndex {
-                digits.insert(",", at: end)
-                end = digits.index(end, offsetBy: -3, limitedBy: digits.startIndex) ?? digits.startIndex
-            }
-            return digits
+    /// The hardest of a row's goals, in figures of this run.
+    private static func target(_ row: Row) -> Double? {
+        func times(_ factor: Double, _ peer: Samples?) -> Double? {
+            peer.map { row.isHigherBetter ? $0.median * factor : $0.median / factor }
         }
-        return String(format: figure >= 10 ? "%.1f" : "%.2f", figure)
+        let targets = (row.identifier?.goals ?? [])
+            .compactMap { goal in
+                switch goal {
+                case .figure(let figure): figure
+                case .ofLimit(let share): row.limit.map { $0.median * share }
+                case .timesBest(let factor): times(factor, row.bestPeer)
+                case .timesLMDB(let factor): times(factor, row.figures["lmdb"])
+                }
+            }
+        return row.isHigherBetter ? targets.max() : targets.min()
+    }
+
+    /// How many times as good our figure is as the best one of a peer, or that the rounds do not tell.
+    private static func advantage(_ row: Row) -> String {
+        guard let ours = row.ours, let best = row.bestPeer else { return "" }
+        if ours.isLevel(with: best) { return "level" }
+        guard best.median > 0, ours.median > 0 else { return "" }
+        return String(
+            format: "%.1fx",
+            row.isHigherBetter ? ours.median / best.median : best.median / ours.median
+        )
+    }
+
+    /// What is wrong with the limits: one that we beat is none.
+    ///
+    /// Fewer than three rounds do not tell it from a device that was slow for a second.
+    package var beatenLimits: [String] {
+        rows.compactMap { row in
+            guard let ours = row.ours, let limit = row.limit, row.identifier?.isLimited == true,
+                min(ours.figures.count, limit.figures.count) >= 3,
+                row.isHigherBetter ? ours.median > limit.median : ours.median < limit.median,
+                !ours.isLevel(with: limit)
+            else { return nil }
+            return "\(row.id): \(Samples.shown(ours.median)) \(row.unit) is better than the limit of "
+                + "\(Samples.shown(limit.median)), which is therefore none."
+        }
     }
 }

@@ -19,9 +19,9 @@ struct Compare {
         --objects  Objects in the realm; 1,000,000 by default.
         --rounds   Rounds; medians of them are shown. 5 by default, 10 with --against.
         --folder   A folder on the device to measure; the temporary folder by default.
-        --json     Write the medians to a file.
+        --json     Write the figures of all rounds to a file.
         --readme   Fill the block of figures of a README.
-        --from     Take the medians from a file instead of measuring.
+        --from     Take the figures from a file instead of measuring.
         --against  Measure this build of the library in turns with another one: an executable of this program,
                    or a checkout of the repository in which it was built. Only our own engine takes part.
         --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer, and those of
@@ -35,17 +35,21 @@ struct Compare {
             }
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             try await run(options)
+        } catch let failure as Options.Failure {
+            fail("\(failure)\n\n\(usage)")
         } catch {
-            FileHandle.standardError.write(Data("compare: \(error)\n\n\(usage)\n".utf8))
-            exit(1)
+            fail("\(error)")
         }
+    }
+
+    private static func fail(_ message: String) -> Never {
+        log("compare: \(message)")
+        exit(1)
     }
 
     private static func run(_ options: Options) async throws {
         if let list = options["--turn"] { return try await takeTurn(list, options) }
         if let path = options["--against"] { return try await compare(against: path, options) }
-        let table: ResultTable
-        let source: String
         if options["--growth"] != nil {
             let text = try await withFolder(options) { folder in
                 try await Growth.measure(
@@ -58,29 +62,29 @@ struct Compare {
             }
             return print(text)
         }
+        var table: ResultTable
         if let path = options["--from"] {
             table = try JSONDecoder().decode(ResultTable.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-            source = options["--origin"] ?? path
+            if let origin = options["--origin"] { table.origin = origin }
         } else {
             table = try await measure(options)
-            source =
-                "\(try options.number("--objects") ?? 1_000_000) objects, medians of "
-                + "\(try options.number("--rounds") ?? 5) rounds, on \(Machine.description)."
-            print(table.markdown)
-            print("\n\(source)")
         }
-        if let path = options["--json"] {
-            try write(table, to: path)
-        }
+        print("\(table.markdown)\n\n\(table.origin)")
+        if let path = options["--json"] { try write(table, to: path) }
         if let path = options["--readme"] {
-            try ReadmeBlock.fill(path, with: table, origin: source)
+            try ReadmeBlock.fill(path, with: table)
         }
+        if !table.beatenLimits.isEmpty { fail(table.beatenLimits.joined(separator: "\n")) }
     }
 
     /// Measures rows once for a driver, and keeps the files that others of its turns can use.
     private static func takeTurn(_ list: String, _ options: Options) async throws {
         let folder = options["--folder"] ?? FileManager.default.temporaryDirectory.path
-        let workload = Workload(objectCount: try options.number("--objects") ?? 1_000_000, folder: folder)
+        let workload = Workload(
+            objectCount: try options.number("--objects") ?? 1_000_000,
+            answers: Answers(),
+            folder: folder
+        )
         let contestant = EngineContestant<RealmEngine>(workload)
         let names = list.split(separator: ",").map(String.init)
         for row in names.compactMap(RowIdentifier.init(rawValue:)) {
@@ -110,7 +114,7 @@ struct Compare {
             }
         }
         print("\n\(origin)")
-        if !failures.isEmpty { throw Build.Failure(description: failures.joined(separator: "\n")) }
+        if failures > 0 { throw Build.Failure(description: "\(failures) measurements failed.") }
     }
 
     private static func write(_ table: some Encodable, to path: String) throws {
@@ -137,7 +141,11 @@ struct Compare {
 
     private static func measure(_ options: Options) async throws -> ResultTable {
         try await withFolder(options) { folder in
-            let workload = Workload(objectCount: try options.number("--objects") ?? 1_000_000, folder: folder)
+            let workload = Workload(
+                objectCount: try options.number("--objects") ?? 1_000_000,
+                answers: Answers(),
+                folder: folder
+            )
             let names = options["--only"]?.split(separator: ",")
             let contestants =
                 ([
@@ -146,8 +154,12 @@ struct Compare {
                 ] as [any Contestant])
                 .filter { names?.contains(Substring($0.name)) ?? true }
             let rows = try options.rows()
-            var table = ResultTable()
-            for round in 1...(try options.number("--rounds") ?? 5) {
+            let rounds = try options.number("--rounds") ?? 5
+            var table = ResultTable(
+                origin: "\(workload.objectCount) objects, medians of \(rounds) rounds (least\u{2013}most), on "
+                    + "\(Machine.description)."
+            )
+            for round in 1...rounds {
                 for row in rows {
                     for contestant in contestants {
                         let start = ContinuousClock.now

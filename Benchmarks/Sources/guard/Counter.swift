@@ -30,6 +30,34 @@ final class Counter {
         figures[name] = Figure(instructions: Double(counters_read(descriptor) - before) / Double(operations))
     }
 
+    /// Counts an operation that needs something done before each time, which is not counted.
+    func count(
+        _ name: String,
+        operations: Int,
+        before prepare: (Int) throws -> Void,
+        _ body: (Int) throws -> Void
+    ) rethrows {
+        guard let descriptor else {
+            counters_callgrind_begin()
+            counters_callgrind_pause()
+            for number in 0..<operations {
+                try prepare(number)
+                counters_callgrind_resume()
+                try body(number)
+                counters_callgrind_pause()
+            }
+            return counters_callgrind_end("\(name)/\(operations)")
+        }
+        var instructions: UInt64 = 0
+        for number in 0..<operations {
+            try prepare(number)
+            let before = counters_read(descriptor)
+            try body(number)
+            instructions += counters_read(descriptor) - before
+        }
+        figures[name] = Figure(instructions: Double(instructions) / Double(operations))
+    }
+
     /// The figures that another run of this program under callgrind left in a folder.
     static func callgrindFigures(in folder: String) throws -> [String: Figure] {
         var figures: [String: Figure] = [:]

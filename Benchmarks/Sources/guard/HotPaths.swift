@@ -76,9 +76,7 @@ struct HotPaths {
         try repeated("query.count", operations: 10 * Self.objectCount) {
             for _ in 0..<10 { keep(people.where { $0.age == 33 }.count) }
         }
-        try repeated("freeze", operations: 1_000) {
-            for _ in 0..<1_000 { keep(realm.freeze()) }
-        }
+        try freezes(realm)
         try counter.count("update", operations: ids.count) {
             try realm.write {
                 for id in ids { realm.object(ofType: Person.self, forPrimaryKey: id)?.age = 33 }
@@ -87,6 +85,20 @@ struct HotPaths {
         // Last, for what it leaves in memory does not change what the others cost.
         try links(realm)
         try deletions()
+    }
+
+    /// A new version each time, and one property read from it.
+    private func freezes(_ realm: Realm) throws {
+        func commit(_ number: Int) throws {
+            try realm.write { realm.object(ofType: Person.self, forPrimaryKey: number)?.age = 50 + number % 50 }
+        }
+        func freeze(_ number: Int) {
+            let key = PersonData.randomKey(number, below: Self.objectCount)
+            keep(realm.freeze().object(ofType: Person.self, forPrimaryKey: key)?.age ?? 0)
+        }
+        try commit(0)
+        freeze(0)
+        try counter.count("freeze", operations: 200, before: { try commit($0 + 1) }, freeze)
     }
 
     /// Objects made from dynamically typed values.

@@ -103,7 +103,7 @@ struct ComparisonTests {
             isHigherBetter: true
         )
         let line = table.add(comparison, of: .noSync)
-        #expect(line.contains("| 500 (490 to 510) | 1,000 (990 to 1,010) | 2.0"))
+        #expect(line.contains("| 500 (490\u{2013}510) | 1,000 (990\u{2013}1,010) | 2.0"))
         #expect(line.hasSuffix("| better by 100.0 % |"))
     }
 }

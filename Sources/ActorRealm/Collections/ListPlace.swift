@@ -9,7 +9,7 @@ class ListPlace {
     final let key: Int64
     final let declared: Int
     /// The stored ordinal.
-    final let property: Int
+    final var property: Int { accessor.storedOrdinal(declared) }
     /// What it is called in messages.
     final let name: String
     final private(set) lazy var backing = makeBacking()
@@ -20,7 +20,6 @@ class ListPlace {
         self.key = key
         self.declared = declared
         self.name = name
-        property = accessor.ordinals[declared]
         if core.isFrozen { _ = backing }
     }
 
@@ -129,6 +128,11 @@ class ListPlace {
         core.attemptWrite { try accessor.table.listAppend(property, key: key, value) }
     }
 
+    /// Appends several values.
+    func append(_ values: [StoredValue]) {
+        for value in values { append(value) }
+    }
+
     func insert(_ value: StoredValue, at index: Int) {
         core.attemptWrite { try accessor.table.listInsert(property, key: key, at: index, value) }
     }
@@ -184,9 +188,27 @@ class ListPlace {
 }
 
 /// One step into a list or dictionary in a value of any kind.
-enum NestedStep: Sendable, Hashable {
+enum NestedStep: Sendable {
     case index(Int)
     case name(String)
+}
+
+/// Names are told apart by their bytes, as dictionaries do.
+extension NestedStep: Hashable {
+    static func == (left: NestedStep, right: NestedStep) -> Bool {
+        switch (left, right) {
+        case (.index(let one), .index(let other)): one == other
+        case (.name(let one), .name(let other)): TextBytes.areEqual(one, other)
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .index(let index): hasher.combine(index)
+        case .name(let name): TextBytes.hash(name, into: &hasher)
+        }
+    }
 }
 
 /// A step into a collection, on its way through the element types.

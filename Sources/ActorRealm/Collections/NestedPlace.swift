@@ -2,7 +2,8 @@ import RealmModel
 
 /// A list or dictionary inside a value of any kind.
 ///
-/// It is addressed by the steps that lead to it, and written by writing the value that it lies in anew.
+/// It is addressed by the steps that lead to it, and written by writing the value that it lies in anew: each change costs as
+/// much as the whole value is large.
 final class NestedPlace: ListPlace {
     private let steps: [NestedStep]
 
@@ -46,6 +47,9 @@ final class NestedPlace: ListPlace {
     }
 
     private func write(_ value: StoredValue) {
+        // The first step into a list or map of values leads to one of them, the others lead into it.
+        let level = steps.count - (accessor.info.properties[declared].shape.collection == .none ? 0 : 1)
+        if level + value.depth > MixedFormat.depthLimit { misuse(AnyRealmValue.depthMessage) }
         core.attemptWrite { try accessor.table.setNested(property, key: key, steps, to: value) }
     }
 
@@ -64,6 +68,7 @@ final class NestedPlace: ListPlace {
     }
 
     override func append(_ value: StoredValue) { update { $0.append(value) } }
+    override func append(_ values: [StoredValue]) { update { $0.append(contentsOf: values) } }
     override func insert(_ value: StoredValue, at index: Int) { update { $0.insert(value, at: index) } }
     override func remove(in range: Range<Int>) { update { $0.removeSubrange(range) } }
     override func removeAll() { write(isMap ? .dictionary([]) : .list([])) }
@@ -142,7 +147,7 @@ extension StoredValue {
     fileprivate func child(_ step: NestedStep) -> StoredValue? {
         switch (step, self) {
         case (.index(let index), .list(let values)): values.indices.contains(index) ? values[index] : nil
-        case (.name(let name), .dictionary(let entries)): entries.first { $0.key == name }?.value
+        case (.name(let name), .dictionary(let entries)): entries.first { TextBytes.areEqual($0.key, name) }?.value
         default: nil
         }
     }
@@ -153,7 +158,7 @@ extension StoredValue {
             values[index] = change(values[index])
             return .list(values)
         case (.name(let name), .dictionary(var entries)):
-            guard let index = entries.firstIndex(where: { $0.key == name }) else { return self }
+            guard let index = entries.firstIndex(where: { TextBytes.areEqual($0.key, name) }) else { return self }
             entries[index].value = change(entries[index].value)
             return .dictionary(entries)
         default: return self

@@ -52,13 +52,20 @@ extension RealmCollection {
     }
 
     /// The position of an element; nil when the collection does not hold it.
+    ///
+    /// Values of a managed collection are compared as sorting compares them: strings by their bytes, numbers by value, and
+    /// NaN is equal to itself.
     public func index(of element: Element) -> Int? {
         guard let backing = _backing else { return firstIndex { $0 == element } }
         if let (object, key) = Element._elementKey(element) {
             guard object.core === backing.core, object.tableAccessor === backing.elements else { return nil }
             return backing.index(of: key)
         }
-        return backing.values().firstIndex { Element._element(_Stored($0), in: backing) == element }
+        if backing.elements != nil {
+            return backing.values().firstIndex { Element._element(_Stored($0), in: backing) == element }
+        }
+        guard let stored = Element._storedElement(element, in: backing) else { return nil }
+        return backing.values().firstIndex(of: stored.value)
     }
 
     /// The position of the first object for which a condition holds.

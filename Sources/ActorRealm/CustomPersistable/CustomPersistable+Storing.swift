@@ -54,6 +54,10 @@ extension _CustomPersistable {
         }
         return stored
     }
+    /// What tells sections with different keys apart; nil for values that are stored as embedded objects.
+    public static func _sectionKey(_ value: Self) -> _Stored? { PersistedType._customStored(value.persistableValue) }
+    /// What tells sections with different keys apart; nil for values that are stored as embedded objects.
+    public static func _sectionKeyInsideOptional(_ value: Self) -> _Stored? { _sectionKey(value) }
     /// Converts from the stored form; nil when it is null or no value of the type.
     public static func _fromStored(_ stored: _Stored) -> Self? {
         PersistedType._customFromStored(stored).flatMap { _fromPersisted($0) }

@@ -7,6 +7,8 @@ final class AccessorRegistry {
     private unowned(unsafe) let core: RealmCore
     /// The classes of the realm's configuration.
     let schema: ModelSchema
+    /// Whether nobody writes through the accessors.
+    let isReadOnly: Bool
     /// Counts the writes made through the objects of this realm: collections compare it to know that they are stale.
     let writeCount: UnsafeMutablePointer<UInt64>
     /// The first failure of the storage in the open write transaction: its commit throws it, because the setters that met
@@ -24,6 +26,7 @@ final class AccessorRegistry {
     ///   - schema: The model classes; nil for those of the realm's configuration.
     init(core: RealmCore, schema: ModelSchema? = nil) {
         self.core = core
+        isReadOnly = core.configuration.readOnly
         self.schema = schema ?? attempt { try ModelSchema.cached(objectTypes: core.configuration.objectTypes) }
         writeCount = .allocate(capacity: 1)
         writeCount.initialize(to: 0)
@@ -57,7 +60,14 @@ final class AccessorRegistry {
         return accessor
     }
 
-    /// Follows a change of the schema inside a migration.
+    /// The classes that must stay in the file as they are declared: those of the configuration, and whatever else was asked for.
+    var mappedClasses: [ClassSchema] {
+        let others = byType.values.filter { !schema.contains($0.type) }
+        let dynamic = dynamicByName.values.filter { schema[$0.info.name] == nil }
+        return schema.classes.map(\.schema) + others.map(\.info.schema) + dynamic.map(\.info.schema)
+    }
+
+    /// Follows a change of the schema.
     func schemaDidChange() {
         for accessor in byType.values { accessor.readOrdinals() }
         for accessor in dynamicByName.values { accessor.readOrdinals() }
@@ -115,6 +125,11 @@ extension RealmCore {
         if registry.writeFailure == nil { registry.writeFailure = failure }
     }
 
+    /// Makes the commit of the open transaction throw an error, unless it throws another one already.
+    func refuseCommit(because error: any Error) {
+        if registry.writeFailure == nil { registry.writeFailure = error }
+    }
+
     /// Throws, and forgets, the failure of a write in the transaction that is about to be committed; throws when objects
     /// have the same value of a unique property.
     func throwWriteFailure() throws {
@@ -125,7 +140,7 @@ extension RealmCore {
         do {
             try model.checkUniqueness()
         } catch let error as ModelError {
-            throw self.error(.duplicateValue, error.description)
+            throw self.error(error)
         }
     }
 
@@ -156,11 +171,12 @@ extension RealmCore {
     }
 
     /// Traps for a class that the realm does not have.
-    func unknownClass(_ className: String) -> Never {
-        misuse(
-            "Object type '\(className)' is not managed by the Realm. If using a custom `objectTypes` array, add "
-                + "`\(className)` to it."
-        )
+    func unknownClass(_ className: String) -> Never { misuse(unknownClassMessage(className)) }
+
+    /// Says that the realm does not have a class.
+    func unknownClassMessage(_ className: String) -> String {
+        "Object type '\(className)' is not managed by the Realm. If using a custom `objectTypes` array, add "
+            + "`\(className)` to it."
     }
 
     /// The accessor of a class that must be in the schema.

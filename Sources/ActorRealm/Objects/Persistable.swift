@@ -69,9 +69,14 @@ public protocol _Persistable: SendableMetatype {
     static func _assignWrapper(at wrapper: UnsafeMutableRawPointer, of object: ObjectBase, _ value: Any?) -> Bool
     /// Writes a dynamically typed value into a row; false when it does not fit.
     static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool
+    /// What tells sections with different keys apart; nil where Swift's equality does.
+    static func _sectionKey(_ value: Self) -> _Stored?
 }
 
 extension _Persistable {
+    /// What tells sections with different keys apart; nil where Swift's equality does.
+    public static func _sectionKey(_ value: Self) -> _Stored? { nil }
+
     /// Whether the property keeps a collection object.
     @inlinable @inline(__always)
     public static var _isCollection: Bool { false }
@@ -192,9 +197,13 @@ public protocol _PersistableInsideOptional: SendableMetatype {
     static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored
     static func _storedOptionalKey(_ value: Any) -> _Stored?
     static func _storeOptionalWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter)
+    /// What tells sections with different keys apart; nil where Swift's equality does.
+    static func _sectionKeyInsideOptional(_ value: Self) -> _Stored?
 }
 
 extension _PersistableInsideOptional {
+    /// What tells sections with different keys apart; nil where Swift's equality does.
+    public static func _sectionKeyInsideOptional(_ value: Self) -> _Stored? { nil }
     /// The first value of an unmanaged optional property.
     public static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         if key & PersistedKey.recording == PersistedKey.recording { PathRecorder.record(object, key) }
@@ -227,6 +236,10 @@ public protocol _Scalar: _Persistable, _PersistableInsideOptional, RealmCollecti
 }
 
 extension _Scalar {
+    /// What tells sections with different keys apart.
+    public static func _sectionKey(_ value: Self) -> _Stored? { _stored(value) }
+    /// What tells sections with different keys apart.
+    public static func _sectionKeyInsideOptional(_ value: Self) -> _Stored? { _stored(value) }
     /// What the optional form looks like in the schema.
     public static var _shapeInsideOptional: _PropertyShape {
         var shape = _shape
@@ -271,6 +284,11 @@ public protocol _Indexable {}
 public protocol _PrimaryKey {}
 
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
+    /// What tells sections with different keys apart; nil where Swift's equality does.
+    public static func _sectionKey(_ value: Self) -> _Stored? {
+        guard let value else { return _Stored(.null) }
+        return Wrapped._sectionKeyInsideOptional(value)
+    }
     /// What the type looks like in the schema.
     public static var _shape: _PropertyShape { Wrapped._shapeInsideOptional }
     /// The value that a property without a default of its own starts with.

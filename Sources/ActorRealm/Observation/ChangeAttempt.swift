@@ -20,6 +20,7 @@ extension RealmCore {
     func prepareDelivery(at target: FixedView, after told: UInt64?) throws(StorageError) -> ChangeAttempt {
         guard lifecycle == .open else { return .ended }
         guard !model.isInTransaction else { return .wait }
+        try checkCurrentSchema()
         let current = model.snapshot
         if current.version == target.version { return .deliver }
         if current.version > target.version { return .retarget(current) }

@@ -18,12 +18,15 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
 
     /// Parses a predicate; `%@` stands for the next argument, `%K` for a property name.
     ///
+    /// The lists among the arguments have at most 100,000 values together.
+    ///
     /// - Throws: `Realm.Error` with the code `.invalidInput` that says what is wrong and where.
     public init(parsing format: String, _ arguments: Any...) throws {
         self.format = format
         do {
-            path = try PredicateFormat.path(of: arguments)
+            let arguments = try PredicateFormat.limited(arguments)
             query = try ParsedQuery.parse(format, arguments: PredicateFormat.values(arguments))
+            path = try PredicateFormat.path(of: arguments)
         } catch let error as PredicateParseError {
             throw Realm.Error(.invalidInput, error.description)
         } catch let error as QueryError {
@@ -68,19 +71,43 @@ enum PredicateFormat {
             }
     }
 
+    /// The arguments of a predicate from outside, with their lists as arrays, of which only as much is read as is allowed.
+    static func limited(_ arguments: [Any]) throws -> [Any] {
+        var room = PredicateLimits.argumentValueCount
+        return try arguments.enumerated()
+            .map { index, argument in
+                guard let elements = ValueReader.elements(of: argument, limit: room + 1) else { return argument }
+                guard elements.count <= room else {
+                    throw QueryError(
+                        "The lists of a predicate have more than \(PredicateLimits.argumentValueCount) values together. "
+                            + "Those of argument \(index + 1) are too many."
+                    )
+                }
+                room -= elements.count
+                return elements
+            }
+    }
+
     /// The file of the managed objects among some arguments and the lists in them; nil when there are none.
     static func path(of arguments: [Any]) throws -> String? {
         var path: String?
-        for argument in arguments {
-            var found: String?
-            if let object = ValueReader.unwrap(argument) as? ObjectBase {
-                found = object.core?.coordinator.path
-            } else if let elements = ValueReader.elements(of: argument) {
-                found = try self.path(of: elements.map { $0 as Any })
+        func note(_ value: Any?) throws {
+            switch value {
+            case is Int, is String, is Double: return
+            default: break
             }
-            guard let found else { continue }
+            guard let value = ValueReader.unwrap(value) else { return }
+            let object = value as? ObjectBase ?? (value as? AnyRealmValue)?.content as? ObjectBase
+            guard let found = object?.core?.coordinator.path else { return }
             if let path, path != found { throw QueryError("The objects of a predicate must be from one Realm.") }
             path = found
+        }
+        for argument in arguments {
+            if let elements = argument as? [Any?] {
+                for element in elements { try note(element) }
+            } else {
+                try note(argument)
+            }
         }
         return path
     }
@@ -96,7 +123,8 @@ enum PredicateFormat {
         return persisted(custom)
     }
 
-    static func value(_ argument: Any?, in core: RealmCore? = nil) throws -> PredicateValue {
+    /// The constant of a value, or of a list of values; an element of a list is no list itself.
+    static func value(_ argument: Any?, in core: RealmCore? = nil, isElement: Bool = false) throws -> PredicateValue {
         // The usual types first: casts to protocols and the search for nested optionals are slow.
         switch argument {
         case nil: return .null
@@ -117,19 +145,22 @@ enum PredicateFormat {
             return .object(className: accessor.info.name, key: object.rowKey)
         }
         switch argument {
-        case let any as AnyRealmValue: return try value(any.content, in: core)
+        case let any as AnyRealmValue: return try value(any.content, in: core, isElement: isElement)
         case let scalar as any _Scalar:
             func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }
             return stored(scalar)
         case let integer as any BinaryInteger: return .int(Int64(clamping: integer))
         default: break
         }
+        if isElement, argument is any Sequence {
+            throw QueryError("A list in a list cannot be used in a query.")
+        }
         if let elements = ValueReader.elements(of: argument) {
-            return .list(try elements.map { try value($0, in: core) })
+            return .list(try elements.map { try value($0, in: core, isElement: true) })
         }
         if let sequence = argument as? any Sequence {
             func list<Elements: Sequence>(_ elements: Elements) throws -> PredicateValue {
-                .list(try elements.map { try value($0, in: core) })
+                .list(try elements.map { try value($0, in: core, isElement: true) })
             }
             return try list(sequence)
         }

@@ -21,6 +21,7 @@ extension Realm.Error {
             case .readOnly: .readOnly
             case .writingStopped: .writingStopped
             case .invalidArgument: .invalidInput
+            case .schemaOutdated: .schemaOutdated
             }
         self.init(
             code,

@@ -75,6 +75,9 @@ extension Realm {
             case duplicateValue = 110
             /// An object links to one that stays, through a property whose delete rule denies its deletion.
             case deletionDenied = 111
+            /// Another process, or a later opening, changed the schema of the file in what this realm's classes declare: the realm
+            /// stays readable at its last version, see ``Realm/isOutdated``.
+            case schemaOutdated = 112
         }
 
         /// The class of the failure.
@@ -160,6 +163,8 @@ extension Realm.Error {
     public static let duplicateValue = Code.duplicateValue
     /// ``Code/deletionDenied``, to catch it by name.
     public static let deletionDenied = Code.deletionDenied
+    /// ``Code/schemaOutdated``, to catch it by name.
+    public static let schemaOutdated = Code.schemaOutdated
     /// ``Code/timedOut``, to catch it by name.
     public static let timedOut = Code.timedOut
 }

@@ -89,7 +89,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
     /// Whether both are the section of one key in the same sectioned results.
     public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
-        left.key == right.key && left.store.isSame(as: right.store)
+        SectionStore<Key, Element>.Identity(left.key) == SectionStore<Key, Element>.Identity(right.key)
+            && left.store.isSame(as: right.store)
     }
 
     /// A listing of the first hundred elements.

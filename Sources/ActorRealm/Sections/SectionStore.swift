@@ -3,23 +3,36 @@ import RealmQuery
 
 /// The sections of results at the version that their realm stands on; what its sections share.
 final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+    /// A key, equal to those that sorting puts beside it: by the bytes of a string, by the value of a number, and NaN to
+    /// itself.
+    enum Identity: Hashable {
+        case value(StoredValue)
+        /// An object or a collection in a value of any kind, or what is stored as an object.
+        case other(Key)
+
+        init(_ key: Key) {
+            self = Key._sectionKey(key).map { .value($0.value) } ?? .other(key)
+        }
+    }
+
     /// The sections of one version.
     struct Contents {
         /// The numbers of the keys.
-        var numbers: [Key: Int] = [:]
+        var numbers: [Identity: Int] = [:]
         /// The keys by number.
         var keys: [Key] = []
         var layout = SectionLayout([])
 
         /// The number of a key, which it keeps.
         mutating func number(of key: Key) -> Int {
-            if let known = numbers[key] { return known }
-            numbers[key] = keys.count
+            let identity = Identity(key)
+            if let known = numbers[identity] { return known }
+            numbers[identity] = keys.count
             keys.append(key)
             return keys.count - 1
         }
 
-        func section(of key: Key) -> Int? { numbers[key].flatMap { layout.section(of: $0) } }
+        func section(of key: Key) -> Int? { numbers[Identity(key)].flatMap { layout.section(of: $0) } }
     }
 
     let results: Results<Element>

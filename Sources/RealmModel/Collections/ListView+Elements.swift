@@ -79,13 +79,13 @@ extension ListView {
 }
 
 extension BorrowedValue {
-    /// Equality of values of one kind; bytes by content, doubles as numbers.
+    /// Equality of values of one kind as `StoredValue` has it: bytes by content, NaN equal to itself.
     package func isSame(as other: BorrowedValue) -> Bool {
         switch (self, other) {
         case (.null, .null): true
         case (.int(let left), .int(let right)): left == right
-        case (.float(let left), .float(let right)): left == right
-        case (.double(let left), .double(let right)): left == right
+        case (.float(let left), .float(let right)): left == right || left.isNaN && right.isNaN
+        case (.double(let left), .double(let right)): left == right || left.isNaN && right.isNaN
         case (.bytes(let left), .bytes(let right)): left.elementsEqual(right)
         default: false
         }

@@ -35,14 +35,19 @@ package struct DecimalNumber: Sendable {
         self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
     }
 
-    /// A binary number: the shortest decimal that names it.
-    package init(_ value: Double) {
+    /// A binary number: the shortest decimal that names it, which need not be its exact value.
+    package init(_ value: Double) { self.init(naming: value) }
+
+    /// A binary number: the shortest decimal that names it, which need not be its exact value.
+    package init(_ value: Float) { self.init(naming: value) }
+
+    private init(naming value: some BinaryFloatingPoint & CustomStringConvertible) {
         if value.isNaN {
             self = .notANumber
         } else if value.isInfinite {
             self.init(form: .infinity, isNegative: value < 0)
         } else {
-            self = DecimalNumber(parsing: "\(value)")?.withoutTrailingZeros(above: 0) ?? .notANumber
+            self = DecimalNumber(parsing: value.description)?.withoutTrailingZeros(above: 0) ?? .notANumber
         }
     }
 

@@ -27,7 +27,9 @@ struct KeyRun: Equatable {
     @inline(__always)
     func isContinued(by other: KeyRun) -> Bool {
         guard let value, let next = other.value else { return false }
-        return next &- value == count && other.row &- row == count
+        // Behind the greatest key nothing goes on: the sum must not come round to the least.
+        let (end, isBeyond) = value.addingReportingOverflow(count)
+        return !isBeyond && next == end && other.row - row == count
     }
 
     /// The part of the run from an offset on.

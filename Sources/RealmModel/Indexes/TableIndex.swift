@@ -40,6 +40,12 @@ extension TableView {
         slots[property].isPrimaryKey || uniqueSources.contains { !$0.isCompound && $0.ordinals[0] == property }
     }
 
+    /// Whether no two rows have the same value of a unique property as things stand: in a transaction that assigned values
+    /// to objects, two may have the same until it commits.
+    package func holdsUniqueValues(of property: Int) -> Bool {
+        slots[property].isPrimaryKey || isUnique(property) && uniqueness?.changed.isEmpty ?? true
+    }
+
     /// Whether an index over several properties has a property.
     package func isInCompoundIndex(_ property: Int) -> Bool { slots[property].isInCompoundIndex }
 }

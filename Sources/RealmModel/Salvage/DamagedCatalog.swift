@@ -10,6 +10,8 @@ struct DamagedCatalog {
         var slots: [PropertySlot]
         /// Nil when the table's entry is lost.
         var clusters: ClusterTree?
+        /// The roots of its indexes and backlinks.
+        var trees: [PageReference]
         var lostProperties: [String]
     }
 
@@ -64,14 +66,14 @@ struct DamagedCatalog {
                 return property.kind == .linkingObjects
                     && stored[target]?[property.originProperty ?? ""] == nil
             }
+            let entry = entries[schema.tableID]
+                .flatMap { entry in entry.withUnsafeBytes { try? TableEntry.read($0, of: schema) } }
             tables.append(
                 Table(
                     schema: schema,
                     slots: schema.properties.map { PropertySlot($0, tree: -1, in: stored) },
-                    clusters: entries[schema.tableID]
-                        .flatMap { entry in
-                            entry.withUnsafeBytes { try? TableEntry.read($0, of: schema).clusters }
-                        },
+                    clusters: entry?.clusters,
+                    trees: entry?.trees.map(\.root) ?? [],
                     lostProperties: lost.map(\.name)
                 )
             )

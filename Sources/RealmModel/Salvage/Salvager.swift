@@ -10,6 +10,16 @@ package final class Salvager {
     private var report: SalvageReport
     private var damagedPages: Set<PageNumber> = []
     private var operations = 0
+    /// The runs that the pass over all rows has come to: what several rows share is copied once.
+    private var visited = VisitedPages()
+    /// The columns of the leaf at hand that cannot be read, and the values.
+    private var refusedColumns: Set<Int> = []
+    private var refusedValues: Set<ValuePlace> = []
+
+    private struct ValuePlace: Hashable {
+        var column: Int
+        var row: Int
+    }
 
     private init(_ source: DamagedFile, _ catalog: DamagedCatalog, to destination: StorageFile) throws {
         self.source = source
@@ -47,6 +57,7 @@ package final class Salvager {
         try model.begin(destination.beginWrite())
         do {
             for item in catalog.tables { try copyRows(item) }
+            visited = VisitedPages()
             for index in catalog.tables.indices { try copyLinks(catalog.tables[index], into: index) }
             try commit()
         } catch {
@@ -54,6 +65,17 @@ package final class Salvager {
             throw error
         }
         source.checkLog { damagedPages.insert($0) }
+        // Indexes are made anew; what is damaged in them is told all the same.
+        for item in catalog.tables {
+            for root in item.trees {
+                ByteTree(root: root)
+                    .salvage(in: source.view, entry: { _, _ in }, damage: { page, _ in damagedPages.insert(page) })
+            }
+        }
+        // Where that is the whole reason why the file cannot be opened, the page that opening names.
+        if damagedPages.isSubset(of: source.damagedHeaderPages), let page = source.refusedPage {
+            damagedPages.insert(page)
+        }
         report.damagedPages = damagedPages.sorted()
         return report
     }
@@ -82,6 +104,7 @@ package final class Salvager {
             result.isTableLost = true
             return
         }
+        target.acceptsLongKeys = true
         try clusters.salvage(in: source.view) { leaf in
             try copyRows(of: leaf, item, to: target, &result)
         } damage: { page, rows in
@@ -96,6 +119,7 @@ package final class Salvager {
         to target: TableView,
         _ result: inout SalvageReport.ClassReport
     ) throws {
+        claim(leaf)
         for row in 0..<leaf.rowCount {
             let key = leaf.key(at: row)
             guard key >= target.nextKey, key < .max else {
@@ -157,24 +181,51 @@ package final class Salvager {
         }
     }
 
+    /// Notes the runs that a leaf refers to, and what of it cannot be read since another one has them.
+    private func claim(_ leaf: LeafView) {
+        refusedColumns.removeAll(keepingCapacity: true)
+        refusedValues.removeAll(keepingCapacity: true)
+        for index in 0..<leaf.columnCount {
+            if let run = leaf.externalReference(index), !visited.claims(run, in: source.view) {
+                damagedPages.insert(run.page)
+                refusedColumns.insert(index)
+                continue
+            }
+            guard let column = try? leaf.column(index), column.kind == .bytes else { continue }
+            for row in 0..<column.count where column.isOverflow(row) {
+                let run = column.overflowReference(row)
+                if visited.claims(run, in: source.view) { continue }
+                damagedPages.insert(run.page)
+                refusedValues.insert(ValuePlace(column: index, row: row))
+            }
+        }
+    }
+
     /// A single value; nil when it cannot be read.
     private func value(_ ordinal: Int, _ item: DamagedCatalog.Table, _ leaf: LeafView, _ row: Int) -> StoredValue? {
         let slot = item.slots[ordinal]
-        guard let column = column(slot, leaf), let value = try? TableView.value(slot, in: column, row: row),
-            value.isPlausible(slot.kind)
-        else {
+        guard let column = column(slot, leaf, row) else { return nil }
+        do throws(StorageError) {
+            let value = try TableView.value(slot, in: column, row: row)
+            return value.isPlausible(slot.kind) ? StoredValue(value, kind: slot.kind) : nil
+        } catch {
+            note(error)
             return nil
         }
-        return StoredValue(value, kind: slot.kind)
     }
 
-    private func column(_ slot: PropertySlot, _ leaf: LeafView) -> ColumnView? {
+    private func note(_ error: StorageError) {
+        if let page = error.page { damagedPages.insert(page) }
+    }
+
+    private func column(_ slot: PropertySlot, _ leaf: LeafView, _ row: Int) -> ColumnView? {
         let index = Int(slot.column)
+        if refusedColumns.contains(index) || refusedValues.contains(ValuePlace(column: index, row: row)) { return nil }
         do throws(StorageError) {
             let column = try leaf.column(index, isNullable: slot.isNullable)
             return column.isAbsent || column.kind.rawValue == slot.columnKindValue ? column : nil
         } catch {
-            if let page = error.page { damagedPages.insert(page) }
+            note(error)
             return nil
         }
     }
@@ -189,14 +240,14 @@ package final class Salvager {
         _ key: Int64
     ) throws -> Bool {
         let slot = item.slots[ordinal]
-        guard let column = column(slot, leaf) else { return false }
+        guard let column = column(slot, leaf, row) else { return false }
         do {
             let value = try TableView.value(slot, in: column, row: row)
             guard !value.isNull || slot.isOptional, value.isPlausible(slot.kind) else { return false }
             try target.set(place, key: key, to: value)
             return true
         } catch let error as StorageError where error.code == .corrupt {
-            if let page = error.page { damagedPages.insert(page) }
+            note(error)
             return false
         } catch is ModelError {
             return false
@@ -211,7 +262,14 @@ package final class Salvager {
         _ leaf: LeafView,
         _ row: Int
     ) -> (values: [StoredValue], isWhole: Bool) {
-        guard let column = column(slot, leaf), let bytes = try? column.bytes(row) else { return ([], false) }
+        guard let column = column(slot, leaf, row) else { return ([], false) }
+        let bytes: UnsafeRawBufferPointer
+        do throws(StorageError) {
+            bytes = try column.bytes(row)
+        } catch {
+            note(error)
+            return ([], false)
+        }
         guard let offset = ListFormat.rootOffset(in: bytes), let start = bytes.baseAddress else {
             var isWhole = true
             var values: [StoredValue] = []
@@ -234,7 +292,7 @@ package final class Salvager {
         let slot = slot.elements
         let width = ListFormat.width(of: slot.kind)
         SequenceTree(root: PageReference(load: start + offset))
-            .salvage(in: source.view) { element in
+            .salvage(in: source.view, &visited) { element in
                 if let element,
                     let value = ListFormat.value(element, kind: slot.kind, width: width, isOptional: slot.isOptional),
                     value.isPlausible(slot.kind)
@@ -345,6 +403,7 @@ package final class Salvager {
         guard !links.isEmpty, let clusters = item.clusters, let target = try model.table(named: item.schema.name)
         else { return }
         try clusters.salvage(in: source.view) { leaf in
+            claim(leaf)
             for row in 0..<leaf.rowCount {
                 let key = leaf.key(at: row)
                 guard try target.contains(key: key) else { continue }

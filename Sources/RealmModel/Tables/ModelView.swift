@@ -19,6 +19,8 @@ package final class ModelView {
     /// A word whose value changes whenever row locations, leaf views and list views read before may be stale: when the
     /// view moves to another version, a transaction begins or ends, or rows move inside one.
     package let generation: UnsafeMutablePointer<UInt64>
+    /// Who maps names to what is stored here, and lives as long as the view moves.
+    package unowned(unsafe) var follower: (any SchemaFollower)?
     /// A word that is 1 while a transaction is open, else 0.
     package let transactionFlag: UnsafeMutablePointer<UInt64>
     /// Where pages are read.
@@ -112,6 +114,9 @@ package final class ModelView {
         catalog = ByteTree()
         pinned = nil
     }
+
+    /// The stamp of the schema at this version.
+    package var schemaStamp: UInt64 { schema.stamp }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { transaction != nil }
@@ -316,6 +321,8 @@ package final class ModelView {
         keeping: Keeping
     ) throws(StorageError) {
         let next = try DatabaseSchema(in: catalog, view: view) ?? .empty
+        let isChanged = next.stamp != schema.stamp
+        if isChanged { try follower?.checkSchema(next, after: schema) }
         var moves: [(table: TableView, made: TableView?)] = []
         for table in openTables {
             var made: TableView?
@@ -340,6 +347,7 @@ package final class ModelView {
                 table.isOrphan = true
             }
         }
+        if isChanged { follower?.schemaDidChange() }
     }
 
     /// Seals every touched table into the catalog and prepares the commit.
@@ -448,11 +456,13 @@ package final class ModelView {
             return
         }
         generation.pointee &+= 1
+        let hadOtherSchema = outerSchema != nil
         if let outerSchema { schema = outerSchema }
         outerSchema = nil
         for table in openTables { table.restoreRoots(view: pinned.view, in: schema) }
         catalog = pinned.catalog
         view = pinned.view
+        if hadOtherSchema { follower?.schemaDidChange() }
     }
 
     /// Whether no class has a row.

@@ -26,7 +26,8 @@ enum TableEntry {
     ) throws(StorageError) -> ClusterTree {
         guard bytes.count >= treesOffset else { throw failure() }
         let tree = ClusterTree(load: bytes.baseAddress!)
-        guard tree.rowCount >= 0, tree.nextKey >= Int64(tree.rowCount) else { throw failure() }
+        guard tree.rowCount >= 0, tree.nextKey >= Int64(tree.rowCount), tree.root.isNone || tree.root.checksum != 0
+        else { throw failure() }
         return tree
     }
 
@@ -42,7 +43,9 @@ enum TableEntry {
         for index in 0..<count {
             let start = treesOffset + index * treeByteCount
             let column = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
-            try body(index, Int(column), PageReference(load: bytes.baseAddress! + start + 4))
+            let root = PageReference(load: bytes.baseAddress! + start + 4)
+            guard root.isNone || root.checksum != 0 else { throw failure() }
+            try body(index, Int(column), root)
         }
     }
 

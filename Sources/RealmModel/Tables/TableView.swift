@@ -79,6 +79,8 @@ package final class TableView {
     @exclusivity(unchecked) var knowsMaximum = false
     /// What the open transaction has checked of the unique indexes; nil where there are none.
     @exclusivity(unchecked) var uniqueness: Uniqueness?
+    /// Whether unique strings may be longer than an index can tell apart: what an earlier version stored is salvaged.
+    @exclusivity(unchecked) var acceptsLongKeys = false
     /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
     package var configurationCount: Int { configurations }
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
@@ -168,7 +170,9 @@ package final class TableView {
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
         }
-        nextClusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        let next = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        if next.root != clusters.root || next.rowCount != clusters.rowCount { try next.checkRowCount(in: view) }
+        nextClusters = next
         nextTrees.removeAll(keepingCapacity: true)
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in
@@ -240,7 +244,7 @@ package final class TableView {
     /// - Parameters:
     ///   - snapshot: The version outside the transaction.
     ///   - database: Its schema, when it is not the transaction's.
-    /// - Throws: `StorageError` when that version cannot be read.
+    /// - Throws: `StorageError` when the roots of that version cannot be read.
     func saveRoots(of snapshot: Snapshot, in database: DatabaseSchema?) throws(StorageError) {
         guard let database else {
             try prepare(from: snapshot.catalog, view: snapshot.view)

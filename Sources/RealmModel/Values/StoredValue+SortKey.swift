@@ -1,51 +1,73 @@
 /// Bytes that compare as the values do.
 extension StoredValue {
-    /// Bytes whose order is that of `order(_:_:)`, equal for equal values; lists and dictionaries compare by their
-    /// encodings instead.
+    /// Bytes whose order is that of `order(_:_:)`, equal for equal values.
     package var sortKey: [UInt8] {
         var bytes: [UInt8] = []
+        appendSortKey(to: &bytes, isNested: false)
+        return bytes
+    }
+
+    /// The same for values of a property of some kind: decimals among themselves take fewer bytes.
+    package func sortKey(of kind: PropertyKind) -> [UInt8] {
+        guard kind == .decimal128, case .decimal(let value) = self else { return sortKey }
+        var bytes: [UInt8] = []
+        value.number.appendSortKey(to: &bytes)
+        return bytes
+    }
+
+    /// Appends the bytes; those of nested values are not the beginning of others.
+    private func appendSortKey(to bytes: inout [UInt8], isNested: Bool) {
+        // What follows a value in a list is above 0, or the 0 of its end.
+        bytes.append(rank + 1)
         switch self {
-        case .null: bytes.append(0)
-        case .bool(let value): bytes += [1, value ? 1 : 0]
-        case .int, .float, .double, .decimal:
-            bytes.append(2)
-            (decimal ?? .notANumber).appendSortKey(to: &bytes)
+        case .null: break
+        case .bool(let value): bytes.append(value ? 1 : 0)
+        case .int(let value): ExactNumber(value).appendSortKey(to: &bytes)
+        case .float(let value): ExactNumber(Double(value)).appendSortKey(to: &bytes)
+        case .double(let value), .date(let value): ExactNumber(value).appendSortKey(to: &bytes)
+        case .decimal(let value): ExactNumber(value.number).appendSortKey(to: &bytes)
         case .string(let value):
-            bytes.append(3)
-            bytes.append(contentsOf: value.utf8)
+            if isNested { Self.append(value.utf8, to: &bytes) } else { bytes.append(contentsOf: value.utf8) }
         case .data(let value):
-            bytes.append(4)
-            bytes.append(contentsOf: value)
-        case .date(let value):
-            bytes.append(5)
-            DecimalNumber(value).appendSortKey(to: &bytes)
+            if isNested { Self.append(value, to: &bytes) } else { bytes.append(contentsOf: value) }
         case .objectId(let value):
-            bytes.append(6)
             Self.append(value.high, to: &bytes)
             Self.append(value.low, to: &bytes)
         case .uuid(let value):
-            bytes.append(7)
             Self.append(value.high, to: &bytes)
             Self.append(value.low, to: &bytes)
         case .link(let key):
-            bytes.append(8)
-            Self.append(key, to: &bytes)
+            bytes.append(0)
+            Self.append(UInt64(bitPattern: key) ^ 1 << 63, to: &bytes)
         case .anyLink(let table, let key):
-            bytes.append(8)
+            bytes.append(1)
             Self.append(table, to: &bytes)
-            Self.append(key, to: &bytes)
-        case .list:
-            bytes.append(9)
-            bytes += MixedFormat.encode(self)
-        case .dictionary:
-            bytes.append(10)
-            bytes += MixedFormat.encode(self)
+            Self.append(UInt64(bitPattern: key) ^ 1 << 63, to: &bytes)
+        case .list(let values):
+            for value in values { value.appendSortKey(to: &bytes, isNested: true) }
+            bytes.append(0)
+        case .dictionary(let entries):
+            for entry in entries {
+                bytes.append(1)
+                Self.append(entry.key.utf8, to: &bytes)
+                entry.value.appendSortKey(to: &bytes, isNested: true)
+            }
+            bytes.append(0)
         }
-        return bytes
     }
 
     private static func append<Value: FixedWidthInteger>(_ value: Value, to bytes: inout [UInt8]) {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// Appends bytes with an end: 00 as 00 FF, then 00 00.
+    private static func append(_ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+        for byte in text {
+            bytes.append(byte)
+            if byte == 0 { bytes.append(0xFF) }
+        }
+        bytes.append(0)
+        bytes.append(0)
     }
 }
 

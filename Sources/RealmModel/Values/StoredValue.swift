@@ -1,5 +1,5 @@
 /// A value of any kind, owned: for dynamic paths only, the typed ones do not build it.
-package enum StoredValue: Hashable, Sendable {
+package enum StoredValue: Sendable {
     case null
     case int(Int64)
     case bool(Bool)
@@ -102,7 +102,7 @@ package enum StoredValue: Hashable, Sendable {
 }
 
 /// A named value of a dictionary.
-package struct StoredEntry: Hashable, Sendable {
+package struct StoredEntry: Sendable {
     package var key: String
     package var value: StoredValue
 

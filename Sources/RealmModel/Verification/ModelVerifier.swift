@@ -314,18 +314,19 @@ package enum ModelVerifier {
         in snapshot: Snapshot,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
-        try snapshot.catalog.forEachPage(in: snapshot.view, body)
+        var visited = VisitedPages()
+        try snapshot.catalog.forEachPage(in: snapshot.view, &visited, body)
         let model = try ModelView(snapshot: snapshot)
         for schema in model.schema.classes.values {
             guard let table = try model.table(named: schema.name) else { continue }
-            try table.clusters.forEachPage(in: snapshot.view, body)
-            for tree in 0..<table.treeCount { try table.trees[tree].forEachPage(in: snapshot.view, body) }
+            try table.clusters.forEachPage(in: snapshot.view, &visited, body)
+            for tree in 0..<table.treeCount { try table.trees[tree].forEachPage(in: snapshot.view, &visited, body) }
             for property in table.listProperties {
                 try forEachRow(table) { (_, location) throws(StorageError) in
                     let bytes = try table.column(property, in: location.leaf).bytes(location.row)
                     guard bytes.first == ListFormat.largeForm, bytes.count == ListFormat.largeByteCount else { return }
                     let root = PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)
-                    try SequenceTree(root: root).forEachPage(in: snapshot.view, body)
+                    try SequenceTree(root: root).forEachPage(in: snapshot.view, &visited, body)
                 }
             }
         }

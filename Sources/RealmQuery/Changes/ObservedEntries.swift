@@ -100,8 +100,8 @@ package struct ObservedEntries: Sendable {
         var before = old[...]
         var after = new[...]
         while let one = before.first, let other = after.first {
-            if one.key.utf8.elementsEqual(other.key.utf8) {
-                var isModified = one.value != other.value
+            if TextBytes.areEqual(one.key, other.key) {
+                var isModified = !one.value.isIdentical(to: other.value)
                 if case .link(let key) = other.value, modified.contains(key) { isModified = true }
                 if isModified { delta.modifications.append(one.key) }
                 before = before.dropFirst()

@@ -11,7 +11,8 @@ package struct ObservedValues: Sendable {
     /// Reads the values of a row's property; nil when the row, or what holds them, does not exist.
     package typealias Reading = @Sendable (TableView, Int, Int64) throws -> [StoredValue]?
     private let read: Reading
-    private var current: [StoredValue]
+    /// As they are stored: a value that became an equal one of another type was replaced.
+    private var current: [StoredForm]
     /// Whether the owner has been deleted: nothing will change any more.
     package private(set) var isSourceGone: Bool
 
@@ -32,7 +33,7 @@ package struct ObservedValues: Sendable {
         self.property = property
         self.read = read
         let values = try ObservedValues.read(ownerClass, ownerKey, property, in: model, read)
-        current = transform?(values ?? []) ?? values ?? []
+        current = (transform?(values ?? []) ?? values ?? []).map(StoredForm.init)
         isSourceGone = values == nil
     }
 
@@ -42,7 +43,7 @@ package struct ObservedValues: Sendable {
             ObservedKeys.wasWritten(ownerKey, ordinal, in: step.changes.tables[owner.tableID]) || step.changesSchema
         else { return CollectionDelta() }
         let next = try ObservedValues.read(ownerClass, ownerKey, property, in: step.new, read)
-        let values = transform?(next ?? []) ?? next ?? []
+        let values = (transform?(next ?? []) ?? next ?? []).map(StoredForm.init)
         // The elements of a set have no places to be replaced in.
         let isPlainList = transform == nil && next != nil && owner.properties[ordinal].collection != .set
         let delta = SequenceDiff.delta(from: current, to: values, pairsReplacements: isPlainList)

@@ -61,6 +61,9 @@ struct PredicateParser {
     mutating func parseQuery() throws(PredicateParseError) -> ParsedQuery {
         var query = ParsedQuery(predicate: try parsePredicate())
         while token.kind != .end {
+            guard query.clauses.count < PredicateLimits.clauseCount else {
+                throw failure("there are more than \(PredicateLimits.clauseCount) clauses")
+            }
             query.clausePositions.value.append(token.position)
             query.clauses.append(try clause())
         }

@@ -33,18 +33,12 @@ extension ValueTestFactory {
 
     /// A constant as the property stores values.
     private func storedConstant(_ value: PredicateValue) throws -> StoredValue {
+        if path.kind == .decimal128 { return .decimal(DecimalBytes(try decimalConstant(value))) }
         switch value {
         case .int(let value): return .int(value)
         case .float(let value): return .float(value)
         case .double(let value): return .double(value)
         case .decimal(let value): return .decimal(value)
-        case .string(let text) where path.kind == .decimal128:
-            guard let number = DecimalNumber(parsing: text) else { throw mismatch(value) }
-            return .decimal(DecimalBytes(number))
-        default: break
-        }
-        guard path.kind == .any else { throw mismatch(value) }
-        switch value {
         case .bool(let value): return .bool(value)
         case .string(let value): return .string(value)
         case .data(let value): return .data(value)
@@ -54,6 +48,21 @@ extension ValueTestFactory {
         case .object(let className, let key):
             guard let table = model.schema[className]?.tableID else { throw mismatch(value) }
             return .anyLink(table: table, key: key)
+        default: throw mismatch(value)
+        }
+    }
+
+    /// A constant takes the type of the property: `price == 1.1` finds the decimal 1.1, which the double of that name is
+    /// only near to.
+    private func decimalConstant(_ value: PredicateValue) throws -> DecimalNumber {
+        switch value {
+        case .int(let value): return DecimalNumber(value)
+        case .float(let value): return DecimalNumber(value)
+        case .double(let value): return DecimalNumber(value)
+        case .decimal(let value): return value.number
+        case .string(let text):
+            guard let number = DecimalNumber(parsing: text) else { throw mismatch(value) }
+            return number
         default: throw mismatch(value)
         }
     }

@@ -1,7 +1,7 @@
 package import RealmModel
 
 /// A constant of a predicate.
-package enum PredicateValue: Sendable, Hashable {
+package enum PredicateValue: Sendable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -18,6 +18,47 @@ package enum PredicateValue: Sendable, Hashable {
     case object(className: String, key: Int64)
     /// The right side of `IN` and `BETWEEN`.
     case list([PredicateValue])
+}
+
+/// Constants are equal when they are of one type and the same down to their bytes and bits, so that what is found out for
+/// one predicate may be used for an equal one.
+extension PredicateValue: Hashable {
+    package static func == (left: PredicateValue, right: PredicateValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.int(let one), .int(let other)): one == other
+        case (.float(let one), .float(let other)): one.bitPattern == other.bitPattern
+        case (.double(let one), .double(let other)), (.date(let one), .date(let other)):
+            one.bitPattern == other.bitPattern
+        case (.string(let one), .string(let other)): TextBytes.areEqual(one, other)
+        case (.data(let one), .data(let other)): one == other
+        case (.objectId(let one), .objectId(let other)): one == other
+        case (.uuid(let one), .uuid(let other)): one == other
+        case (.decimal(let one), .decimal(let other)): one == other
+        case (.object(let className, let key), .object(let otherName, let other)):
+            key == other && className == otherName
+        case (.list(let one), .list(let other)): one == other
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value.bitPattern)
+        case .double(let value), .date(let value): hasher.combine(value.bitPattern)
+        case .string(let value): TextBytes.hash(value, into: &hasher)
+        case .data(let value): hasher.combine(value)
+        case .objectId(let value): hasher.combine(value)
+        case .uuid(let value): hasher.combine(value)
+        case .decimal(let value): hasher.combine(value)
+        case .object(_, let key): hasher.combine(key)
+        case .list(let values): hasher.combine(values)
+        }
+    }
 }
 
 extension PredicateValue: CustomStringConvertible {

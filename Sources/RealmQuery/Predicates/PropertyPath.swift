@@ -1,7 +1,9 @@
+import RealmModel
+
 /// The way from a row to a value: properties, links and collections, and at most one collection operator.
 package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// One step of a path.
-    package enum Step: Sendable, Hashable {
+    package enum Step: Sendable {
         /// A property by its name.
         case property(String)
         /// The value of a dictionary under a key: `map['key']`.
@@ -68,6 +70,52 @@ package struct PropertyPath: Sendable, Hashable, CustomStringConvertible, Expres
             }
         }
         return text
+    }
+}
+
+/// Keys of dictionaries are told apart by their bytes, as dictionaries do.
+extension PropertyPath.Step: Hashable {
+    package static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.property(let one), .property(let other)), (.key(let one), .key(let other)),
+            (.unknownOperator(let one), .unknownOperator(let other)):
+            TextBytes.areEqual(one, other)
+        case (.index(let one), .index(let other)): one == other
+        default: left.number == right.number && !left.hasContent
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+        switch self {
+        case .property(let name), .key(let name), .unknownOperator(let name): TextBytes.hash(name, into: &hasher)
+        case .index(let index): hasher.combine(index)
+        default: break
+        }
+    }
+
+    private var hasContent: Bool {
+        switch self {
+        case .property, .key, .unknownOperator, .index: true
+        default: false
+        }
+    }
+
+    private var number: Int {
+        switch self {
+        case .property: 0
+        case .key: 1
+        case .index: 2
+        case .anyElement: 3
+        case .count: 4
+        case .minimum: 5
+        case .maximum: 6
+        case .sum: 7
+        case .average: 8
+        case .allKeys: 9
+        case .allValues: 10
+        case .unknownOperator: 11
+        }
     }
 }
 

@@ -59,7 +59,7 @@ struct SortKeyPath {
     private func comparable<R>(_ value: BorrowedValue, _ body: (BorrowedValue) -> R) -> R {
         guard ValueTestFactory.isStored(kind), !value.isNull else { return body(value) }
         let stored = StoredValue(value, kind: kind)
-        return stored.isNull ? body(.null) : stored.sortKey.withUnsafeBytes { body(.bytes($0)) }
+        return stored.isNull ? body(.null) : stored.sortKey(of: kind).withUnsafeBytes { body(.bytes($0)) }
     }
 }
 

@@ -80,7 +80,12 @@ enum ClusterDescent {
             let index = node.child(at: position)
             guard index < node.count else { return nil }
             position -= node.end(index - 1)
-            (base, level) = try load(node.reference(index), level: level - 1, in: view)
+            let reference = node.reference(index)
+            let count = node.end(index) - node.end(index - 1)
+            (base, level) = try load(reference, level: level - 1, in: view)
+            guard rowCount(of: base, level: level, in: view) == count else {
+                throw .corrupt("A node of a table does not have as many rows as its parent says.", page: reference.page)
+            }
         }
         let leaf = LeafView(base: base, view: view)
         return position < leaf.rowCount ? RowLocation(leaf: leaf, row: position) : nil
@@ -106,21 +111,31 @@ enum ClusterDescent {
         return (rank + row, row < leaf.rowCount && leaf.key(at: row) == key)
     }
 
+    /// The number of rows that a node says are below it.
+    @inline(__always)
+    static func rowCount(of base: UnsafeRawPointer, level: Int, in view: PageView) -> Int {
+        if level == 0 { return LeafView(base: base, view: view).rowCount }
+        let node = InnerView(base: base)
+        return node.end(node.count - 1)
+    }
+
     /// Visits every run below a node, the node last.
     static func forEachPage(
         from reference: PageReference,
         level: Int?,
         in view: PageView,
+        _ visited: inout VisitedPages,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
+        try visited.enter(reference, in: view)
         let (base, level) = try load(reference, level: level, in: view)
         if level > 0 {
             let node = InnerView(base: base)
             for index in 0..<node.count {
-                try forEachPage(from: node.reference(index), level: level - 1, in: view, body)
+                try forEachPage(from: node.reference(index), level: level - 1, in: view, &visited, body)
             }
         } else {
-            try LeafView(base: base, view: view).forEachPage(body)
+            try LeafView(base: base, view: view).forEachPage(&visited, body)
         }
         try body(reference)
     }
@@ -128,7 +143,7 @@ enum ClusterDescent {
 
 extension LeafView {
     /// The reference of a column's own run, nil when it has none.
-    func externalReference(_ column: Int) -> PageReference? {
+    package func externalReference(_ column: Int) -> PageReference? {
         guard column < columnCount else { return nil }
         let descriptor = base + (ClusterFormat.descriptorsOffset + (column + 1) * ClusterFormat.descriptorByteCount)
         guard UInt64(descriptor.load(as: UInt8.self)) == ClusterFormat.locationExternal else { return nil }
@@ -136,13 +151,22 @@ extension LeafView {
     }
 
     /// Visits the runs that the leaf refers to: overflow values and columns.
-    func forEachPage(_ body: (PageReference) throws(StorageError) -> Void) throws(StorageError) {
+    func forEachPage(
+        _ visited: inout VisitedPages,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         for index in 0..<columnCount {
+            let external = externalReference(index)
+            if let external { try visited.enter(external, in: view) }
             let descriptor = base + (ClusterFormat.descriptorsOffset + (index + 1) * ClusterFormat.descriptorByteCount)
             if descriptor.load(fromByteOffset: 1, as: UInt8.self) == ColumnKind.bytes.rawValue {
-                try column(index).forEachOverflow(body)
+                try column(index)
+                    .forEachOverflow { (overflow) throws(StorageError) in
+                        try visited.enter(overflow, in: view)
+                        try body(overflow)
+                    }
             }
-            if let reference = externalReference(index) { try body(reference) }
+            if let external { try body(external) }
         }
     }
 }

@@ -18,9 +18,15 @@ extension ClusterTree {
         through mapper: inout some RunMapper
     ) throws(StorageError) -> Int64? {
         guard !root.isNone else { return nil }
+        mapper.beginWalk()
         var walk = ClusterWalk(lists: lists, mapper: mapper)
+        let top = root
         root = try walk.mapped(root, level: nil, from: key, rootOffset)
         mapper = walk.mapper
+        if let key, let next = walk.next, next < key {
+            // Walks that go back would never be done.
+            throw .corrupt("Row keys do not ascend.", page: top.page)
+        }
         return walk.next
     }
 }
@@ -43,6 +49,7 @@ private struct ClusterWalk<Mapper: RunMapper> {
         from key: Int64?,
         _ rootOffset: (UnsafeRawBufferPointer) -> Int?
     ) throws(StorageError) -> PageReference {
+        try mapper.enter(reference)
         let (base, level) = try ClusterDescent.load(reference, level: level, in: mapper.view)
         var changes: [Change] = []
         if level == 0 {
@@ -88,6 +95,7 @@ private struct ClusterWalk<Mapper: RunMapper> {
                 if isBytes { changes += try mappedValues(leaf.column(index), index, in: leaf.base, rootOffset) }
                 continue
             }
+            try mapper.enter(external)
             var inner: [Change] = []
             if isBytes {
                 inner = try mappedValues(
@@ -116,6 +124,7 @@ private struct ClusterWalk<Mapper: RunMapper> {
         for row in 0..<column.count {
             if column.isOverflow(row) {
                 let old = column.overflowReference(row)
+                try mapper.enter(old)
                 let moved = try mapper.mapped(old, [])
                 guard moved != old, let start = column.storedBytes(row).baseAddress else { continue }
                 changes.append((run.distance(to: start), moved))

@@ -86,7 +86,33 @@ package struct ClusterTree: Sendable, Equatable {
         in view: PageView,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
+        var visited = VisitedPages()
+        try forEachPage(in: view, &visited, body)
+    }
+
+    /// The same as a part of a longer walk.
+    package func forEachPage(
+        in view: PageView,
+        _ visited: inout VisitedPages,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         guard !root.isNone else { return }
-        try ClusterDescent.forEachPage(from: root, level: nil, in: view, body)
+        try ClusterDescent.forEachPage(from: root, level: nil, in: view, &visited, body)
+    }
+
+    /// Checks the row count against the root, and against what a file of that size has room for.
+    package func checkRowCount(in view: PageView) throws(StorageError) {
+        guard !root.isNone else {
+            if rowCount != 0 { throw StorageError(.corrupt, "A table without pages claims \(rowCount) rows.") }
+            return
+        }
+        let (base, level) = try ClusterDescent.load(root, level: nil, in: view)
+        let found = ClusterDescent.rowCount(of: base, level: level, in: view)
+        guard found == rowCount else {
+            throw .corrupt("A table has \(found) rows instead of \(rowCount).", page: root.page)
+        }
+        guard !view.isInFile(base) || rowCount <= view.pageLimit &* ClusterFormat.rowLimit else {
+            throw .corrupt("A table counts more rows than its file has room for.", page: root.page)
+        }
     }
 }

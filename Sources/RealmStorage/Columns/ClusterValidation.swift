@@ -32,14 +32,45 @@ enum ClusterValidation {
                     return "column \(index - 1) \(problem)"
                 }
             case ClusterFormat.locationExternal:
-                guard shape.kind != nil,
-                    !PageReference(load: descriptor + ClusterFormat.descriptorPlaceOffset).isNone
-                else { return "column \(index - 1) is malformed" }
+                guard shape.kind != nil else { return "column \(index - 1) is malformed" }
+                let reference = PageReference(load: descriptor + ClusterFormat.descriptorPlaceOffset)
+                if let problem = PageBytes.problem(with: reference, allowsDirty: false) {
+                    return "column \(index - 1) \(problem)"
+                }
             default:
                 return "column \(index - 1) is at an unknown place"
             }
         }
-        return nil
+        return keysProblem(base, rows: rows)
+    }
+
+    /// What is wrong with the row keys of a node whose key column lies inside of it: they ascend from the first to the last one.
+    private static func keysProblem(_ base: UnsafeRawPointer, rows: Int) -> String? {
+        let descriptor = base + ClusterFormat.descriptorsOffset
+        let first = base.loadUnaligned(fromByteOffset: ClusterFormat.firstKeyOffset, as: Int64.self)
+        let last = base.loadUnaligned(fromByteOffset: ClusterFormat.lastKeyOffset, as: Int64.self)
+        let data =
+            base + Int(descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self))
+        guard first <= last, last < .max else { return "a cluster's first or last key is wrong" }
+        var previous = first
+        func ascends(_ key: (Int) -> Int64) -> Bool {
+            guard key(0) == first, key(rows - 1) == last else { return false }
+            for row in 1..<max(rows, 1) {
+                let key = key(row)
+                if key <= previous { return false }
+                previous = key
+            }
+            return true
+        }
+        let isRight =
+            switch descriptor.load(fromByteOffset: 2, as: UInt8.self) {
+            case 0: last &- first == Int64(rows - 1)
+            case 1: ascends { first &+ Int64(data.load(fromByteOffset: $0, as: UInt8.self)) }
+            case 2: ascends { first &+ Int64(data.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self)) }
+            case 4: ascends { first &+ Int64(data.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self)) }
+            default: ascends { data.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
+            }
+        return isRight ? nil : "a cluster's row keys do not ascend from its first to its last key"
     }
 
     /// What is wrong with a `column` run, nil when nothing is.
@@ -110,10 +141,14 @@ struct ColumnShape {
         guard let needed else { return "has an impossible width" }
         guard needed <= available else { return "is too short" }
         guard kind == .bytes, width > 0 else { return nil }
-        return offsetsProblem(starts: data + nullBytes, rows: rows, heapByteCount: available - needed)
+        return offsetsProblem(
+            starts: data + nullBytes,
+            rows: rows,
+            heap: UnsafeRawBufferPointer(start: data + nullBytes + needed, count: available - needed)
+        )
     }
 
-    private func offsetsProblem(starts: UnsafeRawPointer, rows: Int, heapByteCount: Int) -> String? {
+    private func offsetsProblem(starts: UnsafeRawPointer, rows: Int, heap: UnsafeRawBufferPointer) -> String? {
         var previous = 0
         var wasOverflow = false
         for row in 0...rows {
@@ -127,11 +162,17 @@ struct ColumnShape {
                 isOverflow = word & ClusterFormat.overflowFlag != 0
             }
             guard start >= previous else { return "has values that overlap" }
-            if wasOverflow, start - previous != PageReference.byteCount { return "has a malformed overflow value" }
+            guard start <= heap.count else { return "has values outside of it" }
+            if wasOverflow {
+                guard start - previous == PageReference.byteCount, let base = heap.baseAddress else {
+                    return "has a malformed overflow value"
+                }
+                let reference = PageReference(load: base + previous)
+                if let problem = PageBytes.problem(with: reference, allowsDirty: false) { return problem }
+            }
             previous = start
             wasOverflow = isOverflow
         }
-        guard !wasOverflow, previous <= heapByteCount else { return "has values outside of it" }
-        return nil
+        return wasOverflow ? "has values outside of it" : nil
     }
 }

@@ -236,11 +236,18 @@ extension ClusterWriter {
 
     /// Frees everything below a child.
     func free(_ child: OverlayChild) throws(StorageError) {
+        var visited = VisitedPages()
+        try free(child, level: nil, &visited)
+    }
+
+    private func free(_ child: OverlayChild, level: Int?, _ visited: inout VisitedPages) throws(StorageError) {
         switch child {
         case .sealed(let reference):
-            try ClusterDescent.forEachPage(from: reference, level: nil, in: transaction.view) { transaction.free($0) }
+            try ClusterDescent.forEachPage(from: reference, level: level, in: transaction.view, &visited) {
+                transaction.free($0)
+            }
         case .node(let node):
-            for child in node.children { try free(child) }
+            for child in node.children { try free(child, level: node.level - 1, &visited) }
             transaction.free(node.origin)
         case .cluster(let cluster):
             // The overflow values of deleted rows have gone with them.

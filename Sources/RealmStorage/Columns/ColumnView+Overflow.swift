@@ -18,7 +18,7 @@ extension ColumnView {
     }
 
     /// Whether the value of a bytes column lives in an overflow run.
-    func isOverflow(_ row: Int) -> Bool {
+    package func isOverflow(_ row: Int) -> Bool {
         switch width {
         case 4:
             data.loadUnaligned(fromByteOffset: row << 2, as: UInt32.self) & ClusterFormat.overflowFlag != 0
@@ -51,7 +51,7 @@ extension ColumnView {
     }
 
     /// The reference of a value for which `isOverflow` holds.
-    func overflowReference(_ row: Int) -> PageReference {
+    package func overflowReference(_ row: Int) -> PageReference {
         PageReference(load: storedBytes(row).baseAddress.unsafelyUnwrapped)
     }
 

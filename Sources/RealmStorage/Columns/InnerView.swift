@@ -67,7 +67,9 @@ struct InnerView {
             if index > 0, node.key(index) <= node.key(index - 1) { return "an inner node's keys do not ascend" }
             guard node.end(index) > end else { return "an inner node's row counts do not ascend" }
             end = node.end(index)
-            if node.reference(index).isNone { return "an inner node lacks a child" }
+            if let problem = PageBytes.problem(with: node.reference(index), allowsDirty: false) {
+                return "child \(index) of an inner node \(problem)"
+            }
         }
         return end >> 48 == 0 ? nil : "an inner node counts too many rows"
     }

@@ -65,7 +65,7 @@ extension LockFile {
     }
 
     /// What the processes before have left, for what it is worth after a crash: it may keep a file from being taken for
-    /// new, and a header from being believed, and nothing else.
+    /// new, a header from being believed, and row keys from being given out again, and nothing else.
     struct Past {
         /// The newest version that they knew.
         var version: UInt64 = 0
@@ -73,25 +73,32 @@ extension LockFile {
         var refused: UInt64 = 0
         /// Whether the realm file is known to have held that version: it is the same file, and the machine was not started anew since.
         var isOfThisFile = false
+        /// The identifier of the realm file that it belonged to.
+        var fileID: UInt64 = 0
+        /// The row keys that were given out, by table.
+        var rowKeys: [UInt64] = []
     }
 
     static func past(_ descriptor: Int32, of identity: FileIdentity) -> Past {
         typealias Word = LockFileLayout.Word
-        var words = [UInt64](repeating: 0, count: Word.reservedImage / 8)
+        var words = [UInt64](repeating: 0, count: Word.end / 8)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
         let version = UInt32(truncatingIfNeeded: words[Word.layoutVersion / 8])
         guard count == words.count * 8, words[Word.magic / 8] == LockFileLayout.magic,
             version == LockFileLayout.version || version == LockFileLayout.versionBefore
         else { return Past() }
         let boot = bootID
+        let isThisLayout = version == LockFileLayout.version
         let isSameBoot =
-            version == LockFileLayout.version && boot.0 != 0 && words[Word.bootID / 8] == boot.0
-            && words[Word.bootID / 8 + 1] == boot.1
+            isThisLayout && boot.0 != 0 && words[Word.bootID / 8] == boot.0 && words[Word.bootID / 8 + 1] == boot.1
         let isSameFile = words[Word.device / 8] == identity.device && words[Word.inode / 8] == identity.inode
+        let rowKeys = words[Word.rowKeys / 8..<Word.rowKeys / 8 + Word.rowKeyCount]
         return Past(
             version: words[Word.newestVersion / 8],
             refused: words[Word.refusedHeader / 8],
-            isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0
+            isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
+            fileID: words[Word.fileID / 8],
+            rowKeys: isThisLayout ? Array(rowKeys) : []
         )
     }
 
@@ -121,6 +128,7 @@ extension LockFile {
     ///   - descriptor: The lock file, which nobody else has open.
     ///   - path: Its path.
     ///   - isFlushed: Whether a new one is flushed, so that a power cut leaves none that nobody would know for one.
+    /// - Throws: `StorageError` when the file cannot be sized, written or flushed.
     static func clear(_ descriptor: Int32, _ path: String, isFlushed: Bool) throws(StorageError) {
         typealias Word = LockFileLayout.Word
         let byteCount = try byteCount(of: descriptor, path)

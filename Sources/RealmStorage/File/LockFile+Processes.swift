@@ -35,6 +35,23 @@ extension LockFile {
         return before || count > 0 && crealm_ofd_is_locked(descriptor, first + slot + 1, count) != 0
     }
 
+    /// Has whoever opens the file wait, if no other process has it open, until `letOpenAgain()`.
+    ///
+    /// - Returns: whether that is so.
+    func holdOffOpenings() -> Bool {
+        guard (try? LockFile.lock(descriptor, Layout.initialisationByte, 1, waits: false, path)) != nil else {
+            return false
+        }
+        if isSharedWithOtherProcesses {
+            letOpenAgain()
+            return false
+        }
+        return true
+    }
+
+    /// Lets those open the file who wait for that.
+    func letOpenAgain() { _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), Layout.initialisationByte, 1, 0) }
+
     /// Runs something while no other process has the file open, and none can open it; the file is another one afterwards,
     /// which those who wait to open it find described here.
     func whileAlone(

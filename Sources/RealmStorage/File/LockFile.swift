@@ -77,8 +77,10 @@ final class LockFile: Sendable {
             try failures?.step(.lockFile, path: path)
             let identity = try LockFile.identity(of: data)
             var state: (fileID: UInt64, version: UInt64)?
+            var past = Past()
             if others == 0 {
-                state = try recover(LockFile.past(descriptor, of: identity))
+                past = LockFile.past(descriptor, of: identity)
+                state = try recover(past)
                 try LockFile.clear(descriptor, path, isFlushed: options.durability == .flushed)
             } else {
                 guard try LockFile.byteCount(of: descriptor, path) >= Layout.baseByteCount else {
@@ -89,6 +91,7 @@ final class LockFile: Sendable {
             let memory = try LockFileMemory(descriptor, path)
             self.memory = memory
             if let state {
+                LockFile.keepRowKeys(of: past, forFile: state.fileID, in: memory)
                 LockFile.describe(state, identity, isRecovered: !data.isReadOnly, in: memory)
             } else {
                 try LockFile.checkDescription(of: identity, in: memory, path)

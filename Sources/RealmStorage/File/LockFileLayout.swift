@@ -41,6 +41,9 @@ enum LockFileLayout {
         static let reservedFailedChecksum = 192
         static let reservedFlushNotes = 256
         static let reservedCounters = 512
+        /// By the number of a table: the row keys below these were given out.
+        static let rowKeys = 2048
+        static let rowKeyCount = 256
         static let end = 4096
     }
 

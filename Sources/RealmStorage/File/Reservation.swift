@@ -3,14 +3,16 @@ import Glibc
 import Synchronization
 
 /// The address space of one open file, reserved once, so that the file can grow without any pointer moving:
-/// the read-only shared mapping, memory for the writer's private buffers, and per page one word for verification and one for
-/// the buffer.
+/// the read-only shared mapping, memory for the writer's private buffers, and per page one word for verification, one for
+/// the buffer and one for the buffer's checksum.
 // Unchecked because the pointers never change; what they point to is written as `PageView` and `StorageFile` say.
 final class Reservation: @unchecked Sendable {
     let mapping: UnsafeRawPointer
     let verified: UnsafeMutablePointer<Atomic<UInt32>>
     /// Per page: where the run that begins there stands in private memory, because it is not, or not yet, in the file; else 0.
     let buffers: UnsafeMutablePointer<Atomic<UInt>>
+    /// Per page: the checksum of the run that begins there in private memory, as it was sealed last; 0 before that.
+    private let seals: UnsafeMutablePointer<Atomic<UInt64>>
     /// The private memory, for the holder of the write lock.
     let pool: BufferPool
     let pageCapacity: Int
@@ -42,6 +44,8 @@ final class Reservation: @unchecked Sendable {
                 verified = regions.side.bindMemory(to: Atomic<UInt32>.self, capacity: pageCapacity)
                 buffers = (regions.side + pageCapacity * 4)
                     .bindMemory(to: Atomic<UInt>.self, capacity: pageCapacity)
+                seals = (regions.side + pageCapacity * 12)
+                    .bindMemory(to: Atomic<UInt64>.self, capacity: pageCapacity)
                 return
             }
             // Some environments call what is too long for them invalid.
@@ -71,7 +75,7 @@ final class Reservation: @unchecked Sendable {
         mapping: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer, side: UnsafeMutableRawPointer,
         sideByteCount: Int
     )? {
-        let side = capacity / pageByteCount * 12
+        let side = capacity / pageByteCount * 20
         let anonymous = MAP_PRIVATE | Int32(MAP_ANONYMOUS) | Int32(MAP_NORESERVE)
         guard let mapping = mmap(nil, capacity, PROT_READ, MAP_SHARED | Int32(MAP_NORESERVE), descriptor, 0),
             mapping != MAP_FAILED
@@ -91,10 +95,19 @@ final class Reservation: @unchecked Sendable {
     /// Whether the run that begins at a page stands in private memory.
     func isBuffered(_ page: Int) -> Bool { buffers[page].load(ordering: .acquiring) != 0 }
 
+    /// Whether a run that begins at a page stands in private memory, or was verified in the file.
+    func isKnown(_ page: Int) -> Bool { isBuffered(page) || verified[page].load(ordering: .relaxed) != 0 }
+
     /// Where the run that begins at a page stands in private memory.
     func buffer(of page: Int) -> UnsafeMutableRawPointer? {
         UnsafeMutableRawPointer(bitPattern: buffers[page].load(ordering: .acquiring))
     }
+
+    /// The checksum with which the run that begins at a page in private memory was sealed last.
+    func seal(of page: Int) -> UInt64 { seals[page].load(ordering: .acquiring) }
+
+    /// Notes the checksum of a run in private memory; only for the holder of the write lock.
+    func setSeal(of page: Int, to checksum: UInt64) { seals[page].store(checksum, ordering: .releasing) }
 
     /// Gives a run private memory, with anything in it; only for the holder of the write lock.
     ///
@@ -102,6 +115,7 @@ final class Reservation: @unchecked Sendable {
     func makeBuffer(page: Int, pageCount: Int) -> UnsafeMutableRawPointer? {
         dropBuffers(page: page, pageCount: 1)
         guard let bytes = pool.take(pageCount) else { return nil }
+        setSeal(of: page, to: 0)
         buffers[page].store(UInt(bitPattern: bytes), ordering: .releasing)
         return bytes
     }

@@ -26,6 +26,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         /// Writing has stopped on this file after a failed flush; reopen it.
         case writingStopped
         case invalidArgument
+        /// The schema of the file is not the one that its reader was made for.
+        case schemaOutdated
     }
 
     package var code: Code

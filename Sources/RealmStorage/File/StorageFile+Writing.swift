@@ -24,6 +24,15 @@ extension StorageFile {
         lock?.unlockForWriting()
     }
 
+    /// Whether another process has the file open, or that cannot be told.
+    package var isOpenElsewhere: Bool { lock.map { $0.isSharedWithOtherProcesses || $0.hasOutsiders } ?? true }
+
+    /// Has other processes that open the file wait, if none has it open, until `letOpenAgain()`; false when one has.
+    package func holdOffOpenings() -> Bool { lock?.holdOffOpenings() ?? false }
+
+    /// Lets other processes open the file again.
+    package func letOpenAgain() { lock?.letOpenAgain() }
+
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
 
@@ -101,6 +110,9 @@ extension StorageFile {
                     state = try WriterState.load(from: published, in: view, path: path)
                     box.state = state
                 }
+                guard state.version < FileHeader.greatestWrittenVersion else {
+                    throw StorageError(.limit, "The file has used up its versions; copy it to a new one", path: path)
+                }
                 precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
                 let group = WriterGroup(
                     firstVersion: state.version + 1,
@@ -119,6 +131,10 @@ extension StorageFile {
         let (writerState, group) = try loaded.get()
         // A reader whose version nobody knows holds everything back.
         if !lock.hasOutsiders { writerState.space.reclaim(pinned: pinned, durable: published.version) }
+        if writerState.space.isDamaged {
+            endGroup(of: writerState)
+            throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)
+        }
         noteSpace(writerState.space)
         if let origin { lock.noteWriter(from: origin) }
         return WriteTransaction(

@@ -28,6 +28,10 @@ package struct FileHeader: Sendable, Equatable {
     static let copiesPerSlot = 2
     static let magic: UInt64 = 0x6D6C_6165_5274_6341  // "ActRealm", little-endian
     static let formatVersion: UInt32 = 1
+    /// No header names a later version: sums of versions do not overflow.
+    static let greatestVersion: UInt64 = 1 << 62
+    /// No commit builds on a later one, and a group of commits has fewer members than there are beyond it.
+    static let greatestWrittenVersion: UInt64 = 1 << 61
     static let maximumExtentCount = 120
     static let maximumRecordByteCount = checksumOffset - recordsOffset
 
@@ -188,15 +192,19 @@ package struct FileHeader: Sendable, Equatable {
         header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
         header.isContentFlushed = bytes.little(UInt32.self, at: flagsOffset) & 1 != 0
         header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
+        var end: UInt64 = 0
         for index in 0..<extentCount {
-            header.extents.append(
-                Extent(
-                    page: bytes.little(UInt32.self, at: extentsOffset + index * 8),
-                    pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)
-                )
+            let extent = Extent(
+                page: bytes.little(UInt32.self, at: extentsOffset + index * 8),
+                pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)
             )
+            // Extents that overlap would be read, and written again, as often as they like.
+            guard UInt64(extent.page) >= end else { return .damaged }
+            end = UInt64(extent.page) + UInt64(extent.pageCount)
+            header.extents.append(extent)
         }
-        guard header.version > 0, header.confirmedVersion <= header.version,
+        guard header.version > 0, header.version <= greatestVersion, header.confirmedVersion <= header.version,
+            header.oldestLogVersion <= header.version,
             header.pageCount >= UInt64(slotPageCount), header.pageCount < UInt64(UInt32.max)
         else { return .damaged }
         return .valid(header)

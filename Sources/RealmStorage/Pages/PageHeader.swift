@@ -35,7 +35,7 @@ package enum PageKind: UInt8, Sendable, CaseIterable {
 @usableFromInline
 package enum PageHeader {
     @usableFromInline package static let pageOffset = 0
-    @usableFromInline package static let pageCountOffset = 4
+    @inlinable package static var pageCountOffset: Int { 4 }
     @usableFromInline package static let versionOffset = 8
     @usableFromInline package static let kindOffset = 16
     @usableFromInline package static let levelOffset = 17

@@ -49,9 +49,20 @@ package struct PageView: @unchecked Sendable {
         if reference.checksum != 0, reference.page < verified[0].load(ordering: .relaxed),
             verified[page].load(ordering: .relaxed) == UInt32(truncatingIfNeeded: reference.checksum)
         {
-            return mapping + page &* pageByteCount
+            let bytes = mapping + page &* pageByteCount
+            // The run was verified through a reference that may have been another one. Its header, which is read next anyway,
+            // says how long it is.
+            if bytes.little(UInt32.self, at: PageHeader.pageCountOffset) == reference.pageCount { return bytes }
         }
         return try slowPointer(to: reference)
+    }
+
+    /// The number of pages that may be referred to.
+    var pageLimit: Int { Int(verified[0].load(ordering: .relaxed)) }
+
+    /// Checks that a run lies in the file, or in private memory as its reference says, without reading it.
+    func checkPlace(of reference: PageReference) throws(StorageError) {
+        _ = try verifier.takeUnretainedValue().privateBytes(of: reference)
     }
 
     /// Whether an address lies in the mapping of the file, and not in private memory.

@@ -8,6 +8,14 @@ package protocol RunMapper {
     /// Whether a run was left although it should have been taken: the walk comes back to where it was.
     var isCutShort: Bool { get set }
 
+    /// Begins to walk down a tree, which may be the same one as before.
+    mutating func beginWalk()
+
+    /// Notes a run before the walk goes down into it.
+    ///
+    /// - Throws: `StorageError` when the walk has come to a page of it before.
+    mutating func enter(_ reference: PageReference) throws(StorageError)
+
     /// Takes a run; its new place is what its parent refers to afterwards.
     ///
     /// - Parameters:

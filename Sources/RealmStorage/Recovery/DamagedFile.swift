@@ -18,6 +18,9 @@ package final class DamagedFile: Sendable {
     /// The size of the file in whole pages.
     package let pageCount: Int
 
+    /// The page that opening the file names, when it refuses to.
+    package let refusedPage: PageNumber?
+
     private let data: DataFile
     private let reservation: Reservation
     private let verifier: PageVerifier
@@ -59,16 +62,21 @@ package final class DamagedFile: Sendable {
             )
         }
         headers.sort { $0.version > $1.version }
+        var refusedPage: PageNumber?
         // What opening would take comes first: a newest version that is whole, or the one before a torn commit.
-        if pageCount >= FileHeader.slotPageCount,
-            let recovered = try? HeaderRecovery.recover(
-                mapping: reservation.mapping,
-                byteCount: byteCount,
-                path: path
-            )
-        {
-            headers.insert(recovered.header, at: 0)
+        if pageCount >= FileHeader.slotPageCount {
+            do throws(StorageError) {
+                let recovered = try HeaderRecovery.recover(
+                    mapping: reservation.mapping,
+                    byteCount: byteCount,
+                    path: path
+                )
+                headers.insert(recovered.header, at: 0)
+            } catch {
+                refusedPage = error.page
+            }
         }
+        self.refusedPage = refusedPage
         var roots: [Root] = []
         for header in headers where !roots.contains(where: { $0.catalog.root == header.catalog }) {
             roots.append(Root(version: header.version, catalog: ByteTree(root: header.catalog), log: header.log))

@@ -45,6 +45,8 @@ struct ExtentSet: Sendable {
     private var blocks: [Block] = []
     private(set) var count = 0
     private(set) var pageCount = 0
+    /// Whether pages were added that were there already: what says so is damaged.
+    private(set) var isDamaged = false
 
     private static let blockCapacity = 256
 
@@ -91,10 +93,10 @@ struct ExtentSet: Sendable {
         blocks.count <= 1 ? 0 : max(0, blocks.partitioningIndex { $0.extents[0].page >= page } - 1)
     }
 
-    /// Adds pages that are not there yet, and joins them with their neighbours.
+    /// Adds pages that are not there yet, and joins them with their neighbours; others are left out, see ``isDamaged``.
     mutating func insert(_ extent: Extent) {
-        pageCount += Int(extent.pageCount)
         guard !blocks.isEmpty else {
+            pageCount += Int(extent.pageCount)
             var block = Block(extents: [], longest: extent.pageCount)
             block.extents.reserveCapacity(16)
             block.extents.append(extent)
@@ -104,6 +106,14 @@ struct ExtentSet: Sendable {
         }
         let block = self.block(for: extent.page)
         let offset = blocks[block].extents.partitioningIndex { $0.page >= extent.page }
+        let next = offset < blocks[block].extents.count ? (block, offset) : (block + 1, 0)
+        if offset > 0 && blocks[block].extents[offset - 1].end > extent.page
+            || next.0 < blocks.count && blocks[next.0].extents[next.1].page < extent.end
+        {
+            isDamaged = true
+            return
+        }
+        pageCount += Int(extent.pageCount)
         let touchesPrevious = offset > 0 && blocks[block].extents[offset - 1].end == extent.page
         if offset == blocks[block].extents.count, block + 1 < blocks.count,
             blocks[block + 1].extents[0].page == extent.end

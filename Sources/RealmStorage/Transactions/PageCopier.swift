@@ -5,6 +5,7 @@ package struct PageCopier: RunMapper {
     /// The destination's open transaction; others follow it, so that memory stays bounded.
     package private(set) var transaction: WriteTransaction
     private var uncommittedPageCount = 0
+    private var visited = VisitedPages()
     package var isCutShort = false
     package let isExhausted = false
 
@@ -13,6 +14,12 @@ package struct PageCopier: RunMapper {
         self.view = view
         self.destination = destination
         transaction = try destination.beginWrite()
+    }
+
+    package mutating func beginWalk() {}
+
+    package mutating func enter(_ reference: PageReference) throws(StorageError) {
+        try visited.enter(reference, in: view)
     }
 
     package mutating func mapped(

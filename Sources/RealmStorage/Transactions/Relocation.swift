@@ -6,6 +6,7 @@ package struct Relocation: RunMapper {
     private let pageBudget: Int
     private var pagesLeft: Int
     private var visitsLeft: Int
+    private var visited = VisitedPages()
     /// Pages moved so far.
     package private(set) var movedPageCount = 0
     package var isCutShort = false
@@ -22,6 +23,13 @@ package struct Relocation: RunMapper {
 
     /// Whether the step has done enough.
     package var isExhausted: Bool { pagesLeft <= 0 || visitsLeft <= 0 }
+
+    /// What was moved stands elsewhere, and a step may go down the same way again: the number of runs that it looks at bounds it.
+    package mutating func beginWalk() { visited = VisitedPages() }
+
+    package mutating func enter(_ reference: PageReference) throws(StorageError) {
+        try visited.enter(reference, in: view)
+    }
 
     package mutating func mapped(
         _ reference: PageReference,

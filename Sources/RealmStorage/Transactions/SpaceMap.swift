@@ -133,6 +133,9 @@ struct SpaceMap: Equatable {
     /// The pages that may be used now, ascending and joined; takes time proportional to their number.
     var freeExtents: [Extent] { free.extents }
 
+    /// Whether a page was given up more than once: two runs of a damaged file share it.
+    var isDamaged: Bool { free.isDamaged }
+
     /// The number of pages that may be used now.
     var freePageCount: Int { free.pageCount }
 

@@ -45,7 +45,7 @@ package final class WriteTransaction {
         /// Pages of earlier members that were given up for good.
         var settled: [Extent] = []
         /// Pages of earlier members as they were before this one wrote to them.
-        var images: [(page: PageNumber, pageCount: UInt32, bytes: UnsafeMutableRawPointer)] = []
+        var images: [(page: PageNumber, pageCount: UInt32, seal: UInt64, bytes: UnsafeMutableRawPointer)] = []
     }
 
     /// As a sealer it only seals what earlier members left, under the version of the last of them.
@@ -127,12 +127,22 @@ package final class WriteTransaction {
             giveUp(extent, stamp: stamp)
             return
         }
+        let source = try? view.pointer(to: reference)
+        // Whatever is given up may be written over: it must be there, and nothing else may be known to be in its place.
+        if source == nil, !isFree(ofOthers: extent) {
+            group.noteDamage("A run of pages that is given up is not there", page: reference.page)
+            return
+        }
         // The birth only widens the stretch of versions that hold the page back, so a page that cannot be read counts
         // as born at the beginning.
-        let birth = (try? view.pointer(to: reference)).map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
+        let birth = source.map { $0.little(UInt64.self, at: PageHeader.versionOffset) } ?? 0
         if birth >= group.firstVersion {
             // The group's own, written to the file early.
-            giveUp(extent, stamp: birth)
+            if group.hasSpilled, group.hasTaken(extent) {
+                giveUp(extent, stamp: birth)
+            } else {
+                group.noteDamage("A page says that a later version wrote it", page: reference.page)
+            }
             return
         }
         let retired = RetiredExtent(extent: extent, birth: birth, death: group.firstVersion)
@@ -142,6 +152,14 @@ package final class WriteTransaction {
         } else {
             group.retired.append(retired)
         }
+    }
+
+    /// Whether pages lie in the file, and no run that this process knows begins there.
+    private func isFree(ofOthers extent: Extent) -> Bool {
+        guard Int(extent.page) >= FileHeader.slotPageCount, extent.pageCount > 0,
+            Int(extent.page) + Int(extent.pageCount) <= pageCount
+        else { return false }
+        return !reservation.isKnown(Int(extent.page))
     }
 
     /// Gives up a run of the group.
@@ -169,6 +187,7 @@ package final class WriteTransaction {
             group.sealed.append(run)
         }
         group.noteSeal(of: run)
+        reservation.setSeal(of: Int(reference.page), to: checksum)
         return PageReference(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
     }
 
@@ -190,6 +209,7 @@ package final class WriteTransaction {
         try file.checkWriting(epoch: group.epoch)
         releaseGivenUp()
         if catalog.root.isDirty { try catalog.seal(in: self) }
+        try group.checkDamage()
         if isJoined { group.changes.absorb(changes) }
         let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
         try writeRecord(changeSet)
@@ -229,6 +249,7 @@ package final class WriteTransaction {
     package func join() throws(StorageError) {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(epoch: group.epoch)
+        if let damage = group.damage { throw damage }
         releaseGivenUp()
         group.changes.absorb(changes)
         group.memberCount += 1
@@ -286,7 +307,8 @@ package final class WriteTransaction {
         if savepoint != nil {
             let copy = UnsafeMutableRawPointer.allocate(byteCount: page.byteCount, alignment: 8)
             copy.copyMemory(from: page.bytes, byteCount: page.byteCount)
-            savepoint?.images.append((page.reference.page, page.reference.pageCount, copy))
+            let seal = reservation.seal(of: Int(page.reference.page))
+            savepoint?.images.append((page.reference.page, page.reference.pageCount, seal, copy))
         }
         page.bytes.storeLittle(version, at: PageHeader.versionOffset)
     }
@@ -326,6 +348,7 @@ package final class WriteTransaction {
             guard let bytes = reservation.buffer(of: page) ?? reservation.makeBuffer(page: page, pageCount: pageCount)
             else { return false }
             bytes.copyMemory(from: image.bytes, byteCount: pageCount * pageByteCount)
+            reservation.setSeal(of: page, to: image.seal)
         }
         dropImages()
         return true
@@ -339,7 +362,11 @@ package final class WriteTransaction {
     /// The version stamp of a run that belongs to the group; nil for another one.
     private func ownStamp(_ reference: PageReference) -> UInt64? {
         let page = Int(reference.page)
-        guard page < reservation.pageCapacity, let bytes = reservation.buffer(of: page) else { return nil }
+        guard page < reservation.pageCapacity, let bytes = reservation.buffer(of: page),
+            // A damaged file may refer to any page.
+            UnsafeRawPointer(bytes).little(UInt32.self, at: PageHeader.pageCountOffset) == reference.pageCount,
+            reference.checksum == 0 || reservation.seal(of: page) == reference.checksum
+        else { return nil }
         let stamp = UnsafeRawPointer(bytes).little(UInt64.self, at: PageHeader.versionOffset)
         return stamp >= group.firstVersion ? stamp : nil
     }

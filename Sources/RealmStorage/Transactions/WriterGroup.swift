@@ -33,6 +33,8 @@ final class WriterGroup {
     let changes = ChangeRecorder()
     /// The number of members that committed.
     @exclusivity(unchecked) var memberCount = 0
+    /// What was found wrong where nothing can be thrown: the group cannot be committed.
+    @exclusivity(unchecked) private(set) var damage: StorageError?
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
 
@@ -46,6 +48,26 @@ final class WriterGroup {
         self.epoch = epoch
         retired.reserveCapacity(Self.usualRunCount)
         sealed.reserveCapacity(Self.usualRunCount)
+    }
+
+    /// Notes that the file is damaged, where nothing can be thrown.
+    @inline(never)
+    func noteDamage(_ message: String, page: PageNumber) {
+        if damage == nil { damage = .corrupt(message, page: page) }
+    }
+
+    /// Whether the group took a run from the free space.
+    func hasTaken(_ extent: Extent) -> Bool {
+        extent.page >= firstPageCount || taken.contains { $0.page <= extent.page && extent.end <= $0.end }
+    }
+
+    /// Fails when the group met damage, or gave a page up twice: two runs of a damaged file share it.
+    func checkDamage() throws(StorageError) {
+        if let damage { throw damage }
+        let extents = retired.count > 1 ? retired.map(\.extent).sorted { $0.page < $1.page } : []
+        for (extent, next) in zip(extents, extents.dropFirst()) where extent.end > next.page {
+            throw .corrupt("A page is in use twice", page: next.page)
+        }
     }
 
     /// Pages taken and not in use.

@@ -58,8 +58,10 @@ final class WriterState: @unchecked Sendable {
     /// checkpoint.
     static func load(from header: FileHeader, in view: PageView, path: String) throws(StorageError) -> WriterState {
         var chain: [(LogSegment, PageReference)] = []
+        var visited = VisitedPages()
         var next = header.log
         while !next.isNone {
+            try visited.enter(next, in: view)
             let segment = try LogSegment.read(next, in: view)
             guard segment.version <= chain.last.map({ $0.0.previousVersion }) ?? header.version else {
                 throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
@@ -72,26 +74,45 @@ final class WriterState: @unchecked Sendable {
         var tags = TaggedSpace()
         var end = UInt32(FileHeader.slotPageCount)
         var replay: [CommitRecord] = []
+        func add(_ extents: [RetiredExtent]) throws(StorageError) {
+            guard tags.add(extents) else {
+                throw .corrupt("The records of free space name a page twice", page: header.log.page, path: path)
+            }
+        }
         for (segment, _) in chain {
             switch segment.content {
             case .checkpoint(let picture):
                 end = picture.pageCount
-                tags.add(picture.free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + picture.retired)
+                try add(picture.free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + picture.retired)
             case .records(let records):
                 replay += records
             }
         }
         let headerRecords = try header.commitRecords(path: path)
         replay += headerRecords
+        var version: UInt64 = 0
         for record in replay {
+            guard record.version > version else {
+                throw .corrupt("The versions of the commit records do not ascend", page: header.log.page, path: path)
+            }
+            version = record.version
             if record.pageCount > end {
                 let growth = Extent(page: end, pageCount: record.pageCount - end)
-                tags.add([RetiredExtent(extent: growth, birth: 0, death: 0)])
+                try add([RetiredExtent(extent: growth, birth: 0, death: 0)])
             }
             end = record.pageCount
             for extent in record.allocated { tags.remove(extent) }
-            tags.add(record.retired)
+            try add(record.retired)
             tags.cut(at: end)
+        }
+        // What is put behind another end would make the file as long as a stranger likes.
+        guard UInt64(end) == header.pageCount, version <= header.version else {
+            throw .corrupt(
+                "The commit records end at page \(end) and version \(version), the file at page \(header.pageCount) and "
+                    + "version \(header.version)",
+                page: header.log.page,
+                path: path
+            )
         }
         let state = WriterState(
             header: header,
@@ -110,6 +131,7 @@ final class WriterState: @unchecked Sendable {
         if var oldest = chain.first?.0, oldest.isCheckpoint {
             while !oldest.previous.isNone, oldest.previousVersion > state.oldestLogVersion {
                 let reference = oldest.previous
+                try visited.enter(reference, in: view)
                 let before = try LogSegment.read(reference, in: view)
                 guard before.version < oldest.version, before.isCheckpoint else {
                     throw .corrupt("The chain of log segments does not end", page: reference.page, path: path)
@@ -119,50 +141,5 @@ final class WriterState: @unchecked Sendable {
             }
         }
         return state
-    }
-}
-
-/// Retired and free extents by page, for replaying differences.
-private struct TaggedSpace {
-    private(set) var extents: [RetiredExtent] = []
-
-    mutating func add(_ items: [RetiredExtent]) {
-        for item in items {
-            let index = extents.partitioningIndex { $0.extent.page >= item.extent.page }
-            extents.insert(item, at: index)
-        }
-    }
-
-    /// Takes out everything behind a new end of the file.
-    mutating func cut(at end: PageNumber) {
-        while let last = extents.last, last.extent.end > end {
-            if last.extent.page >= end {
-                extents.removeLast()
-            } else {
-                extents[extents.count - 1].extent.pageCount = end - last.extent.page
-                break
-            }
-        }
-    }
-
-    /// Takes pages out, whatever extents they lie in.
-    mutating func remove(_ taken: Extent) {
-        var index = extents.partitioningIndex { $0.extent.end > taken.page }
-        while index < extents.count, extents[index].extent.page < taken.end {
-            let item = extents.remove(at: index)
-            if item.extent.page < taken.page {
-                var left = item
-                left.extent.pageCount = taken.page - item.extent.page
-                extents.insert(left, at: index)
-                index += 1
-            }
-            if item.extent.end > taken.end {
-                var right = item
-                right.extent.page = taken.end
-                right.extent.pageCount = item.extent.end - taken.end
-                extents.insert(right, at: index)
-                index += 1
-            }
-        }
     }
 }

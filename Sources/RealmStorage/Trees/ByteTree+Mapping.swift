@@ -14,8 +14,15 @@ extension ByteTree {
     ) throws(StorageError) -> [UInt8]? {
         guard !root.isNone else { return nil }
         var next: [UInt8]?
+        mapper.beginWalk()
+        try mapper.enter(root)
         let page = try KeyedPage.root(root, in: mapper.view)
+        let top = root
         root = try ByteTree.mapped(page, root, from: key, next: &next, &mapper)
+        if let key, let next, next.lexicographicallyPrecedes(key) {
+            // Walks that go back would never be done.
+            throw .corrupt("The keys of a byte tree do not ascend", page: top.page)
+        }
         return next
     }
 
@@ -30,6 +37,7 @@ extension ByteTree {
         if page.isLeaf {
             for index in 0..<page.count {
                 guard let overflow = page.overflowReference(at: index) else { continue }
+                try mapper.enter(overflow)
                 let moved = try mapper.mapped(overflow, [])
                 if moved != overflow { changes.append((page.base.distance(to: page.payload(at: index)) + 2, moved)) }
             }
@@ -46,6 +54,7 @@ extension ByteTree {
                     break
                 }
                 let child = page.childReference(at: index)
+                try mapper.enter(child)
                 let moved = try mapped(
                     page.child(at: index, level: page.level - 1, in: mapper.view),
                     child,

@@ -28,23 +28,38 @@ extension ByteTree {
         in view: PageView,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
+        var visited = VisitedPages()
+        try forEachPage(in: view, &visited, body)
+    }
+
+    /// The same as a part of a longer walk.
+    package func forEachPage(
+        in view: PageView,
+        _ visited: inout VisitedPages,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         guard !root.isNone else { return }
-        try ByteTree.visit(KeyedPage.root(root, in: view), root, in: view, body)
+        try visited.enter(root, in: view)
+        try ByteTree.visit(KeyedPage.root(root, in: view), root, in: view, &visited, body)
     }
 
     private static func visit(
         _ page: KeyedPage,
         _ reference: PageReference,
         in view: PageView,
+        _ visited: inout VisitedPages,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         let level = page.level
         for index in 0..<page.count {
             if level == 0 {
-                if let overflow = page.overflowReference(at: index) { try body(overflow) }
+                guard let overflow = page.overflowReference(at: index) else { continue }
+                try visited.enter(overflow, in: view)
+                try body(overflow)
             } else {
+                try visited.enter(page.childReference(at: index), in: view)
                 let child = try page.child(at: index, level: level - 1, in: view)
-                try visit(child, page.childReference(at: index), in: view, body)
+                try visit(child, page.childReference(at: index), in: view, &visited, body)
             }
         }
         try body(reference)

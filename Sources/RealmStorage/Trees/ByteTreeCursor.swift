@@ -113,6 +113,7 @@ package struct ByteTreeCursor {
 
     @inline(never)
     private mutating func nextLeaf() throws(StorageError) -> Bool {
+        let before = leaf
         count = 0
         while depth > 0 {
             let step = steps[depth &- 1]
@@ -123,6 +124,7 @@ package struct ByteTreeCursor {
             steps[depth &- 1].child = step.child &+ 1
             let page = try step.page.child(at: step.child &+ 1, level: step.page.level &- 1, in: view)
             try descend(from: page) { _ in 0 }
+            try checkOrder(before, leaf)
             return index < count
         }
         return false
@@ -130,6 +132,7 @@ package struct ByteTreeCursor {
 
     @inline(never)
     private mutating func previousLeaf() throws(StorageError) -> Bool {
+        let before = leaf
         count = 0
         while depth > 0 {
             let step = steps[depth &- 1]
@@ -140,10 +143,20 @@ package struct ByteTreeCursor {
             steps[depth &- 1].child = step.child &- 1
             let page = try step.page.child(at: step.child &- 1, level: step.page.level &- 1, in: view)
             try descend(from: page) { $0.count &- 1 }
+            try checkOrder(leaf, before)
             index = count &- 1
             return count > 0
         }
         return false
+    }
+
+    /// Checks that the keys ascend from a leaf to the next one: a leaf that stands in several places would make a walk endless.
+    private mutating func checkOrder(_ left: KeyedPage, _ right: KeyedPage) throws(StorageError) {
+        guard left.count > 0, right.count > 0 else { return }
+        guard left.order(of: left.count &- 1, to: right, 0) < 0 else {
+            count = 0
+            throw .corrupt("The keys of a byte tree do not ascend", page: right.number)
+        }
     }
 
     // MARK: Reading

@@ -17,6 +17,7 @@ package final class ByteTreeDrain {
     private var index = 0
     /// The leaves behind.
     private var leafCount = 0
+    private var visited = VisitedPages()
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: ByteTree.maximumKeyByteCount, alignment: 16)
     private var keyByteCount = 0
     /// A page's room for each level from the root down.
@@ -46,6 +47,7 @@ package final class ByteTreeDrain {
             if leafCount % 256 == 0 { transaction.releaseReadPages() }
             try ascend()
         } else {
+            try visited.enter(tree.root, in: transaction.view)
             try descend(to: tree.root, page: try KeyedPage.root(tree.root, in: transaction.view))
         }
         guard let leaf else { return false }
@@ -59,6 +61,7 @@ package final class ByteTreeDrain {
             step.child += 1
             if step.child < step.page.count {
                 steps.append(step)
+                try visited.enter(step.page.childReference(at: step.child), in: transaction.view)
                 let page = try step.page.child(
                     at: step.child,
                     level: step.page.level - 1,
@@ -76,6 +79,7 @@ package final class ByteTreeDrain {
         while !page.isLeaf {
             steps.append(Step(reference: reference, page: page))
             reference = page.childReference(at: 0)
+            try visited.enter(reference, in: transaction.view)
             page = copy(try page.child(at: 0, level: page.level - 1, in: transaction.view))
         }
         leaf = Step(reference: reference, page: page)

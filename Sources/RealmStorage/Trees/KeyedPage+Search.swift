@@ -22,6 +22,20 @@ extension KeyedPage {
         return wanted.starts(with: shared) && suffix(at: index).starts(with: wanted.dropFirst(shared.count))
     }
 
+    /// The order of an entry to one of another page.
+    func order(of index: Int, to other: KeyedPage, _ otherIndex: Int) -> Int {
+        if prefixLength > other.prefixLength { return -other.order(of: otherIndex, to: self, index) }
+        let shared = memcmp(prefix.start, other.prefix.start, prefixLength)
+        if shared != 0 { return Int(shared) }
+        // The rest of the longer prefix stands against the beginning of the other key's own part.
+        let rest = other.prefix.dropFirst(prefixLength)
+        let own = suffix(at: index)
+        let order = memcmp(own.start, rest.start, min(own.count, rest.count))
+        if order != 0 { return Int(order) }
+        if own.count < rest.count { return -1 }
+        return own.dropFirst(rest.count).compare(to: other.suffix(at: otherIndex))
+    }
+
     @inline(__always)
     private func search(_ key: KeyBytes, from start: Int) -> (index: Int, isEqual: Bool) {
         let prefix = prefix

@@ -20,6 +20,8 @@
 struct SequenceLeaf {
     static let slotByteCount = 4
     static let overflowTag = 0xFFFF
+    /// No leaf has more elements.
+    static let maximumElementCount = (pageByteCount - PageHeader.byteCount) / slotByteCount
 
     let base: UnsafeRawPointer
 

@@ -33,6 +33,12 @@ enum SequencePage {
         guard reference.pageCount == 1, level <= maximumLevel, kind == self.kind(level: level).rawValue else {
             throw .corrupt("A page of a sequence is not the root of one", page: reference.page)
         }
+        // Everything below a root in the file is in the file: leaves that are shared must not make a sequence of any length.
+        if level > 0, view.isInFile(page),
+            SequenceInner(page).elementCount > view.pageLimit &* SequenceLeaf.maximumElementCount
+        {
+            throw .corrupt("A sequence counts more elements than its file has room for", page: reference.page)
+        }
         return (page, level)
     }
 

@@ -4,6 +4,7 @@ extension SequenceTree {
     /// The tree must be sealed, and is sealed afterwards. When the mapper was cut short, do the sequence again.
     package mutating func map(through mapper: inout some RunMapper) throws(StorageError) {
         guard !root.isNone else { return }
+        try mapper.enter(root)
         let (page, level) = try SequencePage.root(root, in: mapper.view)
         root = try SequenceTree.mapped(page, root, level: level, &mapper)
     }
@@ -19,6 +20,7 @@ extension SequenceTree {
             let leaf = SequenceLeaf(page)
             for index in 0..<leaf.count {
                 guard let overflow = leaf.overflowReference(at: index) else { continue }
+                try mapper.enter(overflow)
                 let moved = try mapper.mapped(overflow, [])
                 if moved != overflow { changes.append((leaf.offset(at: index), moved)) }
             }
@@ -26,6 +28,7 @@ extension SequenceTree {
             let inner = SequenceInner(page)
             for child in 0..<inner.count where !mapper.isCutShort {
                 let old = inner.reference(at: child)
+                try mapper.enter(old)
                 let moved = try mapped(inner.childPage(at: child, in: mapper.view), old, level: level - 1, &mapper)
                 if moved != old { changes.append((SequenceInner.offset(child), moved)) }
             }

@@ -26,9 +26,20 @@ extension SequenceTree {
         in view: PageView,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
+        var visited = VisitedPages()
+        try forEachPage(in: view, &visited, body)
+    }
+
+    /// The same as a part of a longer walk.
+    package func forEachPage(
+        in view: PageView,
+        _ visited: inout VisitedPages,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         guard !root.isNone else { return }
+        try visited.enter(root, in: view)
         let (page, level) = try SequencePage.root(root, in: view)
-        try SequenceTree.visit(page, root, level: level, in: view, body)
+        try SequenceTree.visit(page, root, level: level, in: view, &visited, body)
     }
 
     private static func visit(
@@ -36,18 +47,22 @@ extension SequenceTree {
         _ reference: PageReference,
         level: Int,
         in view: PageView,
+        _ visited: inout VisitedPages,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         if level == 0 {
             let leaf = SequenceLeaf(page)
             for index in 0..<leaf.count {
-                if let overflow = leaf.overflowReference(at: index) { try body(overflow) }
+                guard let overflow = leaf.overflowReference(at: index) else { continue }
+                try visited.enter(overflow, in: view)
+                try body(overflow)
             }
         } else {
             let inner = SequenceInner(page)
             for child in 0..<inner.count {
+                try visited.enter(inner.reference(at: child), in: view)
                 let childPage = try inner.childPage(at: child, in: view)
-                try visit(childPage, inner.reference(at: child), level: level - 1, in: view, body)
+                try visit(childPage, inner.reference(at: child), level: level - 1, in: view, &visited, body)
             }
         }
         try body(reference)

@@ -1,8 +1,9 @@
 import Foundation
 import RealmModel
-import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmStorage
 
 /// What can be read of a damaged file is in the new one, and the report says what is not.
 @Suite struct SalvagerTests {
@@ -97,6 +98,36 @@ import Testing
             }
         }
         #expect(kinds.count >= 7, "\(kinds)")
+    }
+
+    @Test func `damage in an index is told although the index is made anew`() throws {
+        for (index, run) in (runs[.byteTreeLeaf] ?? []).suffix(5).enumerated() {
+            let report = try salvage([run.page], "index-\(index)", "index page \(run.page)")
+            #expect(report.damagedPages == [run.page])
+        }
+    }
+
+    @Test func `the page that opening names is named by salvaging`() throws {
+        let page = try #require(runs[.clusterNode]?.last?.page)
+        var forgery = Forgery(try HostileFile(path: sample.path))
+        forgery.editHeader { header in
+            header.confirmedVersion = header.version - 1
+            header.isContentFlushed = false
+            header.extents = [Extent(page: page, pageCount: 1)]
+            header.contentChecksum = 1
+        }
+        // The other slot holds nothing.
+        for offset in 2 * 4096..<4 * 4096 { forgery.bytes[offset] = 0 }
+        let path = sample.directory.path("torn.realm")
+        try Data(forgery.bytes).write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.page == page)
+        let file = try DamagedFile(path: path)
+        var report: SalvageReport?
+        try StorageFile.build(at: path + ".salvaged", replaces: false, firstVersion: file.roots[0].version) {
+            report = try Salvager.salvage(file, to: $0)
+        }
+        #expect(report?.damagedPages.contains(page) == true)
     }
 
     @Test func `a damaged log segment costs nothing`() throws {

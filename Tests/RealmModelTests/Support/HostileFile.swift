@@ -6,15 +6,16 @@ import Foundation
 /// A closed file that is edited and sealed again: whoever opens it finds every checksum right and anything at all in its pages.
 struct HostileFile {
     /// A run of pages, and where its checksum stands.
-    private struct Run {
+    struct Run {
         let page: Int
         let pageCount: Int
+        let checksum: UInt64
         let places: [Int]
     }
 
     let original: [UInt8]
     /// Children before their parents.
-    private let runs: [Run]
+    let runs: [Run]
 
     /// Takes a closed file as it is.
     init(path: String) throws {
@@ -39,7 +40,12 @@ struct HostileFile {
             }
         }
         let all = references.map {
-            Run(page: Int($0.page), pageCount: Int($0.pageCount), places: places[$0.checksum] ?? [])
+            Run(
+                page: Int($0.page),
+                pageCount: Int($0.pageCount),
+                checksum: $0.checksum,
+                places: places[$0.checksum] ?? []
+            )
         }
         var runOfPage: [Int: Int] = [:]
         for (index, run) in all.enumerated() {
@@ -126,7 +132,8 @@ struct HostileFile {
         places.isEmpty ? nil : places[number % places.count]
     }
 
-    private func seal(_ bytes: inout [UInt8]) {
+    /// Makes every checksum right again.
+    func seal(_ bytes: inout [UInt8]) {
         let original = original
         bytes.withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -140,147 +147,11 @@ struct HostileFile {
                     if leadsHere { (start + place).storeBytes(of: checksum, as: UInt64.self) }
                 }
             }
-            for page in 0..<FileHeader.slotPageCount {
+            for page in 0..<min(FileHeader.slotPageCount, bytes.count / pageByteCount) {
                 let header = start + page * pageByteCount
                 let checksum = XXH64.hash(header, count: FileHeader.checksumOffset)
                 header.storeBytes(of: checksum, toByteOffset: FileHeader.checksumOffset, as: UInt64.self)
             }
-        }
-    }
-}
-
-/// What a program does with a file.
-enum HostileUse {
-    /// How far it came.
-    struct Outcome: OptionSet, Hashable {
-        let rawValue: Int
-        static let opened = Outcome(rawValue: 1)
-        static let verified = Outcome(rawValue: 2)
-        static let read = Outcome(rawValue: 4)
-        static let written = Outcome(rawValue: 8)
-        static let salvaged = Outcome(rawValue: 16)
-        /// What salvage wrote is intact.
-        static let intact = Outcome(rawValue: 32)
-
-        /// Whether the steps hold that another one promises: what verification finds nothing wrong with can be read and
-        /// written to, and what salvage wrote is intact.
-        var isConsistent: Bool {
-            (!contains(.verified) || isSuperset(of: [.read, .written])) && (!contains(.salvaged) || contains(.intact))
-        }
-    }
-
-    /// Does everything with a file; errors are what is expected, and told to whoever asks.
-    static func everything(
-        _ path: String,
-        salvagingTo target: String,
-        onError report: (Outcome, any Error) -> Void = { _, _ in }
-    ) -> Outcome {
-        var outcome: Outcome = []
-        func attempt(_ step: Outcome, _ body: () throws -> Void) {
-            do {
-                try body()
-                outcome.insert(step)
-            } catch {
-                report(step, error)
-            }
-        }
-        var options = StorageOptions()
-        options.durability = .none
-        attempt(.opened) {
-            let file = try StorageFile.open(path: path, options: options)
-            outcome.insert(.opened)
-            attempt(.verified) { try FileVerifier.verify(file.beginRead()) }
-            attempt(.read) { try read(ModelView(snapshot: file.beginRead())) }
-            attempt(.written) { try write(file) }
-            attempt(.read) { try read(ModelView(snapshot: file.beginRead())) }
-        }
-        attempt(.salvaged) {
-            let damaged = try DamagedFile(path: path)
-            _ = try StorageFile.build(at: target, replaces: true, firstVersion: damaged.roots[0].version) {
-                _ = try Salvager.salvage(damaged, to: $0)
-            }
-            outcome.insert(.salvaged)
-            attempt(.intact) { try FileVerifier.verify(StorageFile.open(path: target, options: options).beginRead()) }
-        }
-        return outcome
-    }
-
-    private static func read(_ model: ModelView) throws {
-        var failure: (any Error)?
-        func attempt(_ body: () throws -> Void) {
-            do { try body() } catch { failure = error }
-        }
-        var sum = 0
-        for schema in model.schema.classes.values {
-            guard let table = try model.table(named: schema.name) else { continue }
-            var keys: [Int64] = []
-            attempt {
-                var cursor = table.leaves()
-                while let leaf = try cursor.next(), keys.count < 100_000 {
-                    for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
-                }
-            }
-            for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
-                for key in keys {
-                    attempt {
-                        switch property.collection {
-                        case .none: sum &+= try table.value(ordinal, key: key).hashValue
-                        case .map: sum &+= try table.map(ordinal, key: key).entries().count
-                        default:
-                            for value in try table.list(ordinal, key: key).values() { sum &+= value.hashValue }
-                        }
-                    }
-                }
-                if property.isPrimaryKey || property.isIndexed, property.collection == .none {
-                    for key in keys.prefix(100) {
-                        attempt {
-                            sum &+= try table.indexedKeys(property: ordinal, equalTo: table.value(ordinal, key: key))
-                                .count
-                        }
-                    }
-                }
-            }
-            for key in keys.prefix(200) {
-                attempt { sum &+= try table.owner(of: key) == nil ? 0 : 1 }
-                attempt { sum &+= try table.index(of: key) ?? 0 }
-            }
-            for index in stride(from: 0, to: min(table.count, 100_000), by: 97) {
-                attempt { sum &+= Int(truncatingIfNeeded: try table.key(at: index) ?? 0) }
-            }
-        }
-        if let failure { throw failure }
-    }
-
-    private static func write(_ file: StorageFile) throws {
-        try file.lockForWriting()
-        defer { file.unlockForWriting() }
-        let model = try ModelView(snapshot: file.beginRead())
-        try model.begin(file.beginWrite())
-        do {
-            for schema in model.schema.classes.values {
-                guard let table = try model.table(named: schema.name) else { continue }
-                var keys: [Int64] = []
-                var cursor = table.leaves()
-                while let leaf = try cursor.next(), keys.count < 2_000 {
-                    for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
-                }
-                for (number, key) in keys.enumerated() where number % 7 == 0 {
-                    for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
-                        if property.isPrimaryKey { continue }
-                        if property.collection == .list {
-                            if number % 2 == 0 { try table.listRemoveAll(ordinal, key: key) }
-                        } else if property.collection == .none {
-                            try table.set(ordinal, key: key, to: table.value(ordinal, key: key))
-                        }
-                    }
-                    if number % 3 == 0 { try table.delete(key: key) }
-                }
-            }
-            try file.publish([model.prepareCommit()])
-            try model.endTransaction(advancingTo: file.beginRead())
-        } catch {
-            model.rollback()
-            throw error
         }
     }
 }

@@ -56,6 +56,10 @@ private struct EditingCopier: CatalogCopier {
     var isCutShort = false
     var transaction: WriteTransaction { base.transaction }
 
+    mutating func beginWalk() {}
+
+    mutating func enter(_ reference: PageReference) throws(StorageError) { try base.enter(reference) }
+
     mutating func mapped(
         _ reference: PageReference,
         _ changes: [(offset: Int, reference: PageReference)]

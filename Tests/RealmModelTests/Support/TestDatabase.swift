@@ -8,8 +8,13 @@ final class TestDatabase {
     let file: StorageFile
     let model: ModelView
 
-    init(_ classes: [ClassSchema], version: UInt64 = 1, failures: StepFailures? = nil) throws {
-        directory = TemporaryDirectory()
+    init(
+        _ classes: [ClassSchema],
+        version: UInt64 = 1,
+        failures: StepFailures? = nil,
+        in directory: TemporaryDirectory = TemporaryDirectory()
+    ) throws {
+        self.directory = directory
         var options = StorageOptions()
         options.durability = .none
         options.failures = failures

@@ -38,7 +38,7 @@ import Testing
         let path = directory.path("same.realm")
         try Data(file.original).write(to: URL(fileURLWithPath: path))
         let outcome = HostileUse.everything(path, salvagingTo: directory.path("salvaged.realm"))
-        #expect(outcome == [.opened, .verified, .read, .written, .salvaged, .intact])
+        #expect(outcome == .everything)
     }
 
     @Test func `edited files with right checksums are refused, or throw where they are damaged`() throws {

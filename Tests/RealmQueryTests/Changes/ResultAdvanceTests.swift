@@ -23,7 +23,11 @@ import Testing
         var advanced = [0, 0]
         var evaluated = 0
         for round in 0..<14 {
-            let world = try QueryWorld.random(seed: seeds.next(), everyType: round % 3 != 0)
+            let world = try QueryWorld.random(
+                seed: seeds.next(),
+                everyType: round % 3 != 0,
+                domain: round % 2 == 0 ? .plain : .edges
+            )
             // One view that moves, as that of a realm does, with everything compiled for it.
             let model = try ModelView(snapshot: world.file.beginRead())
             var readers: [Reader] = []

@@ -56,10 +56,13 @@ enum DocumentedOrder {
             (table, a) == (other, b) ? 0 : (table, a) < (other, b) ? -1 : 1
         // In no particular order: that of the library. That equal ones are together is all that is promised.
         case (.list, .list), (.dictionary, .dictionary): left == right ? 0 : bytes(left.sortKey, right.sortKey)
-        case (.int(let a), .int(let b)): a == b ? 0 : a < b ? -1 : 1
-        case (.int(let a), .float), (.int(let a), .double): mixed(a, PlainEvaluator.double(right)!)
-        case (.float, .int(let b)), (.double, .int(let b)): -mixed(b, PlainEvaluator.double(left)!)
-        default: numbers(PlainEvaluator.double(left) ?? .nan, PlainEvaluator.double(right) ?? .nan)
+        default:
+            switch (PlainNumber.isNaN(left), PlainNumber.isNaN(right)) {
+            case (true, true): 0
+            case (true, false): -1
+            case (false, true): 1
+            case (false, false): PlainNumber.compare(left, right)
+            }
         }
     }
 
@@ -70,15 +73,6 @@ enum DocumentedOrder {
         case (false, true): 1
         case (false, false): left == right ? 0 : left < right ? -1 : 1
         }
-    }
-
-    /// An integer and a number that may be no integer, compared exactly.
-    private static func mixed(_ left: Int64, _ right: Double) -> Int {
-        if right.isNaN || right < -0x1p63 { return 1 }
-        if right >= 0x1p63 { return -1 }
-        let whole = Int64(right.rounded(.down))
-        if left != whole { return left < whole ? -1 : 1 }
-        return right == right.rounded(.down) ? 0 : -1
     }
 
     private static func bytes(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Int {

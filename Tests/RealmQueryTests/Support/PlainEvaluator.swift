@@ -49,18 +49,35 @@ struct PlainEvaluator {
             .map(\.element)
     }
 
+    /// The first row of each group of rows with equal values.
+    func distinct(_ keys: [Int64], of className: String, by paths: [String]) -> [Int64] {
+        let rows = world.rows[className]!
+        var kept: [Int64] = []
+        for key in keys {
+            let isKnown = kept.contains { other in
+                paths.allSatisfy { DocumentedOrder.compare(rows[key]!.values[$0]!, rows[other]!.values[$0]!) == 0 }
+            }
+            if !isKnown { kept.append(key) }
+        }
+        return kept
+    }
+
     private func holds(_ comparison: PredicateComparison, _ className: String, _ key: Int64) -> Bool {
         let left = values(of: comparison.left, className, key)
         let rights: [StoredValue]
         var isList = false
         let isAny = comparison.left.isAny(in: world, className) == true
         if case .value(.list(let list)) = comparison.right {
-            rights = list.map { isAny ? storedForAny($0) : stored($0) }
+            rights = list.map { isAny ? storedForAny($0) : converted(stored($0), for: comparison.left, className) }
             isList = true
         } else if isAny, case .value(let value) = comparison.right {
             rights = [storedForAny(value)]
         } else {
             rights = values(of: comparison.right, className, key)
+                .map { value in
+                    guard case .value = comparison.right else { return value }
+                    return converted(value, for: comparison.left, className)
+                }
         }
         func single(_ value: StoredValue) -> Bool {
             if isList, comparison.operation == .in {
@@ -143,7 +160,7 @@ struct PlainEvaluator {
             case .allValues: rest = rest.dropFirst()
             case .key(let key):
                 rest = rest.dropFirst()
-                let value = entries.first { $0.key == key }?.value ?? .null
+                let value = entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value ?? .null
                 if property.kind == .object {
                     if case .link(let key) = value { return linkedValues([key], isMany: false) }
                     return linkedValues([], isMany: false)
@@ -184,7 +201,9 @@ struct PlainEvaluator {
         let rest = steps.dropFirst()
         switch (step, value) {
         case (.key(let name), .dictionary(let entries)):
-            if let entry = entries.first(where: { $0.key == name }) { return inside(entry.value, rest, skips: skips) }
+            if let entry = entries.first(where: { $0.key.utf8.elementsEqual(name.utf8) }) {
+                return inside(entry.value, rest, skips: skips)
+            }
         case (.index(let index), .list(let values)):
             if index < values.count { return inside(values[index], rest, skips: skips) }
         case (.anyElement, .list(let values)): return values.flatMap { inside($0, rest, skips: skips) }
@@ -247,6 +266,19 @@ struct PlainEvaluator {
         }
     }
 
+    /// A constant in the type of a decimal or float property.
+    private func converted(_ value: StoredValue, for operand: PredicateOperand, _ className: String) -> StoredValue {
+        guard case .path(let path) = operand, let kind = world.paths[className]?.first(where: { $0.path == path })?.kind
+        else { return value }
+        switch (kind, value) {
+        case (.decimal128, .double(let value)): return .decimal(DecimalBytes(DecimalNumber(value)))
+        case (.decimal128, .float(let value)): return .decimal(DecimalBytes(DecimalNumber(value)))
+        case (.float, .double(let value)): return .float(Float(value))
+        case (.float, .int(let value)): return .float(Float(value))
+        default: return value
+        }
+    }
+
     /// A constant as values of any kind hold it: a link names its table.
     private func storedForAny(_ value: PredicateValue) -> StoredValue {
         guard case .object(let className, let key) = value, let id = world.model.schema[className]?.tableID else {
@@ -271,10 +303,11 @@ struct PlainEvaluator {
         _ right: StoredValue,
         _ options: StringComparisonOptions
     ) -> Bool {
-        if left == .null || right == .null {
+        let (leftIsNull, rightIsNull) = (Self.isNull(left), Self.isNull(right))
+        if leftIsNull || rightIsNull {
             switch operation {
-            case .equal: return left == right
-            case .notEqual: return left != right
+            case .equal: return leftIsNull && rightIsNull
+            case .notEqual: return leftIsNull != rightIsNull
             default: return false
             }
         }
@@ -299,18 +332,18 @@ struct PlainEvaluator {
         case (.anyLink, .anyLink), (.list, .list), (.dictionary, .dictionary):
             return operation == .equal ? isSame(left, right) : operation == .notEqual && !isSame(left, right)
         case (.date(let a), .date(let b)): return ordered(a, b)
-        case (.date, _), (_, .date): return operation == .notEqual
-        case (.int(let a), _):
-            guard let b = Self.double(right) else { return operation == .notEqual }
-            return b.isNaN ? operation == .notEqual : ordered(Self.order(a, b), 0)
-        case (_, .int(let b)):
-            guard let a = Self.double(left) else { return operation == .notEqual }
-            return a.isNaN ? operation == .notEqual : ordered(0, Self.order(b, a))
         default:
             // What cannot be compared is different, and in no order.
-            guard let a = Self.double(left), let b = Self.double(right) else { return operation == .notEqual }
-            return ordered(a, b)
+            guard PlainNumber.isNumber(left), PlainNumber.isNumber(right), !PlainNumber.isNaN(left),
+                !PlainNumber.isNaN(right)
+            else { return operation == .notEqual }
+            return ordered(PlainNumber.compare(left, right), 0)
         }
+    }
+
+    private static func isNull(_ value: StoredValue) -> Bool {
+        if case .null = value { return true }
+        return false
     }
 
     /// Whether two values inside lists and dictionaries are the same; numbers of all types compare by value.
@@ -319,21 +352,15 @@ struct PlainEvaluator {
         case (.list(let one), .list(let other)): return one.count == other.count && zip(one, other).allSatisfy(isSame)
         case (.dictionary(let one), .dictionary(let other)):
             return one.count == other.count
-                && zip(one, other).allSatisfy { $0.key == $1.key && isSame($0.value, $1.value) }
+                && zip(one, other).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && isSame($0.value, $1.value) }
         case (.anyLink(let table, let key), .anyLink(let other, let otherKey)): return table == other && key == otherKey
         case (.null, .null): return true
+        case (.date, .date) where PlainNumber.isNaN(left) && PlainNumber.isNaN(right): return true
+        // In there NaN is equal to itself.
+        case _ where PlainNumber.isNumber(left) && PlainNumber.isNumber(right) && PlainNumber.isNaN(left):
+            return PlainNumber.isNaN(right)
         default: return compare(left, .equal, right, [])
         }
-    }
-
-    /// How an integer compares with a number that is not NaN, exactly.
-    private static func order(_ integer: Int64, _ number: Double) -> Int {
-        if number >= 0x1p63 { return -1 }
-        if number < -0x1p63 { return 1 }
-        let whole = Int64(number.rounded(.towardZero))
-        if integer != whole { return integer < whole ? -1 : 1 }
-        let fraction = number - number.rounded(.towardZero)
-        return fraction == 0 ? 0 : fraction > 0 ? -1 : 1
     }
 
     private func fold(_ text: String, _ options: StringComparisonOptions) -> [UInt8] {

@@ -90,6 +90,8 @@ final class QueryWorld {
     var collections: [String: [(path: PropertyPath, target: String)]] = [:]
     /// Whether floating-point values may be NaN.
     var usesNaN = true
+    /// Where the values come from.
+    var domain = ValueDomain.plain
 
     let directory = TemporaryDirectory()
     let file: StorageFile
@@ -160,9 +162,9 @@ final class QueryWorld {
         let key: Int64
         var row = Row()
         if let primaryKey {
-            key = try table.insert(primaryKey: .int(nextID))
-            row.values[primaryKey.name] = .int(nextID)
-            nextID += Int64.random(in: 1...3, using: &random)
+            let value = try newKey(primaryKey.kind, in: table)
+            key = try table.insert(primaryKey: value)
+            row.values[primaryKey.name] = value
         } else {
             key = try table.insert()
         }
@@ -170,6 +172,29 @@ final class QueryWorld {
         sortedKeys[className, default: []].append(key)
         for property in table.schema.properties where !property.isPrimaryKey {
             try setRandom(className, property.name, key)
+        }
+    }
+
+    /// A primary key that no row has.
+    private func newKey(_ kind: PropertyKind, in table: TableView) throws -> StoredValue {
+        if domain == .edges {
+            for _ in 0..<4 {
+                let value = randomValue(kind)
+                if try table.find(primaryKey: value) == nil { return value }
+            }
+        }
+        repeat {
+            nextID += Int64.random(in: 1...3, using: &random)
+        } while try table.find(primaryKey: keyValue(kind)) != nil
+        return keyValue(kind)
+    }
+
+    private func keyValue(_ kind: PropertyKind) -> StoredValue {
+        switch kind {
+        case .string: .string("key \(nextID)")
+        case .objectId: .objectId(ObjectIDBytes(high: UInt64(nextID), low: 9))
+        case .uuid: .uuid(UUIDBytes(high: UInt64(nextID), low: 9))
+        default: .int(nextID - 1)
         }
     }
 
@@ -188,7 +213,7 @@ final class QueryWorld {
             try table.setAssign(ordinal, key: key, elements)
             rows[className]?[key]?.lists[name] = elements.sortedAndUnique()
         case .map:
-            let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...3, using: &random))
+            let names = entryNames.shuffled(using: &random).prefix(.random(in: 0...3, using: &random))
             let entries = names.map { StoredEntry(key: $0, value: randomValue(property)) }
                 .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             try table.mapAssign(ordinal, key: key, entries)
@@ -268,6 +293,9 @@ final class QueryWorld {
     /// The names in dictionaries.
     static let names = ["a", "b", "ab", "é", "a b"]
 
+    /// The names in dictionaries of this realm.
+    var entryNames: [String] { domain == .edges ? ValueDomain.edgeNames : Self.names }
+
     static let strings = [
         "", "a", "A", "ab", "abc", "Abc", "aB", "b", "bc", "é", "É", "e", "aé", "zzzzzzzz", "zzzzzzzzz", "z*",
     ]
@@ -278,6 +306,7 @@ final class QueryWorld {
     }
 
     func randomValue(_ kind: PropertyKind, targetClass: String? = nil) -> StoredValue {
+        if domain == .edges, let value = edgeValue(kind) { return value }
         switch kind {
         case .int:
             return .int(
@@ -304,13 +333,30 @@ final class QueryWorld {
         }
     }
 
+    /// A value at an edge of its type; nil for types that have none.
+    private func edgeValue(_ kind: PropertyKind) -> StoredValue? {
+        let double = ValueDomain.edgeDoubles.randomElement(using: &random)!
+        switch kind {
+        case .int: return .int(ValueDomain.edgeInts.randomElement(using: &random)!)
+        case .string: return .string(ValueDomain.edgeStrings.randomElement(using: &random)!)
+        case .data: return .data(Array(ValueDomain.edgeStrings.randomElement(using: &random)!.utf8))
+        case .double: return .double(double)
+        case .float: return .float(Float(double))
+        case .date: return .date(double)
+        case .decimal128:
+            let text = ValueDomain.edgeDecimals.randomElement(using: &random)!
+            return .decimal(DecimalBytes(DecimalNumber(parsing: text) ?? .notANumber))
+        default: return nil
+        }
+    }
+
     /// A value of any kind, with lists and dictionaries in it.
     private func randomAny(depth: Int) -> StoredValue {
         if depth > 0, chance(0.2) {
             if chance(0.5) {
                 return .list((0..<Int.random(in: 0...3, using: &random)).map { _ in randomAny(depth: depth - 1) })
             }
-            let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...2, using: &random))
+            let names = entryNames.shuffled(using: &random).prefix(.random(in: 0...2, using: &random))
                 .sorted {
                     $0.utf8.lexicographicallyPrecedes($1.utf8)
                 }
@@ -326,6 +372,7 @@ final class QueryWorld {
             .int, .int, .bool, .string, .string, .double, .float, .date, .data, .objectId, .uuid, .decimal128,
         ]
         let value = randomValue(kinds.randomElement(using: &random)!)
+        if domain == .edges { return value }
         // Lists are compared element by element, where NaN has a place of its own.
         if depth < 2, value.decimal?.isNaN == true { return .int(1) }
         // Sums are exact only of small numbers.

@@ -7,12 +7,15 @@ extension QueryWorld {
     ///
     /// With properties of every type, or with fewer, so that more of them are links and lists: no sets and maps, decimals,
     /// and values of any kind.
-    static func random(seed: UInt64, everyType: Bool) throws -> QueryWorld {
+    ///
+    /// The values of the domain of edges have every kind of key, and no sums: those depend on their order.
+    static func random(seed: UInt64, everyType: Bool, domain: ValueDomain = .plain) throws -> QueryWorld {
         var random = SplitMix64(seed: seed)
-        let schema = randomSchema(&random, everyType: everyType)
+        let schema = randomSchema(&random, everyType: everyType, domain: domain)
         let world = try QueryWorld(seed: random.next(), schema: schema, mainClass: "C0")
+        world.domain = domain
         // Half of the realms have what SQL can say: it knows no NaN, and paths are short.
-        world.usesNaN = Bool.random(using: &random)
+        world.usesNaN = Bool.random(using: &random) || domain == .edges
         for name in schema.classes.keys {
             let paths = world.everyPath(from: name)
             world.paths[name] = world.usesNaN ? paths : paths.filter(world.isPlain)
@@ -31,7 +34,11 @@ extension QueryWorld {
         return world
     }
 
-    private static func randomSchema(_ random: inout SplitMix64, everyType: Bool) -> DatabaseSchema {
+    private static func randomSchema(
+        _ random: inout SplitMix64,
+        everyType: Bool,
+        domain: ValueDomain
+    ) -> DatabaseSchema {
         let names = (0..<Int.random(in: 1...3, using: &random)).map { "C\($0)" }
         let further: [PropertyKind] = everyType ? [.decimal128, .any] : []
         let scalars: [PropertyKind] =
@@ -43,7 +50,11 @@ extension QueryWorld {
         for name in names {
             var properties: [PropertySchema] = []
             if Bool.random(using: &random) {
-                properties.append(PropertySchema(name: "id", kind: .int, isPrimaryKey: true))
+                let kinds: [PropertyKind] =
+                    domain == .edges ? [.int, .int, .string, .string, .objectId, .uuid] : [.int]
+                properties.append(
+                    PropertySchema(name: "id", kind: kinds.randomElement(using: &random)!, isPrimaryKey: true)
+                )
             }
             // A class has a number at least, for comparisons to choose from.
             properties.append(PropertySchema(name: "n", kind: .int, isIndexed: Bool.random(using: &random)))
@@ -156,7 +167,7 @@ extension QueryWorld {
                 if property.kind == .object {
                     found.append(path([], .object, isMany: true))
                     if property.collection == .map {
-                        for key in Self.names.prefix(2) { found.append(path([.key(key)], .object, isMany: false)) }
+                        for key in entryNames.prefix(4) { found.append(path([.key(key)], .object, isMany: false)) }
                     }
                 }
                 guard depth > 0 else { continue }
@@ -165,7 +176,7 @@ extension QueryWorld {
                 found += further.filter { !$0.hasOperator }.map { $0.behind([name], isMany: true) }
                 if property.collection == .map { found += further.map { $0.behind([name, .key("a")]) } }
                 for path in further where !path.isMany && !path.hasOperator {
-                    found += Self.operators(on: path.kind)
+                    found += operators(on: path.kind)
                         .map { Path(PropertyPath(steps: [name, $0.step] + path.path.steps), $0.kind, isMany: false) }
                 }
                 continue
@@ -173,7 +184,7 @@ extension QueryWorld {
             found.append(path([], property.kind, isMany: true))
             if property.collection == .map {
                 found.append(path([.allValues], property.kind, isMany: true))
-                found += Self.names.prefix(2).map { path([.key($0)], property.kind, isMany: false) }
+                found += entryNames.prefix(4).map { path([.key($0)], property.kind, isMany: false) }
             }
             if property.kind == .any {
                 if property.collection == .map {
@@ -183,19 +194,21 @@ extension QueryWorld {
                     found += Self.insides.map { path($0, .any, isMany: true) }
                 }
             }
-            found += Self.operators(on: property.kind).map { path([$0.step], $0.kind, isMany: false) }
+            found += operators(on: property.kind).map { path([$0.step], $0.kind, isMany: false) }
         }
         return found
     }
 
     /// Steps into values of any kind.
     private static let insides: [[PropertyPath.Step]] = [
-        [.index(0)], [.key("a")], [.anyElement], [.index(1), .key("b")], [.anyElement, .index(0)],
+        [.index(0)], [.key("a")], [.key("e\u{301}")], [.key("\u{E9}")], [.anyElement], [.index(1), .key("b")],
+        [.anyElement, .index(0)],
     ]
 
     /// Sums of floating-point numbers depend on their order.
-    private static func operators(on kind: PropertyKind) -> [(step: PropertyPath.Step, kind: PropertyKind)] {
-        switch kind {
+    private func operators(on kind: PropertyKind) -> [(step: PropertyPath.Step, kind: PropertyKind)] {
+        if domain == .edges { return [] }
+        return switch kind {
         case .int: [(.minimum, .int), (.maximum, .int), (.sum, .int), (.average, .double)]
         case .double, .float, .date: [(.minimum, kind), (.maximum, kind)]
         case .any, .decimal128: [(.minimum, kind), (.maximum, kind), (.sum, .decimal128)]

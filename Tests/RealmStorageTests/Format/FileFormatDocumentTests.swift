@@ -82,7 +82,9 @@ import Testing
             Word.reservedFailedPosition: "reserved: position of the first",
             Word.reservedFailedChecksum: "reserved: its checksum",
             Word.reservedFlushNotes: "reserved: notes of flushes",
-            Word.reservedCounters: "reserved: counters", Layout.processIDs: "per process slot: its process id",
+            Word.reservedCounters: "reserved: counters",
+            Word.rowKeys: "by the number of a table modulo \(Word.rowKeyCount)",
+            Layout.processIDs: "per process slot: its process id",
             Layout.waitingThreads: "per process slot: how many", Layout.reservedImages: "reserved: two images",
             Layout.baseByteCount: "the area of each process slot",
         ]
@@ -98,6 +100,7 @@ import Testing
         typealias Reader = LockFileLayout.Reader
         let reader = [Reader.version: "version plus one", Reader.second: "second since boot", Reader.place: "place of"]
         try compare(reader, with: "A reader entry:")
+        #expect(Word.rowKeys + 8 * Word.rowKeyCount == Word.end)
         #expect(Layout.Area.readers + Layout.readerCount * Reader.byteCount == Layout.areaByteCount)
         #expect(Area.places + Area.placeCount * Area.placeByteCount == Area.reservedRules)
         #expect(Layout.reservedImages + 2 * Layout.reservedImageByteCount == Layout.baseByteCount)

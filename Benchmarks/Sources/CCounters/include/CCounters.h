@@ -13,6 +13,9 @@ uint64_t counters_read(int counter);
 bool counters_valgrind(void);
 // Counts what the calling thread runs from here on, under callgrind.
 void counters_callgrind_begin(void);
+// Stop counting for a while, and go on.
+void counters_callgrind_pause(void);
+void counters_callgrind_resume(void);
 // Stops counting and writes the count to a file, with a name.
 void counters_callgrind_end(const char *name);
 

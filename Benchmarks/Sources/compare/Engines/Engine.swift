@@ -10,13 +10,12 @@ protocol Engine: AnyObject, SendableMetatype {
     static var name: String { get }
     /// What the names of an engine's files end with, behind the path that is passed.
     static var fileSuffixes: [String] { get }
-    /// By how much fewer operations slow rows are measured.
-    static var reduction: Int { get }
 
     /// Opens a file, or creates it with the tables of persons.
     ///
-    /// Where it is not durable, a commit does not wait for the device.
-    init(path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws
+    /// Where it is not durable, a commit does not wait for the device. Where it is brief, little is read once: an engine
+    /// that can choose takes no large cache and mapping for that.
+    init(path: String, isDurable: Bool, isBrief: Bool, isolation: isolated (any Actor)?) throws
 
     /// Creates a file with the persons up to a number, complete in its main file once it is closed.
     static func makeStandard(at path: String, count: Int, isolation: isolated (any Actor)?) throws
@@ -45,8 +44,8 @@ protocol Engine: AnyObject, SendableMetatype {
     func find(emails: [String]) throws -> Int
     /// Sorts all persons by age and score, and adds up the numbers of the first ones; limited where there are limits.
     func sumOfSorted(first count: Int, isLimited: Bool) throws -> Int?
-    /// Takes the newest version for reading, and gives it back, so many times.
-    func freeze(times: Int) throws
+    /// Takes the newest version for reading, reads the age of a person from it, and gives it back.
+    func readNewestVersion(_ id: Int) throws -> Int
 
     /// A file of dogs and their owners.
     static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)?
@@ -79,10 +78,8 @@ protocol Kennel: AnyObject {
 }
 
 extension Engine {
-    static var reduction: Int { 1 }
-
     static func makeStandard(at path: String, count: Int, isolation: isolated (any Actor)?) throws {
-        let engine = try Self(path: path, isDurable: false, isolation: isolation)
+        let engine = try Self(path: path, isDurable: false, isBrief: false, isolation: isolation)
         try engine.insert(0..<count)
         try engine.checkpoint()
     }

@@ -1,4 +1,5 @@
 import CLMDB
+import Figures
 import Glibc
 import People
 
@@ -9,14 +10,12 @@ final class LMDBEngine: Engine {
 
     private let environment: LMDBEnvironment
 
-    init(path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws {
+    init(path: String, isDurable: Bool, isBrief: Bool, isolation: isolated (any Actor)?) throws {
         environment = try LMDBEnvironment.open(path, isDurable: isDurable)
     }
 
     func insert(_ ids: Range<Int>) throws {
-        try environment.write { transaction in
-            for id in ids { try transaction.insert(PersonData(id)) }
-        }
+        try environment.write { try $0.insert(ids) }
     }
 
     func update(_ ids: [Int], age: Int) throws {
@@ -95,7 +94,25 @@ final class LMDBEngine: Engine {
 
     func sumOfSorted(first count: Int, isLimited: Bool) -> Int? { nil }
 
-    func freeze(times: Int) throws {
-        for _ in 0..<times { try environment.read { _ in } }
+    func readNewestVersion(_ id: Int) throws -> Int {
+        var age = 0
+        try environment.read { age = try $0.row(id)?.age ?? 0 }
+        return age
+    }
+
+    @MainActor
+    static func measureAlone(
+        _ row: RowIdentifier,
+        in workload: Workload,
+        note: (Double, RowIdentifier) -> Void
+    ) async throws -> Double? {
+        guard row == .writableMap else { return nil }
+        let path = workload.path("mapped", of: LMDBEngine.self)
+        removeFiles(at: path)
+        defer { removeFiles(at: path) }
+        let environment = try LMDBEnvironment.open(path, isDurable: false, isMapWritable: true)
+        try environment.write { try $0.insert(0..<workload.commitBase) }
+        return try CommitLoop(first: workload.commitBase)
+            .run(for: workload.commitDuration) { id in try environment.write { try $0.insert(PersonData(id)) } }
     }
 }

@@ -31,23 +31,29 @@ final class LMDBEnvironment: @unchecked Sendable {
     private static let environments = Mutex<[String: Weak]>([:])
 
     private var handle: OpaquePointer?
+    /// The address of a transaction for reading that nobody uses, or zero; renewing one is cheaper than beginning it.
+    private let idleReader = Atomic<UInt>(0)
     private var persons: MDB_dbi = 0
     private var emails: MDB_dbi = 0
 
-    static func open(_ path: String, isDurable: Bool) throws -> LMDBEnvironment {
+    /// Where the map is writable, pages are changed in place, and a stray pointer of the program can damage the file.
+    static func open(_ path: String, isDurable: Bool, isMapWritable: Bool = false) throws -> LMDBEnvironment {
         try environments.withLock { environments in
             if let known = environments[path]?.environment { return known }
-            let new = try LMDBEnvironment(path, isDurable: isDurable)
+            let new = try LMDBEnvironment(path, isDurable: isDurable, isMapWritable: isMapWritable)
             environments[path] = Weak(environment: new)
             return new
         }
     }
 
-    private init(_ path: String, isDurable: Bool) throws {
+    private init(_ path: String, isDurable: Bool, isMapWritable: Bool) throws {
         try Self.check(mdb_env_create(&handle))
         try Self.check(mdb_env_set_mapsize(handle, 1 << 36))
         try Self.check(mdb_env_set_maxdbs(handle, 2))
-        let flags = isDurable ? MDB_NOSUBDIR : MDB_NOSUBDIR | MDB_NOSYNC
+        // As its manual says: no read-ahead where access is random, and readers that do not belong to a thread.
+        var flags = MDB_NOSUBDIR | MDB_NORDAHEAD | MDB_NOTLS
+        if !isDurable { flags |= MDB_NOSYNC }
+        if isMapWritable { flags |= MDB_WRITEMAP }
         try Self.check(mdb_env_open(handle, path, UInt32(flags), 0o600))
         var transaction: OpaquePointer?
         try Self.check(mdb_txn_begin(handle, nil, 0, &transaction))
@@ -57,6 +63,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
 
     deinit {
+        if let reader = exchangeIdleReader(nil) { mdb_txn_abort(reader) }
         mdb_env_close(handle)
     }
 
@@ -67,15 +74,53 @@ final class LMDBEnvironment: @unchecked Sendable {
         try Self.check(mdb_txn_commit(transaction))
     }
 
+    private func exchangeIdleReader(_ reader: OpaquePointer?) -> OpaquePointer? {
+        OpaquePointer(bitPattern: idleReader.exchange(UInt(bitPattern: reader), ordering: .acquiringAndReleasing))
+    }
+
     func read(_ body: (Transaction) throws -> Void) throws {
-        var transaction: OpaquePointer?
-        try Self.check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
-        defer { mdb_txn_abort(transaction) }
+        var transaction = exchangeIdleReader(nil)
+        if let transaction {
+            try Self.check(mdb_txn_renew(transaction))
+        } else {
+            try Self.check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
+        }
+        defer {
+            mdb_txn_reset(transaction)
+            let surplus = exchangeIdleReader(transaction)
+            if let surplus { mdb_txn_abort(surplus) }
+        }
         try body(Transaction(handle: transaction, persons: persons, emails: emails))
     }
 
     private static func check(_ status: Int32) throws {
         guard status == 0 else { throw Failure(description: "LMDB: \(String(cString: mdb_strerror(status)))") }
+    }
+
+    /// The 24 bytes of an email as numbers that are in the order of the bytes, and whose it is.
+    private struct Email: Comparable {
+        let first: UInt64
+        let second: UInt64
+        let third: UInt64
+        let id: Int
+
+        init(_ person: PersonData) {
+            var text = person.email
+            (first, second, third) = text.withUTF8 { bytes in
+                let bytes = UnsafeRawBufferPointer(bytes)
+                func word(_ number: Int) -> UInt64 {
+                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * number, as: UInt64.self))
+                }
+                return (word(0), word(1), word(2))
+            }
+            id = person.id
+        }
+
+        static func < (left: Email, right: Email) -> Bool {
+            if left.first != right.first { return left.first < right.first }
+            if left.second != right.second { return left.second < right.second }
+            return left.third < right.third
+        }
     }
 
     /// A transaction, for reading or writing.
@@ -85,6 +130,30 @@ final class LMDBEnvironment: @unchecked Sendable {
         fileprivate let emails: MDB_dbi
 
         func insert(_ person: PersonData) throws {
+            try put(person, UInt32(MDB_NOOVERWRITE))
+            try put(Email(person), UInt32(MDB_NOOVERWRITE))
+        }
+
+        /// Inserts persons in ascending order; into empty trees by appending, the emails sorted before.
+        func insert(_ ids: Range<Int>) throws {
+            var statistics = MDB_stat()
+            try check(mdb_stat(handle, persons, &statistics))
+            guard ids.count > 1, statistics.ms_entries == 0 else {
+                for id in ids { try insert(PersonData(id)) }
+                return
+            }
+            var emails: [Email] = []
+            emails.reserveCapacity(ids.count)
+            for id in ids {
+                let person = PersonData(id)
+                try put(person, UInt32(MDB_APPEND))
+                emails.append(Email(person))
+            }
+            emails.sort()
+            for email in emails { try put(email, UInt32(MDB_APPEND)) }
+        }
+
+        private func put(_ person: PersonData, _ flags: UInt32) throws {
             var row: InlineArray<64, UInt8> = .init(repeating: 0)
             try withUnsafeMutableBytes(of: &row) { row in
                 row.storeBytes(of: Int64(person.age), toByteOffset: 0, as: Int64.self)
@@ -95,9 +164,19 @@ final class LMDBEnvironment: @unchecked Sendable {
                 try withKey(person.id) { key in
                     var key = key
                     var value = MDB_val(mv_size: row.count, mv_data: row.baseAddress)
-                    try check(mdb_put(handle, persons, &key, &value, UInt32(MDB_NOOVERWRITE)))
-                    var email = MDB_val(mv_size: 24, mv_data: row.baseAddress.map { $0 + Row.emailOffset })
-                    try check(mdb_put(handle, emails, &email, &key, UInt32(MDB_NOOVERWRITE)))
+                    try check(mdb_put(handle, persons, &key, &value, flags))
+                }
+            }
+        }
+
+        private func put(_ email: Email, _ flags: UInt32) throws {
+            // As the bytes lie in the tree.
+            var bytes = (email.first.bigEndian, email.second.bigEndian, email.third.bigEndian)
+            try withUnsafeMutableBytes(of: &bytes) { bytes in
+                try withKey(email.id) { id in
+                    var key = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+                    var id = id
+                    try check(mdb_put(handle, emails, &key, &id, flags))
                 }
             }
         }

@@ -19,8 +19,13 @@ extension RealmEngine {
         removeFiles(at: path)
         defer { removeFiles(at: path) }
         return switch row {
-        case .tasks: try await commitsFromTasks(configuration(path), for: workload.commitDuration)
-        case .blocked: try await blocked(path)
+        case .tasks: try await commitsFromTasks(64, configuration(path), for: workload.commitDuration)
+        case .serialAsync: try await commitsFromTasks(1, configuration(path), for: workload.commitDuration)
+        case .noSyncAsync:
+            try await commitsFromTasks(1, configuration(path, isDurable: false), for: workload.commitDuration)
+        case .attached: try commitsBesideProcess(path, workload)
+        case .observed: try await commitsBesideObserver(path, workload)
+        case .blocked: try await blocked(path, note)
         case .read: try read(configuration(path))
         default: try await measureObserving(row, at: path, note)
         }
@@ -44,13 +49,14 @@ extension RealmEngine {
     }
 
     private static func commitsFromTasks(
+        _ tasks: Int,
         _ configuration: Realm.Configuration,
         for duration: Duration
     ) async throws -> Double {
         let inserter = try await Inserter(configuration)
         let start = ContinuousClock.now
         let commits = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<64 {
+            for _ in 0..<tasks {
                 group.addTask {
                     var commits = 0
                     while ContinuousClock.now - start < duration {
@@ -82,7 +88,7 @@ extension RealmEngine {
             parts += 1
             try await realm.asyncWrite {
                 parts += 1
-                $0.add(Person(PersonData(1)))
+                $0.add(Person(PersonData(parts)))
             }
             parts += 1
             isDone = true
@@ -94,6 +100,7 @@ extension RealmEngine {
         /// Between those the actor has nothing to do but the heartbeat, and what holds that up is the machine: without any
         /// write the same heartbeat misses some milliseconds now and then.
         func longestGap() async -> Duration {
+            isDone = false
             let writing = Task { try await write() }
             var longest = Duration.zero
             var last = ContinuousClock.now
@@ -113,14 +120,30 @@ extension RealmEngine {
     }
 
     @MainActor
-    private static func blocked(_ path: String) async throws -> Double {
+    private static func blocked(_ path: String, _ note: (Double, RowIdentifier) -> Void) async throws -> Double {
         let blocked = try await Blocked(configuration(path))
         let holder = try ChildProcess(["holds", RealmEngine.name, path])
         try holder.go()
-        let gap = await blocked.longestGap()
+        var gaps: [Double] = []
+        for _ in 0..<100 { gaps.append(await blocked.longestGap() / .milliseconds(1)) }
         _ = try holder.result()
         await blocked.close()
-        return gap / .milliseconds(1)
+        note(gaps.percentile(0.5), .blockedMedian)
+        return gaps.max() ?? 0
+    }
+
+    /// Durable commits one after the other beside a process that has the file open and refreshes.
+    @MainActor
+    private static func commitsBesideProcess(_ path: String, _ workload: Workload) throws -> Double {
+        let engine = try RealmEngine(path: path, isDurable: true, isBrief: false, isolation: MainActor.shared)
+        try engine.insert(0..<workload.commitBase)
+        let seconds = workload.commitDuration / .seconds(1)
+        let other = try ChildProcess(["refreshes", name, path, "\(seconds + 0.2)"])
+        try other.go()
+        let rate = try CommitLoop(first: workload.commitBase)
+            .run(for: workload.commitDuration) { try engine.insert($0..<$0 + 1) }
+        _ = try other.result()
+        return rate
     }
 
     @MainActor

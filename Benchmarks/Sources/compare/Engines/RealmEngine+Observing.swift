@@ -89,7 +89,8 @@ extension RealmEngine {
             let key = PersonData.randomKey(number, below: rows)
             guard let person = realm.object(ofType: Person.self, forPrimaryKey: key) else { continue }
             let age = person.age
-            try await realm.asyncWrite { person.age = age < 50 ? 75 : 25 }
+            // Not with an asynchronous write, whose caller hears of its commit after a change of executor only.
+            try realm.write { person.age = age < 50 ? 75 : 25 }
             let returned = ContinuousClock.now
             waits.append(max(.zero, await delivered(key) - returned) / .microseconds(1))
         }
@@ -213,6 +214,23 @@ extension RealmEngine {
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
         return beside / alone * 100
+    }
+
+    /// Durable commits one after the other while an actor observes all persons below an age.
+    @MainActor
+    static func commitsBesideObserver(_ path: String, _ workload: Workload) async throws -> Double {
+        let realm = try await fill(path, workload.commitBase)
+        let observer = try await Observer(configuration(path))
+        let observing = Task { await observer.observe() }
+        _ = await observer.deliveries.wait(for: 1)
+        func commit(_ id: Int) throws {
+            try realm.write { realm.add(Person(PersonData(id))) }
+        }
+        let rate = try CommitLoop(first: workload.commitBase).run(for: workload.commitDuration, commit)
+        observing.cancel()
+        await observing.value
+        await observer.close()
+        return rate
     }
 
     /// From the return of another process's commit to its delivery here.

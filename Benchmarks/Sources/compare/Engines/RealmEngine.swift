@@ -9,7 +9,7 @@ final class RealmEngine: Engine {
 
     private let realm: Realm
 
-    init(path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws {
+    init(path: String, isDurable: Bool, isBrief: Bool, isolation: isolated (any Actor)?) throws {
         realm = try Realm(configuration: Self.configuration(path, isDurable: isDurable), isolation: isolation)
     }
 
@@ -101,8 +101,8 @@ final class RealmEngine: Engine {
         return sorted.prefix(count).reduce(0) { $0 &+ $1.id }
     }
 
-    func freeze(times: Int) {
-        for _ in 0..<times { consume(realm.freeze()) }
+    func readNewestVersion(_ id: Int) -> Int {
+        realm.freeze().object(ofType: Person.self, forPrimaryKey: id)?.age ?? 0
     }
 }
 

@@ -2,6 +2,8 @@ import Glibc
 
 /// What SQLite and GRDB say to the same database.
 enum SQL {
+    /// A cache of 256 MB, and as much of the file mapped as can be.
+    static let memory = "PRAGMA cache_size = -262144; PRAGMA mmap_size = 2147418112;"
     static let schema = """
         CREATE TABLE person (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER NOT NULL, score REAL NOT NULL,
@@ -14,11 +16,11 @@ enum SQL {
     static let deletion = "DELETE FROM person WHERE id = ?"
     static let deletionByAge = "DELETE FROM person WHERE age < ?"
     static let age = "SELECT age FROM person WHERE id = ?"
+    static let ageAndName = "SELECT age, name FROM person WHERE id = ?"
     static let ages = "SELECT age FROM person ORDER BY id"
     static let sum = "SELECT sum(age) FROM person"
     static let ageByEmail = "SELECT age FROM person WHERE email = ?"
     static let sorted = "SELECT id FROM person ORDER BY age, score"
-    static let anyone = "SELECT id FROM person LIMIT 1"
 
     static let kennel = """
         CREATE TABLE owner (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER NOT NULL);
@@ -41,6 +43,11 @@ enum SQL {
             case .nameContains(let part): ("instr(name, ?) > 0", part)
             }
         return ("SELECT count(*) FROM person WHERE " + test, text)
+    }
+
+    /// Columns of the young of a stretch of persons.
+    static func young(_ columns: String) -> String {
+        "SELECT \(columns) FROM person WHERE id >= ? AND id < ? AND age < 50 ORDER BY id"
     }
 
     /// Whether there is no such file yet.

@@ -1,7 +1,7 @@
 import CSQLite
 import People
 
-/// A connection: WAL, and a flush for each commit where commits are to be durable.
+/// A connection: WAL, no mutex, a large cache and mapping, and a flush for each commit where commits are to be durable.
 final class SQLiteConnection {
     /// SQLite refused.
     struct Failure: Error, CustomStringConvertible {
@@ -11,11 +11,14 @@ final class SQLiteConnection {
     private var handle: OpaquePointer?
     private var prepared: [String: Statement] = [:]
 
-    init(_ path: String, isDurable: Bool, schema: String) throws {
+    init(_ path: String, isDurable: Bool, isBrief: Bool = false, schema: String) throws {
         let isNew = SQL.isNew(path)
-        guard sqlite3_open(path, &handle) == SQLITE_OK else { throw failure() }
+        // A connection is used by one thread at a time: it needs no lock.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK else { throw failure() }
         sqlite3_busy_timeout(handle, 10_000)
         try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(isDurable ? "FULL" : "OFF");")
+        if !isBrief { try execute(SQL.memory) }
         if isNew { try execute(schema) }
     }
 

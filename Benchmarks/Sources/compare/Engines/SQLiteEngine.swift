@@ -8,8 +8,8 @@ final class SQLiteEngine: Engine {
 
     private let connection: SQLiteConnection
 
-    init(path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws {
-        connection = try SQLiteConnection(path, isDurable: isDurable, schema: SQL.schema)
+    init(path: String, isDurable: Bool, isBrief: Bool, isolation: isolated (any Actor)?) throws {
+        connection = try SQLiteConnection(path, isDurable: isDurable, isBrief: isBrief, schema: SQL.schema)
     }
 
     static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)? {
@@ -46,7 +46,7 @@ final class SQLiteEngine: Engine {
     }
 
     func lookUp(_ ids: [Int]) throws -> Int {
-        let statement = try connection.prepare("SELECT age, name FROM person WHERE id = ?")
+        let statement = try connection.prepare(SQL.ageAndName)
         var sum = 0
         try connection.transaction("BEGIN") {
             for id in ids {
@@ -82,9 +82,10 @@ final class SQLiteEngine: Engine {
         try connection.prepare(isLimited ? SQL.sorted + " LIMIT \(count)" : SQL.sorted).sum(first: count)
     }
 
-    func freeze(times: Int) throws {
-        let statement = try connection.prepare(SQL.anyone)
-        for _ in 0..<times { try connection.transaction("BEGIN") { consume(try statement.sum()) } }
+    func readNewestVersion(_ id: Int) throws -> Int {
+        var age = 0
+        try connection.transaction("BEGIN") { age = try connection.prepare(SQL.age).sum(id) }
+        return age
     }
 }
 

@@ -36,6 +36,7 @@ final class ChildProcess {
         }
         switch (arguments[0], arguments[1]) {
         case ("holds", RealmEngine.name): try hold(arguments[2])
+        case ("refreshes", RealmEngine.name): try refresh(arguments)
         case ("ticks", RealmEngine.name): try tick(arguments[2])
         case ("commits", RealmEngine.name): try commit(RealmEngine.self, arguments)
         case ("commits", GRDBEngine.name): try commit(GRDBEngine.self, arguments)
@@ -55,8 +56,27 @@ final class ChildProcess {
         let realm = try Realm(configuration: RealmEngine.configuration(path))
         realm.beginWrite()
         waitForGo()
-        usleep(1_000_000)
+        // Whoever waits comes in between.
+        for _ in 0..<200 {
+            usleep(5_000)
+            realm.cancelWrite()
+            realm.beginWrite()
+        }
         realm.cancelWrite()
+    }
+
+    /// Has a realm open, and refreshes it every 10 ms for a number of seconds.
+    private static func refresh(_ arguments: [String]) throws {
+        guard arguments.count == 4, let seconds = Double(arguments[3]) else {
+            throw Options.Failure(description: "A child that refreshes needs a duration.")
+        }
+        let realm = try Realm(configuration: RealmEngine.configuration(arguments[2]))
+        waitForGo()
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < .seconds(seconds) {
+            usleep(10_000)
+            realm.refresh()
+        }
     }
 
     /// Commits a number every few milliseconds, and says when each commit returned.
@@ -77,7 +97,7 @@ final class ChildProcess {
         guard arguments.count == 5, let first = Int(arguments[3]), let seconds = Double(arguments[4]) else {
             throw Options.Failure(description: "A child that commits needs a first number and a duration.")
         }
-        let engine = try E(path: arguments[2], isDurable: false, isolation: MainActor.shared)
+        let engine = try E(path: arguments[2], isDurable: false, isBrief: false, isolation: MainActor.shared)
         waitForGo()
         print(try CommitLoop(first: first).run(for: .seconds(seconds)) { try engine.insert($0..<$0 + 1) })
     }

@@ -16,6 +16,8 @@ struct Workload: Sendable {
     static let observedCount = 100_000
 
     var objectCount: Int
+    /// What the engines answered about these objects.
+    var answers: Answers
     /// A folder on the device that is measured.
     var folder: String
     /// The objects that are there when commits are measured.

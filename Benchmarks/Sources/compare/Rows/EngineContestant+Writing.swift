@@ -4,7 +4,7 @@ import People
 /// Inserts, commits, changes and deletions.
 extension EngineContestant {
     func insertAll() throws -> Double {
-        let count = workload.objectCount / E.reduction
+        let count = workload.objectCount
         return try withFile { path in
             let rate: Double
             do {
@@ -27,6 +27,28 @@ extension EngineContestant {
         }
     }
 
+    /// Inserts that are made durable 64 at a time, as a program batches them by hand.
+    func batchedCommits() throws -> Double {
+        try withCommitBase(isDurable: true) { engine, _ in
+            let first = workload.objectCount + workload.commitBase
+            return 64
+                * (try CommitLoop(first: 0)
+                    .run(for: workload.commitDuration) { try engine.insert(first + 64 * $0..<first + 64 * $0 + 64) })
+        }
+    }
+
+    /// How long all but one of a thousand durable commits take at most, within a minute.
+    func slowestCommits() throws -> Double {
+        try withCommitBase(isDurable: true) { engine, _ in
+            var times: [Double] = []
+            _ = try CommitLoop(first: workload.objectCount + workload.commitBase)
+                .run(for: .seconds(60)) { id in
+                    times.append(try repeated(1) { try engine.insert(id..<id + 1) } / .microseconds(1))
+                }
+            return times.percentile(0.999)
+        }
+    }
+
     private var changedIDs: [Int] {
         let count = min(100_000, workload.objectCount / 2)
         return (0..<count).map { PersonData.randomKey($0, below: workload.objectCount) }
@@ -35,10 +57,16 @@ extension EngineContestant {
     func update() throws -> Double {
         let ids = changedIDs
         return try withFile(copied: true) { path in
-            let engine = try open(path)
             let before = E.byteCount(at: path)
-            let rate = try perSecond(ids.count) { try engine.update(ids, age: 33) }
-            note(Double(E.byteCount(at: path) - before) / 1_048_576, for: .updateGrowth)
+            func growth() -> Double { Double(E.byteCount(at: path) - before) / 1_048_576 }
+            let rate: Double
+            do {
+                let engine = try open(path)
+                rate = try perSecond(ids.count) { try engine.update(ids, age: 33) }
+                note(growth(), for: .updatePeak)
+                try engine.checkpoint()
+            }
+            note(growth(), for: .updateGrowth)
             return rate
         }
     }

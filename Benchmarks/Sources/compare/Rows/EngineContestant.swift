@@ -25,6 +25,12 @@ final class EngineContestant<E: Engine>: Contestant {
         case .insert: return try insertAll()
         case .serial: return try commits(isDurable: true)
         case .noSync: return try commits(isDurable: false)
+        case .serialAsync where E.name != RealmEngine.name: return try commits(isDurable: true)
+        case .noSyncAsync where E.name != RealmEngine.name: return try commits(isDurable: false)
+        case .serialTail: return try slowestCommits()
+        case .tasks where E.name != RealmEngine.name: return try batchedCommits()
+        case .countFirst: return try firstCount()
+        case .freeze: return try newVersions()
         case .update: return try update()
         case .delete: return try delete()
         case .deleteByQuery: return try deleteByQuery()
@@ -33,7 +39,8 @@ final class EngineContestant<E: Engine>: Contestant {
         case .readBesideWriter: return try readBesideWriter()
         case .processes: return try commitsOfProcesses()
         case .forward, .back: return try links(row)
-        case .tasks, .blocked, .read, .notify, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
+        case .tasks, .serialAsync, .noSyncAsync, .attached, .observed, .writableMap, .blocked, .read, .notify,
+            .notifyValues, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
             .writeBesideOne, .writeBeside100, .writeBesideObservers, .writeBeside10k, .notifyOneOf10k, .notifyLarge:
             return try await E.measureAlone(row, in: workload) { note($0, for: $1) }
         default: return try read(row)
@@ -46,8 +53,8 @@ final class EngineContestant<E: Engine>: Contestant {
 
     // MARK: Files
 
-    func open(_ path: String, isDurable: Bool = true) throws -> E {
-        try E(path: path, isDurable: isDurable, isolation: MainActor.shared)
+    func open(_ path: String, isDurable: Bool = true, isBrief: Bool = false) throws -> E {
+        try E(path: path, isDurable: isDurable, isBrief: isBrief, isolation: MainActor.shared)
     }
 
     /// The file with all persons, which is only read; it is closed.

@@ -24,8 +24,13 @@ enum Growth {
         peers: [Substring],
         log: (String) -> Void
     ) async throws -> String {
-        let large = Workload(objectCount: objectCount, folder: folder + "/large", commitBase: objectCount)
-        let small = Workload(objectCount: objectCount / 10, folder: folder + "/small")
+        let large = Workload(
+            objectCount: objectCount,
+            answers: Answers(),
+            folder: folder + "/large",
+            commitBase: objectCount
+        )
+        let small = Workload(objectCount: objectCount / 10, answers: Answers(), folder: folder + "/small")
         for workload in [small, large] {
             try FileManager.default.createDirectory(atPath: workload.folder, withIntermediateDirectories: true)
         }
@@ -64,14 +69,14 @@ enum Growth {
             let isCommit = perCommit.contains(row)
             for name in names {
                 guard let figures = figures[name]?[row] else { continue }
-                let before = ResultTable.median(figures.few)
-                let after = ResultTable.median(figures.many)
+                let before = Samples.median(figures.few)
+                let after = Samples.median(figures.many)
                 let isOurs = name == RealmEngine.name
                 let cells = [
                     row.rawValue, "\(row.title), \(row.unit)", name,
-                    "\(ResultTable.shown(before)) at \(isCommit ? few.commitBase : few.objectCount)",
-                    ResultTable.shown(after),
-                    ResultTable.shown(row.isHigherBetter ? before / after : after / before),
+                    "\(Samples.shown(before)) at \(isCommit ? few.commitBase : few.objectCount)",
+                    Samples.shown(after),
+                    Samples.shown(row.isHigherBetter ? before / after : after / before),
                     isOurs ? isCommit ? "1.3" : "1.5" : "",
                 ]
                 lines.append("| " + cells.joined(separator: " | ") + " |")

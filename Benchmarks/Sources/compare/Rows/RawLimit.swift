@@ -1,3 +1,4 @@
+import CLimits
 import Figures
 import Foundation
 import People
@@ -8,8 +9,7 @@ final class RawLimit: Contestant {
     let name = "limit"
 
     private let workload: Workload
-    private lazy var ages = (0..<workload.objectCount).map { Int64(PersonData($0).age) }
-    private lazy var scores = (0..<workload.objectCount).map { PersonData($0).score }
+    private lazy var values = Values(count: workload.objectCount)
 
     init(_ workload: Workload) {
         self.workload = workload
@@ -18,31 +18,41 @@ final class RawLimit: Contestant {
     func measure(_ row: RowIdentifier) async throws -> Double? {
         switch row {
         case .insert: try pages()
-        case .serial, .tasks: try flushes(blocksEach: 1)
+        case .serial, .serialAsync, .attached, .observed, .tasks: try flushes(blocksEach: 1)
         case .twoFlushes: try flushes(blocksEach: 2)
         case .commitBytes: 4096
-        case .sumObjects: repeated(3) { consume(Self.sum(ages)) } / .nanoseconds(ages.count)
-        case .sumEngine: repeated(20) { consume(Self.sum(ages)) } / .milliseconds(1)
-        case .countEqual: repeated(5) { consume(Self.count(ages)) } / .milliseconds(1)
-        case .countAnd: repeated(5) { consume(Self.count(ages, scores)) } / .milliseconds(1)
+        case .sumObjects: repeated(3) { consume(values.sum()) } / .nanoseconds(workload.objectCount)
+        case .sumEngine: repeated(20) { consume(values.sum()) } / .milliseconds(1)
+        case .countEqual: repeated(20) { consume(values.countEqual()) } / .milliseconds(1)
+        case .countAnd: repeated(20) { consume(values.countAnd()) } / .milliseconds(1)
+        case .notify, .notifyTail: await hop()
+        case .read: repeated(3) { Self.checks(10_000_000) } / .nanoseconds(10_000_000)
         default: nil
         }
     }
 
-    // Calls, so that the results of the rounds are not taken for one and the same.
-    @inline(never)
-    private static func sum(_ numbers: [Int64]) -> Int64 {
-        numbers.reduce(0, &+)
+    /// The runtime's own question whether this is the right executor.
+    private static func checks(_ count: Int) {
+        let words = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self)
+        consume(limits_is_current(words.0, words.1, count))
     }
 
-    @inline(never)
-    private static func count(_ ages: [Int64]) -> Int {
-        ages.reduce(0) { $0 &+ ($1 == 33 ? 1 : 0) }
-    }
-
-    @inline(never)
-    private static func count(_ ages: [Int64], _ scores: [Double]) -> Int {
-        ages.indices.reduce(0) { $0 &+ (ages[$1] >= 30 && ages[$1] < 40 && scores[$1] > 0.5 ? 1 : 0) }
+    /// From handing something to a task of another executor until it has it, in microseconds.
+    private func hop() async -> Double {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let deliveries = Deliveries()
+        let task = Task.detached {
+            for await _ in stream { deliveries.note() }
+        }
+        var waits: [Double] = []
+        for number in 1...1_000 {
+            let start = ContinuousClock.now
+            continuation.yield()
+            waits.append((await deliveries.wait(for: number) - start) / .microseconds(1))
+        }
+        task.cancel()
+        await task.value
+        return waits.percentile(0.5)
     }
 
     private func withFile<Result>(_ body: (Int32) throws -> Result) throws -> Result {
@@ -86,4 +96,25 @@ final class RawLimit: Contestant {
                 }
         }
     }
+}
+
+/// The values of all persons in arrays, and loops over them that a C compiler made: no actor, no closure, no check.
+private struct Values {
+    /// As the program declares them, for the sums.
+    private let ages: [Int64]
+    /// In as few bytes as they need, for the conditions: less cannot be read.
+    private let narrowAges: [UInt8]
+    private let scores: [Double]
+
+    init(count: Int) {
+        ages = (0..<count).map { Int64(PersonData($0).age) }
+        narrowAges = ages.map { UInt8($0) }
+        scores = (0..<count).map { PersonData($0).score }
+    }
+
+    func sum() -> Int { Int(limits_sum(ages, ages.count)) }
+
+    func countEqual() -> Int { limits_count_equal(narrowAges, narrowAges.count, 33) }
+
+    func countAnd() -> Int { limits_count_and(narrowAges, scores, narrowAges.count, 30, 40, 0.5) }
 }

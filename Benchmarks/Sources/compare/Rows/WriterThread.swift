@@ -28,7 +28,7 @@ final class WriterThread<E: Engine>: Sendable {
     }
 
     private func run(_ path: String, _ first: Int) throws -> Double {
-        let engine = try E(path: path, isDurable: false, isolation: nil)
+        let engine = try E(path: path, isDurable: false, isBrief: false, isolation: nil)
         try engine.insert(first..<first + 1)
         begun.signal()
         let start = ContinuousClock.now

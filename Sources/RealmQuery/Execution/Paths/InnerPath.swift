@@ -45,7 +45,9 @@ final class InnerPath {
         let rest = steps.dropFirst()
         switch (step, value) {
         case (.key(let name), .dictionary(let entries)):
-            if let entry = entries.first(where: { $0.key == name }) { return try descend(entry.value, rest, body) }
+            if let entry = entries.first(where: { TextBytes.areEqual($0.key, name) }) {
+                return try descend(entry.value, rest, body)
+            }
         case (.index(let index), .list(let values)):
             if values.indices.contains(index) { return try descend(values[index], rest, body) }
         case (.anyElement, .list(let values)):

@@ -1,4 +1,4 @@
-import RealmModel
+package import RealmModel
 import RealmStorage
 
 /// `@min`, `@max`, `@sum` or `@avg` over a collection of one row.
@@ -43,8 +43,8 @@ final class PathAggregate {
 
 /// The running sum, bounds and count of numbers.
 ///
-/// Nulls are left out, ints wrap around.
-struct AggregateAccumulator {
+/// Nulls are left out. The sum of ints wraps around at the end of 64 bits, as RealmSwift's does; their average does not.
+package struct AggregateAccumulator {
     private(set) var count = 0
     private var intSum: Int64 = 0
     private var doubleSum = 0.0
@@ -60,11 +60,16 @@ struct AggregateAccumulator {
     /// Values that have bounds: NaN has none.
     private var orderedCount = 0
 
-    init(kind: PropertyKind) {
+    package init(kind: PropertyKind) {
         isInt = kind.columnKind == .int
         isFloat = kind == .float
         self.kind = kind
         decimals = ValueTestFactory.isStored(kind) ? DecimalTotals() : nil
+    }
+
+    /// Adds an owned value.
+    package mutating func add(_ value: StoredValue) {
+        if decimals != nil { decimals?.add(value) } else { value.withBorrowed { add($0) } }
     }
 
     mutating func add(_ value: BorrowedValue) {
@@ -125,7 +130,7 @@ struct AggregateAccumulator {
     }
 
     /// The result, owned.
-    func stored(of operation: AggregateOperation) -> StoredValue {
+    package func stored(of operation: AggregateOperation) -> StoredValue {
         if let decimals { return decimals.result(of: operation) }
         return StoredValue(result(of: operation), kind: Self.resultKind(of: operation, kind))
     }

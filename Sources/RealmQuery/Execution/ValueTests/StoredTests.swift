@@ -30,8 +30,8 @@ class StoredValueTest: ValueTest {
 
 /// A value compared with one constant.
 ///
-/// Numbers of all types compare by value; values that cannot be compared are different. Those, objects, lists and
-/// dictionaries are in no order.
+/// Numbers of all types compare by their exact values; values that cannot be compared are different, and so is NaN, a
+/// date's too. Those, objects, lists and dictionaries are in no order.
 final class StoredComparisonTest: StoredValueTest {
     private let operation: ComparisonOperator
     private let constant: StoredValue
@@ -69,7 +69,8 @@ final class StoredComparisonTest: StoredValueTest {
 
     /// How two values compare; nil when they do not.
     private static func compare(_ left: StoredValue, _ right: StoredValue) -> Int? {
-        if let one = left.decimal, let other = right.decimal { return DecimalNumber.compare(one, other) }
+        if left.isNaN || right.isNaN { return nil }
+        if left.isNumber && right.isNumber { return StoredValue.order(left, right) }
         switch (left, right) {
         case (.null, .null), (.bool, .bool), (.string, .string), (.data, .data), (.date, .date),
             (.objectId, .objectId), (.uuid, .uuid), (.anyLink, .anyLink), (.link, .link), (.list, .list),
@@ -105,16 +106,16 @@ final class StoredTextTest: StoredValueTest {
 
 /// A value that is one of a set.
 final class StoredSetTest: StoredValueTest {
-    private let keys: Set<[UInt8]>
+    private let values: Set<StoredValue>
 
     init(_ kind: PropertyKind, _ values: [StoredValue], nullPasses: Bool) {
-        keys = Set(values.filter { $0.decimal?.isNaN != true }.map(\.sortKey))
+        self.values = Set(values.filter { !$0.isNaN })
         super.init(kind, nullPasses: nullPasses)
     }
 
     override func passes(_ value: StoredValue, _ context: QueryContext) throws -> Bool {
-        keys.contains(value.sortKey)
+        values.contains(value)
     }
 
-    override var explanation: String { "in \(keys.count) values" }
+    override var explanation: String { "in \(values.count) values" }
 }

@@ -1,0 +1,50 @@
+/// What is asked of us in a row.
+///
+/// Times differ from machine to machine and from hour to hour, so a goal names a figure of the same run where it
+/// can.
+package enum Goal {
+    /// A figure, where it does not depend on the machine.
+    case figure(Double)
+    /// So much of the limit.
+    case ofLimit(Double)
+    /// So many times as good as the best peer.
+    case timesBest(Double)
+    /// So many times as good as LMDB.
+    case timesLMDB(Double)
+}
+
+extension RowIdentifier {
+    /// All that is asked; nothing where a row only shows something.
+    package var goals: [Goal] {
+        switch self {
+        case .insert: [.timesBest(1.5)]
+        case .insertBytes: [.figure(85)]
+        case .serial: [.ofLimit(0.9), .timesBest(1)]
+        case .serialAsync: [.ofLimit(0.88), .timesBest(1)]
+        case .attached, .observed: [.ofLimit(0.85)]
+        case .commitBytes: [.figure(8_192)]
+        case .tasks: [.ofLimit(15)]
+        case .noSync, .noSyncAsync, .readBesideWriter, .writeBesideReader, .processes: [.timesLMDB(1)]
+        case .lookup: [.timesBest(2)]
+        case .sumObjects, .openWarm, .openCold, .freeze, .forward: [.timesBest(1)]
+        case .sumEngine: [.ofLimit(1.5)]
+        case .countFirst, .sort, .back: [.timesBest(4)]
+        case .countAnd, .countEqual, .countName, .countPrefix, .countContains, .sortLimited: [.timesBest(10)]
+        case .findByIndex: [.timesBest(1 / 0.6)]
+        case .update, .delete, .deleteByQuery: [.timesBest(1.5)]
+        case .updateGrowth: [.figure(2)]
+        case .updatePeak: [.timesBest(1)]
+        case .notify: [.ofLimit(5), .timesBest(2)]
+        case .notifyTail: [.ofLimit(15)]
+        case .observerMemory: [.figure(4_096)]
+        case .writeBesideOne, .writeBesideObservers: [.figure(95)]
+        case .writeBeside10k: [.figure(90)]
+        case .read: [.ofLimit(2)]
+        case .blocked: [.figure(0.5)]
+        case .twoFlushes, .serialTail, .writableMap, .notifyValues, .notifyOneOf100, .notifyAll100, .notifyProcess,
+            .notifyProcessTail, .writeBeside100, .notifyOneOf10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge,
+            .blockedMedian:
+            []
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Figures
+import Foundation
+import Testing
+
+@Suite("The table of a run")
+struct ResultTableTests {
+    private func table(_ row: RowIdentifier, _ figures: [String: [Double]]) -> ResultTable {
+        var table = ResultTable(origin: "three rounds")
+        for (name, samples) in figures {
+            for figure in samples { table.add(figure, of: name, to: row) }
+        }
+        return table
+    }
+
+    @Test("A cell has the median, and beside it the least and the most of the rounds")
+    func spread() {
+        let markdown = table(.lookup, ["actorrealm": [200, 180, 240], "lmdb": [500, 510, 520]]).markdown
+        #expect(markdown.contains("| 200 (180\u{2013}240) | 510 (500\u{2013}520) | 2.5x |"))
+    }
+
+    @Test("One round has no spread")
+    func oneRound() {
+        #expect(table(.lookup, ["actorrealm": [200], "lmdb": [500]]).markdown.contains("| 200 | 500 | 2.5x |"))
+    }
+
+    @Test("A row whose rounds are farther apart than the medians is level")
+    func level() {
+        let markdown = table(.lookup, ["actorrealm": [200, 180, 240], "lmdb": [210, 250, 200]]).markdown
+        #expect(markdown.contains("| level |"))
+    }
+
+    @Test("The best peer is the one with the highest or the lowest figure, as the row counts")
+    func bestPeer() {
+        #expect(table(.lookup, ["actorrealm": [100], "lmdb": [500], "sqlite": [200]]).markdown.contains("| 2.0x |"))
+        #expect(table(.noSync, ["actorrealm": [100], "lmdb": [500], "sqlite": [200]]).markdown.contains("| 0.2x |"))
+    }
+
+    @Test("A limit that we beat is named, one that we reach or that is a yardstick is not")
+    func limits() {
+        func beaten(_ row: RowIdentifier, _ ours: [Double], _ limit: [Double]) -> Int {
+            table(row, ["actorrealm": ours, "limit": limit]).beatenLimits.count
+        }
+        #expect(beaten(.sumEngine, [0.1, 0.1, 0.1], [0.2, 0.2, 0.2]) == 1)
+        #expect(beaten(.sumEngine, [0.2, 0.2, 0.2], [0.2, 0.2, 0.2]) == 0)
+        #expect(beaten(.sumEngine, [0.3, 0.3, 0.3], [0.2, 0.2, 0.2]) == 0)
+        #expect(beaten(.insert, [300, 300, 300], [200, 200, 200]) == 1)
+        #expect(beaten(.insert, [300, 300, 300], [200, 200, 320]) == 0)
+        #expect(beaten(.insert, [300, 300], [200, 200]) == 0)
+        #expect(beaten(.tasks, [300, 300, 300], [200, 200, 200]) == 0)
+    }
+
+    @Test("The target is the hardest of a row's goals, in figures of the same run")
+    func targets() {
+        // At least 0.9 of the limit and ahead of the best peer.
+        #expect(
+            table(.serial, ["actorrealm": [700], "sqlite": [800], "limit": [1_000]]).markdown
+                .contains("\u{2265} 900 (missed)")
+        )
+        #expect(
+            table(.serial, ["actorrealm": [960], "sqlite": [950], "limit": [1_000]]).markdown.contains("\u{2265} 950 |")
+        )
+        // Twice as good as the best peer.
+        #expect(table(.lookup, ["actorrealm": [300], "lmdb": [500]]).markdown.contains("\u{2264} 250 (missed)"))
+        #expect(table(.lookup, ["actorrealm": [300]]).markdown.hasSuffix("|  |"))
+        // Ahead of LMDB, whatever the others make.
+        #expect(
+            table(.noSync, ["actorrealm": [300], "lmdb": [250], "sqlite": [900]]).markdown.contains("\u{2265} 250 |")
+        )
+    }
+
+    @Test("All figures of a run come back from its file")
+    func file() throws {
+        let before = table(.lookup, ["actorrealm": [200, 180, 240], "lmdb": [210, 250, 200]])
+        let after = try JSONDecoder().decode(ResultTable.self, from: JSONEncoder().encode(before))
+        #expect(after.markdown == before.markdown)
+        #expect(after.origin == before.origin)
+        #expect(after.rows.first?.figures["actorrealm"]?.figures == [200, 180, 240])
+    }
+
+    @Test("A file without a figure is an error")
+    func emptyFile() {
+        let text = #"{"origin":"","rows":[{"id":"W3.lookup","unit":"ns","better":"lower","figures":{"lmdb":[]}}]}"#
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ResultTable.self, from: Data(text.utf8)) }
+    }
+}

@@ -1,0 +1,84 @@
+/// The classes that a realm reads and writes: what a version of the file must have for the realm to stand on it.
+///
+/// Classes and properties are found by name. A property is the same as long as its type, optionality, link target and key are;
+/// its place among the others, its column and its table's number of columns tell nothing.
+package struct SchemaMapping: Sendable {
+    private let classes: [ClassSchema]
+    /// Whether classes and rules that the file lacks are no fault: nobody writes through the mapping.
+    private let isReadOnly: Bool
+
+    /// - Parameters:
+    ///   - classes: The classes as the program declares them.
+    ///   - isReadOnly: Whether the file may lack classes and rules.
+    package init(_ classes: [ClassSchema], isReadOnly: Bool = false) {
+        self.classes = classes
+        self.isReadOnly = isReadOnly
+    }
+
+    /// What the stored schema has otherwise than it is declared.
+    ///
+    /// - Parameters:
+    ///   - stored: The schema of the version to stand on.
+    ///   - earlier: The schema of the version that the realm stands on now.
+    /// - Returns: A sentence; nil when everything fits.
+    package func fault(in stored: DatabaseSchema, after earlier: DatabaseSchema? = nil) -> String? {
+        for declared in classes {
+            guard let found = stored[declared.name] else {
+                if isReadOnly || earlier.map({ $0[declared.name] == nil }) ?? false { continue }
+                return "Class '\(declared.name)' has been removed."
+            }
+            if let fault = declared.fault(in: found, after: earlier?[declared.name], needsRules: !isReadOnly) {
+                return fault
+            }
+        }
+        return nil
+    }
+}
+
+extension ClassSchema {
+    /// What a stored class has otherwise than this one declares it.
+    fileprivate func fault(in stored: ClassSchema, after earlier: ClassSchema?, needsRules: Bool) -> String? {
+        if let earlier, earlier.tableID != stored.tableID {
+            return "Class '\(name)' has been removed, and another one of that name been added."
+        }
+        if isEmbedded != stored.isEmbedded {
+            return "Class '\(name)' has been changed \(stored.isEmbedded ? "to" : "from") embedded."
+        }
+        if primaryKey?.name != stored.primaryKey?.name {
+            let keys = [primaryKey, stored.primaryKey].map { $0.map { "'\($0.name)'" } ?? "none" }
+            return "The primary key of class '\(name)' has been changed from \(keys[0]) to \(keys[1])."
+        }
+        for property in properties {
+            let title = "Property '\(name).\(property.name)'"
+            guard let found = stored[property.name] else {
+                if needsRules || property.isStored { return "\(title) has been removed." }
+                continue
+            }
+            if !found.holdsTheSame(as: property) {
+                return "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."
+            }
+            guard needsRules else { continue }
+            if property.hasUniqueIndex, !found.hasUniqueIndex { return "\(title) is not unique any more." }
+            if let rule = earlier?[property.name]?.deleteRule, rule == property.deleteRule, rule != found.deleteRule {
+                return "The delete rule of \(title.lowercasedFirst) has been changed."
+            }
+        }
+        guard needsRules else { return nil }
+        for index in compoundIndexes where index.isUnique && !stored.compoundIndexes.contains(index) {
+            return "The properties \(index.description) of class '\(name)' are not unique any more."
+        }
+        return nil
+    }
+}
+
+extension PropertySchema {
+    /// Whether values of both are the same, whatever index, rule or column they have.
+    func holdsTheSame(as declared: PropertySchema) -> Bool {
+        kind == declared.kind && collection == declared.collection && targetClass == declared.targetClass
+            && originProperty == declared.originProperty && (!isStored || isOptional == declared.isOptional)
+    }
+}
+
+extension String {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}

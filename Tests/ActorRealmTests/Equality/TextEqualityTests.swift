@@ -1,0 +1,85 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// Strings are the same when their bytes are, whatever Swift's equality says.
+@Suite struct TextEqualityTests {
+    /// The bytes of strings, to be compared as such.
+    private func bytes(_ texts: some Sequence<String>) -> [[UInt8]] { texts.map { Array($0.utf8) } }
+
+    private var both: [[UInt8]] { bytes([composed, decomposed]) }
+
+    private func filled() throws -> Realm {
+        let realm = try termRealm()
+        try realm.write {
+            for spelling in [decomposed, composed] { realm.add(Term(spelling, spelling)) }
+        }
+        return realm
+    }
+
+    @Test func `IN finds both spellings, by an index and by the primary key`() throws {
+        let realm = try filled()
+        let terms = realm.objects(Term.self)
+        for values in [[composed, decomposed], [decomposed, composed]] {
+            #expect(terms.where { $0.name.in(values) }.count == 2)
+            #expect(terms.where { $0.id.in(values) }.count == 2)
+            #expect(terms.filter("name IN %@", values).count == 2)
+            #expect(terms.filter("id IN %@ AND name != ''", values).count == 2)
+        }
+        #expect(bytes(terms.where { $0.name.in([composed]) }.map(\.id)) == bytes([composed]))
+        #expect(bytes(terms.where { $0.id.in([decomposed]) }.map(\.id)) == bytes([decomposed]))
+    }
+
+    @Test func `sections, distinct values and positions keep both spellings apart`() throws {
+        let realm = try filled()
+        let sections = realm.objects(Term.self).sectioned(by: \.name)
+        #expect(bytes(sections.allKeys) == bytes([decomposed, composed]))
+        #expect(sections.map(\.count) == [1, 1])
+        #expect(bytes(sections.map { $0[0].name }) == bytes([decomposed, composed]))
+        let term = try #require(realm.objects(Term.self).first)
+        try realm.write { term.names.append(objectsIn: [composed, decomposed, composed]) }
+        #expect(bytes(term.names.distinct(by: ["self"])) == both)
+        #expect(term.names.index(of: decomposed) == 1)
+        #expect(term.names.sorted().index(of: composed) == 1)
+    }
+
+    @Test func `the names in dictionaries inside a value are kept apart`() throws {
+        let realm = try termRealm()
+        let term = try realm.write {
+            let term = realm.create(Term.self, value: ["id": "1"])
+            term.free = .fromDictionary([:])
+            term.free.dictionaryValue?[composed] = .fromArray([.int(1)])
+            term.free.dictionaryValue?[decomposed] = .fromArray([.int(2)])
+            term.free.dictionaryValue?[composed]?.listValue?.append(.int(3))
+            term.free.dictionaryValue?[decomposed]?.listValue?.append(.int(4))
+            return term
+        }
+        let map = try #require(term.free.dictionaryValue)
+        #expect(map.count == 2)
+        #expect(map[composed].flatMap { $0.listValue.map(Array.init) } == [.int(1), .int(3)])
+        #expect(map[decomposed].flatMap { $0.listValue.map(Array.init) } == [.int(2), .int(4)])
+        #expect(realm.objects(Term.self).filter("free[%@][0] == 1", composed).count == 1)
+        #expect(realm.objects(Term.self).filter("free[%@][0] == 2", decomposed).count == 1)
+        try realm.verify()
+    }
+
+    @Test func `observers of two spellings see what they asked for`() async throws {
+        let realm = try termRealm()
+        let collections = [composed, decomposed]
+            .map { spelling in realm.objects(Term.self).where { $0.name == spelling } }
+        var iterators = collections.map { $0.changes().makeAsyncIterator() }
+        for index in 0..<2 { _ = await iterators[index].next() }
+        try realm.write {
+            realm.add(Term("1", composed))
+            realm.add(Term("2", decomposed))
+        }
+        for (index, id) in ["1", "2"].enumerated() {
+            guard case .update(let found, _, let insertions, _)? = await iterators[index].next() else {
+                Issue.record("there is a change")
+                continue
+            }
+            #expect(insertions == [0])
+            #expect(found.map(\.id) == [id])
+        }
+    }
+}

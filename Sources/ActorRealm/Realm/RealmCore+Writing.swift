@@ -66,7 +66,11 @@ extension RealmCore {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)
-            try model.begin(coordinator.file.beginWrite(joining: joining))
+            if !isCountedAsWriter {
+                coordinator.file.countWriter(true)
+                isCountedAsWriter = true
+            }
+            try model.begin(coordinator.file.beginWrite(joining: joining, from: origin))
         } catch {
             coordinator.writes.finish(turn)
             if let error = error as? StorageError { noteOutdated(error) }
@@ -186,9 +190,10 @@ extension RealmCore {
         case .success:
             coordinator.space.warnOfStalledReader(logger)
             do {
-                try advanceToNewest()
+                try advanceToNewest(asWriter: true)
             } catch {
-                throw Realm.Error(storage: error, path: coordinator.path)
+                // An error would say that nothing was written, and who tries again would write it twice.
+                report(error, "A realm could not move to the version that it has written, which is durable.")
             }
         case .failure(let error):
             throw Realm.Error(storage: error, path: coordinator.path)

@@ -38,6 +38,8 @@ final class RealmCore {
     @usableFromInline let place: UnsafeMutablePointer<RealmPlace>
     private(set) var lifecycle = Lifecycle.open
 
+    /// Whether the file keeps a reader entry for the version that the realm writes next.
+    var isCountedAsWriter = false
     /// The turn in the file's write queue that the open write transaction holds.
     var ticket: WriteScheduler.Ticket?
     /// Where blocking commits wait.
@@ -122,6 +124,7 @@ final class RealmCore {
             model.rollback()
             if let ticket { coordinator.writes.finish(ticket) }
         }
+        if isCountedAsWriter { coordinator.file.countWriter(false) }
         place.deallocate()
     }
 
@@ -243,12 +246,12 @@ final class RealmCore {
     ///
     /// - Returns: whether there was a newer one, and the realm stands on it.
     @discardableResult
-    func advanceToNewest() throws(StorageError) -> Bool {
+    func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !model.isInTransaction, outdatedReason == nil,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
         do throws(StorageError) {
-            try advance(to: coordinator.file.beginRead(from: origin))
+            try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
         } catch {
             // An outdated realm stays, and that is no failure of whoever moves it.
             if outdatedReason != nil { return false }

@@ -22,10 +22,17 @@ final class Reservation: @unchecked Sendable {
     private let sideByteCount: Int
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
-    init(descriptor: Int32, byteCount: Int, path: String, failures: StepFailures? = nil) throws(StorageError) {
+    init(
+        descriptor: Int32,
+        byteCount: Int,
+        path: String,
+        reservedByteCount: Int? = nil,
+        failures: StepFailures? = nil
+    ) throws(StorageError) {
         self.failures = failures
         try failures?.step(.mapping, path: path)
-        var capacity = max(Int(crealm_preferred_reservation()), (byteCount * 2).roundedUpToPowerOfTwo)
+        var capacity =
+            reservedByteCount ?? max(Int(crealm_preferred_reservation()), (byteCount * 2).roundedUpToPowerOfTwo)
         let least = max(256 << 20, (byteCount + (byteCount >> 1)).roundedUpToPowerOfTwo)
         while true {
             if let regions = Reservation.map(descriptor: descriptor, capacity: capacity) {

@@ -74,6 +74,7 @@ struct ChangeCursorTests {
             coordinator: realm.core.coordinator,
             at: realm.core.model.snapshot,
             lagLimit: nil,
+            objectTypes: [Todo.self, Tally.self],
             origin: nil
         )
     }

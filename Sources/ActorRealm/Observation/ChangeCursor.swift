@@ -255,8 +255,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     if let number {
                         return (held.flow.isComputing(number) ? held.settle(pending) : nil, nil)
                     }
-                    if held.flow.position == .standing(old.version) { held.isLate = true }
-                    return (nil, nil)
+                    guard held.flow.position == .standing(old.version) else { return (nil, nil) }
+                    held.isLate = true
+                    return (nil, letGo(&held, newest: view.version)?.base)
                 }
             }
             withExtendedLifetime(before) {}
@@ -270,17 +271,11 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// What there is to be done for an observer that stands behind: where it stands, and whether somebody waits.
     ///
     /// Who waits has its change computed under a number. Who rests is only asked whether there is something to tell, and that
-    /// once. Who rests for too long is let go of.
+    /// once. Who rests for too long behind something to tell is let go of: the hub's own delay is nobody's lag.
     private func takenOver(to view: FixedView) -> (Holding.Base?, computation: UInt64?, isPlain: Bool) {
         let (base, number, isPlain, released) = held.withLock { held in
-            var released: (Holding.Base?, Pending?, [Holding.SkippedCommit]) = (nil, nil, [])
-            if held.flow.letGo(newest: view.version, limit: lagLimit) {
-                released = (held.base, held.offer, held.skips)
-                held.base = nil
-                held.offer = nil
-                held.whole = nil
-                held.skips.removeAll { $0.version <= view.version }
-            }
+            let mayHaveNothingToTell = held.flow.work == .resting && !held.isLate
+            let released = mayHaveNothingToTell ? nil : letGo(&held, newest: view.version)
             let isWanted = held.flow.catchUp(to: view.version)
             let isAsked = isWanted || held.flow.work == .resting && !held.isLate
             let number = isWanted ? held.flow.computation : nil
@@ -296,6 +291,19 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         if fittingStamp.load(ordering: .relaxed) == stamp { return }
         try coordinator.checkSchema(view.model.schema, declaredBy: objectTypes)
         fittingStamp.store(stamp, ordering: .relaxed)
+    }
+
+    /// Lets go of the version of an observer that lags too far behind; gives what goes with it, to be released behind the lock.
+    private func letGo(
+        _ held: inout Holding,
+        newest: UInt64
+    ) -> (base: Holding.Base?, offer: Pending?, skips: [Holding.SkippedCommit])? {
+        guard held.flow.letGo(newest: newest, limit: lagLimit) else { return nil }
+        defer {
+            (held.base, held.offer, held.whole) = (nil, nil, nil)
+            held.skips.removeAll { $0.version <= newest }
+        }
+        return (held.base, held.offer, held.skips)
     }
 
     /// What a commit means for the observer.

@@ -57,7 +57,8 @@ private struct ClusterWalk<Mapper: RunMapper> {
             let moved = try mapper.mapped(reference, mappedColumns(of: leaf, rootOffset))
             if mapper.isCutShort {
                 mapper.isCutShort = false
-                next = leaf.firstKey
+                // Writers may have merged leaves since: the one that a walk goes on in may begin before the key.
+                next = max(leaf.firstKey, key ?? .min)
             }
             return moved
         } else {

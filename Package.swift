@@ -78,13 +78,19 @@ let package = Package(
         ),
         .executableTarget(
             name: "realm-storm",
-            dependencies: ["ActorRealm"],
+            dependencies: ["ActorRealm", "MisuseTrials"],
             swiftSettings: settings
         ),
         .target(
             name: "RealmTestSupport",
             path: "Tests/RealmTestSupport",
             swiftSettings: testSettings
+        ),
+        .target(
+            name: "MisuseTrials",
+            dependencies: ["ActorRealm", "RealmTestSupport"],
+            path: "Tests/MisuseTrials",
+            swiftSettings: settings
         ),
         .testTarget(
             name: "RealmStorageTests",
@@ -105,7 +111,7 @@ let package = Package(
         .testTarget(
             name: "ActorRealmTests",
             dependencies: [
-                "ActorRealm", "CRealmShims", "RealmModel", "RealmStorage", "RealmTestSupport",
+                "ActorRealm", "CRealmShims", "MisuseTrials", "RealmModel", "RealmStorage", "RealmTestSupport",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             swiftSettings: testSettings

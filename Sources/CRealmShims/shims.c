@@ -40,7 +40,16 @@ int crealm_ofd_is_locked(int fd, int64_t start, int64_t length) {
     return fl.l_type == F_UNLCK ? 0 : 1;
 }
 
-int crealm_open(const char *path, int flags, uint32_t mode) { return open(path, flags, (mode_t)mode); }
+int crealm_open(const char *path, int flags, uint32_t mode) {
+    int fd = open(path, flags, (mode_t)mode);
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    // Whoever writes to a standard stream that is closed must not write to a file of ours.
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return high;
+}
 
 int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count) {
     struct statx status;

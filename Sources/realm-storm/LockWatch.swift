@@ -19,7 +19,7 @@ final class LockWatch: Sendable {
 
     // Of the lock file: see `Docs/FileFormat.md`.
     private static let writerOffset: off_t = 40
-    private static let waitingOffset: off_t = 73_728
+    private static let waitingOffset: off_t = 8_192
     private static let slotCount = 1_024
 
     private let findings = Mutex(Findings())

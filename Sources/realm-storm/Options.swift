@@ -11,6 +11,11 @@ struct Options: Sendable {
     var isFlushed = true
     /// The number of this process; nil for the one that starts the others.
     var process: Int?
+    /// How many verdicts and traps of misuse to ask for instead of the storm; nil for the storm.
+    var misuses: Int?
+    var traps = 0
+    /// The seed of the one misuse that this process is for.
+    var trap: UInt64?
 
     init(_ arguments: [String]) {
         var rest = arguments[...]
@@ -25,6 +30,9 @@ struct Options: Sendable {
             case "--seed": seed = Options.number(value)
             case "--flush": isFlushed = value == "yes"
             case "--process": process = Options.number(value)
+            case "--misuse": misuses = Options.number(value)
+            case "--traps": traps = Options.number(value)
+            case "--trap": trap = Options.number(value)
             default: Options.usage()
             }
         }
@@ -46,7 +54,7 @@ struct Options: Sendable {
     private static func usage() -> Never {
         let text =
             "usage: realm-storm [--path FILE] [--processes 4] [--actors 100] [--tasks 10000] [--seconds 5] [--seed N] "
-            + "[--flush yes|no]\n"
+            + "[--flush yes|no]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N]\n"
         FileHandle.standardError.write(Data(text.utf8))
         exit(2)
     }

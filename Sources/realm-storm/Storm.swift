@@ -10,6 +10,7 @@ import Foundation
 struct Storm {
     static func main() async throws {
         var options = Options(Array(CommandLine.arguments.dropFirst()))
+        if let verdicts = options.misuses { exit(try await misuse(options, verdicts: verdicts) ? 0 : 1) }
         if let process = options.process { return try await run(process, options) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storm-\(UUID().uuidString)")
         if options.path.isEmpty {

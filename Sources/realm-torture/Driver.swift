@@ -52,7 +52,7 @@ final class Driver {
             return "ok"
         case "put":
             try expect(2)
-            return try change { realm in put(arguments[0], arguments[1], in: realm) }
+            return try change { realm in try put(arguments[0], arguments[1], in: realm) }
         case "del":
             try expect(1)
             return try change { realm in delete(arguments[0], in: realm) }
@@ -164,11 +164,11 @@ final class Driver {
         realm.object(ofType: Pair.self, forPrimaryKey: key)
     }
 
-    private func put(_ key: String, _ value: String, in realm: Realm) {
+    private func put(_ key: String, _ value: String, in realm: Realm) throws {
         if let pair = find(key, in: realm) {
             pair.value = value
         } else {
-            realm.add(Pair(key: key, value: value))
+            try realm.insert(Pair(key: key, value: value))
         }
     }
 
@@ -176,14 +176,14 @@ final class Driver {
         if let pair = find(key, in: realm) { realm.delete(pair) }
     }
 
-    private func change(_ body: (Realm) -> Void) throws -> String {
+    private func change(_ body: (Realm) throws -> Void) throws -> String {
         let realm = try open()
         if realm.isInWriteTransaction {
-            body(realm)
+            try body(realm)
             return "ok -"
         }
         let version = try realm.write {
-            body(realm)
+            try body(realm)
             return realm.version
         }
         return "ok \(version)"
@@ -224,29 +224,29 @@ final class Driver {
     private func transact(_ operations: [Operation]) throws -> String {
         if operations.allSatisfy(\.isRead) {
             let realm = try current()
-            let results = operations.map { perform($0, in: realm) }
+            let results = try operations.map { try perform($0, in: realm) }
             return (["ok", "\(realm.version)"] + results).joined(separator: " ")
         }
         let realm = try open()
         guard !realm.isInWriteTransaction else { throw Failure.usage("a transaction is open already") }
-        let (version, results) = try realm.write { (realm.version, operations.map { perform($0, in: realm) }) }
+        let (version, results) = try realm.write { (realm.version, try operations.map { try perform($0, in: realm) }) }
         return (["ok", "\(version)"] + results).joined(separator: " ")
     }
 
-    private func perform(_ operation: Operation, in realm: Realm) -> String {
+    private func perform(_ operation: Operation, in realm: Realm) throws -> String {
         switch operation {
         case .read(let key):
             return find(key, in: realm)?.value ?? "~"
         case .write(let key, let value):
-            put(key, value, in: realm)
+            try put(key, value, in: realm)
         case .delete(let key):
             delete(key, in: realm)
         case .append(let key, let value):
             let before = find(key, in: realm)?.value ?? ""
-            put(key, before.isEmpty ? value : before + "," + value, in: realm)
+            try put(key, before.isEmpty ? value : before + "," + value, in: realm)
         case .add(let key, let number):
             let before = find(key, in: realm).flatMap { Int64($0.value) } ?? 0
-            put(key, String(before &+ number), in: realm)
+            try put(key, String(before &+ number), in: realm)
         }
         return "."
     }

@@ -141,6 +141,9 @@ def while_open(seed):
         expect(code(second.ask(f"open {path}", 60)) == "locked", "a replaced lock file")
         first.need("put a 3")
         first.end()
+        # What is no lock file is left as it is, until somebody moves it.
+        expect(code(second.ask(f"open {path}", 60)) == "locked", "a file that is no lock file")
+        os.unlink(path + ".lock")
         second.need(f"open {path}")
         expect(second.ask("get a") == "ok 3", "what was written beside a deleted lock file is lost")
         second.end()

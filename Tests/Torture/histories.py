@@ -83,7 +83,13 @@ class Client(threading.Thread):
                     self.driver.need(f"open {self.path}")
                     while time.monotonic() < self.ends:
                         self.step()
-                    self.driver.end()
+                    try:
+                        self.driver.end()
+                    except Failure:
+                        # Killed while it was ending.
+                        if self.driver.process.returncode != -signal.SIGKILL:
+                            raise
+                        self.deaths += 1
                 except Died:
                     self.driver.must_have_been_killed()
                     self.deaths += 1
@@ -306,7 +312,13 @@ class Reader(threading.Thread):
                         expect(self.driver.list() == before, "a snapshot changed")
                         self.snapshots += 1
                         self.driver.need("unsnap")
-                    self.driver.end()
+                    try:
+                        self.driver.end()
+                    except Failure:
+                        # Killed while it was ending.
+                        if self.driver.process.returncode != -signal.SIGKILL:
+                            raise
+                        self.deaths += 1
                 except Died:
                     self.driver.must_have_been_killed()
                     self.deaths += 1

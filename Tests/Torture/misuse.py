@@ -155,8 +155,17 @@ def paths(driver, folder):
     refused(here + "/b", "io", "locked", "badfile")
     os.mkfifo(here + "/c.lock")
     refused(here + "/c", "io", "locked", "badfile")
+    # What is no lock file is left as it is, and in the way until somebody moves it.
+    for content in (b"something else", bytes(1000) + b"x"):
+        with open(here + "/d.lock", "wb") as file:
+            file.write(content)
+        refused(here + "/d", "locked")
+        with open(here + "/d.lock", "rb") as file:
+            expect(file.read() == content, "a file at the name of the lock file was written")
+        expect(not os.path.exists(here + "/d"), "a realm was made beside a file at the name of its lock file")
+    # Nothing but zeros is what a crash may leave of a lock file.
     with open(here + "/d.lock", "wb") as file:
-        file.write(b"something else")
+        file.write(bytes(1000))
     driver.need(f"open {here}/d")
     driver.need("put a 1")
     driver.need("close")

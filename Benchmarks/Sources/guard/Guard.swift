@@ -23,7 +23,8 @@ struct Guard {
         var description: String
     }
 
-    static func main() {
+    /// In a task, because the runtime asks for the executor there, as in every server.
+    static func main() async {
         do {
             try run(Array(CommandLine.arguments.dropFirst()))
         } catch {

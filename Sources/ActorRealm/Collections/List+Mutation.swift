@@ -6,11 +6,9 @@ extension List {
         if index < 0 || index >= count { indexOutOfBounds(index, count: count) }
     }
 
-    private func encode(_ element: Element, _ writer: _RowWriter) -> StoredValue {
-        guard let stored = Element._encodeElement(element, writer) else {
-            trap(writer.context?.failure ?? AddFailure())
-        }
-        return stored.value
+    /// The stored form of an element; nil after a failure of the storage, which the commit throws.
+    private func encode(_ element: Element, _ writer: _RowWriter) -> StoredValue? {
+        Element._encodeElement(element, writer)?.value
     }
 
     /// Adds an element at the end.
@@ -20,7 +18,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        let stored = encode(object, writer)
+        guard let stored = encode(object, writer) else { return }
         place.append(stored)
         writer.finish()
     }
@@ -29,11 +27,16 @@ extension List {
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         // The sequence may be this list.
         let elements = Array(objects)
-        if place == nil {
-            unmanaged.append(contentsOf: elements)
-        } else {
+        guard let place else { return unmanaged.append(contentsOf: elements) }
+        guard !place.path.isEmpty, !elements.isEmpty else {
             for element in elements { append(element) }
+            return
         }
+        // A list in a value is written as a whole.
+        let writer = place.writer()
+        guard let stored = Self.encoded(elements, writer) else { return }
+        place.append(stored)
+        writer.finish()
     }
 
     /// Inserts an element before a position.
@@ -45,7 +48,7 @@ extension List {
             return
         }
         let writer = place.writer()
-        let stored = encode(object, writer)
+        guard let stored = encode(object, writer) else { return }
         place.insert(stored, at: index)
         writer.finish()
     }
@@ -132,7 +135,7 @@ extension List {
         }
         let writer = place.writer()
         check(index, in: count)
-        let stored = encode(object, writer)
+        guard let stored = encode(object, writer) else { return }
         place.replace(at: index, with: stored)
         writer.finish()
     }
@@ -206,11 +209,6 @@ extension List {
         guard let stored = encoded(elements, writer) else { return }
         writer.setList(stored)
     }
-}
-
-/// An element could not be added; the context has the reason.
-struct AddFailure: Error, CustomStringConvertible {
-    var description: String { "The object could not be added to the list." }
 }
 
 extension List: _Persistable {

@@ -9,7 +9,7 @@ class ListPlace {
     final let key: Int64
     final let declared: Int
     /// The stored ordinal.
-    final let property: Int
+    final var property: Int { accessor.storedOrdinal(declared) }
     /// What it is called in messages.
     final let name: String
     final private(set) lazy var backing = makeBacking()
@@ -20,7 +20,6 @@ class ListPlace {
         self.key = key
         self.declared = declared
         self.name = name
-        property = accessor.ordinals[declared]
         if core.isFrozen { _ = backing }
     }
 
@@ -127,6 +126,11 @@ class ListPlace {
 
     func append(_ value: StoredValue) {
         core.attemptWrite { try accessor.table.listAppend(property, key: key, value) }
+    }
+
+    /// Appends several values.
+    func append(_ values: [StoredValue]) {
+        for value in values { append(value) }
     }
 
     func insert(_ value: StoredValue, at index: Int) {

@@ -101,10 +101,10 @@ extension Map: _Persistable {
         guard let values = ValueReader.entries(of: value) else { return false }
         var stored: [StoredEntry] = []
         for (name, value) in values {
-            guard let element = Value._encodeBoxedElement(value, writer) else {
-                return writer.context?.failure != nil
-            }
-            stored.append(StoredEntry(key: checked(Key._key(named: name)), value: element.value))
+            guard let element = Value._encodeBoxedElement(value, writer),
+                let entry = entry(Key._key(named: name), element, writer)
+            else { return writer.context?.failure != nil }
+            stored.append(entry)
         }
         writer.setMap(stored)
         return true

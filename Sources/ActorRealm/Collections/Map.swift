@@ -123,9 +123,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             return
         }
         let writer = place.writer()
-        guard let stored = Value._encodeElement(value, writer) else {
-            trap(writer.context?.failure ?? AddFailure())
-        }
+        guard let stored = Value._encodeElement(value, writer) else { return }
         place.set(stored.value, forName: name)
         writer.finish()
     }
@@ -133,16 +131,35 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// Traps for a name that no path can spell.
     static func checked(_ key: Key) -> String {
         let name = Key._name(key)
-        if name.contains(".") || name.hasPrefix("$") {
-            misuse(
-                "Invalid key '\(name)' for Map: a key may not contain '.' nor begin with '$', because key paths could not "
-                    + "name it. Use another spelling."
-            )
-        }
-        if name.utf8.count > MapFormat.keyByteLimit {
-            misuse("A key of a Map has at most \(MapFormat.keyByteLimit) bytes.")
-        }
+        if let problem = problem(of: name) { misuse(problem) }
         return name
+    }
+
+    /// Why a name is refused, if it is.
+    static func problem(of name: String) -> String? {
+        if name.utf8.count > MapFormat.keyByteLimit {
+            return "A key of a Map has at most \(MapFormat.keyByteLimit) bytes, and this one has \(name.utf8.count)."
+        }
+        if name.contains(".") || name.hasPrefix("$") {
+            return
+                "Invalid key '\(name)' for Map: a key may not contain '.' nor begin with '$', because key paths could not "
+                + "name it. Use another spelling."
+        }
+        return nil
+    }
+
+    /// The name of an entry that is being written; nil after a failure of the writer's operation.
+    private static func name(_ key: Key, _ writer: _RowWriter) -> String? {
+        let name = Key._name(key)
+        guard let problem = problem(of: name) else { return name }
+        guard let context = writer.context else { misuse(problem) }
+        context.refuse(problem)
+        return nil
+    }
+
+    /// An entry as it is stored; nil after a failure of the writer's operation.
+    static func entry(_ key: Key, _ value: _Stored, _ writer: _RowWriter) -> StoredEntry? {
+        name(key, writer).map { StoredEntry(key: $0, value: value.value) }
     }
 
     /// Removes an entry, if it is there.
@@ -258,8 +275,10 @@ extension Map {
         var stored: [StoredEntry] = []
         stored.reserveCapacity(entries.count)
         for (key, value) in entries {
-            guard let value = Value._encodeElement(value, writer) else { return nil }
-            stored.append(StoredEntry(key: checked(key), value: value.value))
+            guard let value = Value._encodeElement(value, writer), let entry = entry(key, value, writer) else {
+                return nil
+            }
+            stored.append(entry)
         }
         return stored
     }
@@ -270,7 +289,12 @@ extension Map: Decodable where Key: Decodable, Value: Decodable {
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         let entries = try decoder.singleValueContainer().decode([String: Value].self)
-        for (name, value) in entries { updateValue(value, forKey: Key._key(named: name)) }
+        for (name, value) in entries {
+            if let problem = Self.problem(of: name) {
+                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: problem))
+            }
+            updateValue(value, forKey: Key._key(named: name))
+        }
     }
 }
 

@@ -84,9 +84,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             return
         }
         let writer = place.writer()
-        guard let stored = Element._encodeElement(object, writer) else {
-            trap(writer.context?.failure ?? AddFailure())
-        }
+        guard let stored = Element._encodeElement(object, writer) else { return }
         place.core.attemptWrite {
             try place.accessor.table.setInsert(place.property, key: place.key, stored.value)
         }

@@ -2,7 +2,8 @@ import RealmModel
 
 /// A list or dictionary inside a value of any kind.
 ///
-/// It is addressed by the steps that lead to it, and written by writing the value that it lies in anew.
+/// It is addressed by the steps that lead to it, and written by writing the value that it lies in anew: each change costs as
+/// much as the whole value is large.
 final class NestedPlace: ListPlace {
     private let steps: [NestedStep]
 
@@ -46,6 +47,9 @@ final class NestedPlace: ListPlace {
     }
 
     private func write(_ value: StoredValue) {
+        // The first step into a list or map of values leads to one of them, the others lead into it.
+        let level = steps.count - (accessor.info.properties[declared].shape.collection == .none ? 0 : 1)
+        if level + value.depth > MixedFormat.depthLimit { misuse(AnyRealmValue.depthMessage) }
         core.attemptWrite { try accessor.table.setNested(property, key: key, steps, to: value) }
     }
 
@@ -64,6 +68,7 @@ final class NestedPlace: ListPlace {
     }
 
     override func append(_ value: StoredValue) { update { $0.append(value) } }
+    override func append(_ values: [StoredValue]) { update { $0.append(contentsOf: values) } }
     override func insert(_ value: StoredValue, at index: Int) { update { $0.insert(value, at: index) } }
     override func remove(in range: Range<Int>) { update { $0.removeSubrange(range) } }
     override func removeAll() { write(isMap ? .dictionary([]) : .list([])) }

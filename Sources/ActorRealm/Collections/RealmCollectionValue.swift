@@ -185,13 +185,13 @@ extension RealmCollectionValue where Self: ObjectBase {
 
     /// The stored form of an element; an unmanaged object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? {
-        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
-        if value is EmbeddedObject, value.core != nil {
-            misuse("Cannot add an existing managed embedded object to a List. Add a copy of it.")
+        writer.adding { context in
+            if value is EmbeddedObject, value.core != nil {
+                context.refuse("Cannot add an existing managed embedded object to a List. Add a copy of it.")
+                return nil
+            }
+            return context.linkKey(to: value, writer: writer).map { _Stored(.link($0)) }
         }
-        guard let target = context.linkKey(to: value, writer: writer) else { return nil }
-        if writer.context == nil { attempt { try context.drain() } }
-        return _Stored(.link(target))
     }
 
     /// Converts a dynamically typed element; nil when it does not fit.

@@ -29,6 +29,8 @@ public struct ObjectReference<Value: Object>: Sendable, Hashable, Codable {
             misuse("An unmanaged object cannot be referred to. Add it to a Realm first.")
         }
         if object.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
+        // A reference may outlive the process, and with it the transaction that makes the object.
+        object.tableAccessor?.table.spendRowKeys()
         self.className = className
         self.key = key
     }

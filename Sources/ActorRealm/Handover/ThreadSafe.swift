@@ -47,9 +47,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         get {
             guard let target = target.withLock({ $0 }) else { return nil }
             do {
-                let core =
-                    try target.coordinator.coreForCurrentContext()
-                    ?? target.coordinator.core(for: .currentThread, configuration: target.configuration)
+                let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
                 core.catchUp(with: target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
@@ -76,7 +74,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             reference: value._reference,
             coordinator: realm.core.coordinator,
             configuration: realm.core.configuration,
-            version: realm.core.model.snapshot.version
+            version: realm.core.version
         )
     }
 }

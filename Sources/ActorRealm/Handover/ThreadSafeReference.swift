@@ -22,6 +22,9 @@ import Synchronization
 /// try await worker.finish(ThreadSafeReference(to: todo))
 /// ```
 ///
+/// A reference to an object that was created in the open write transaction leads to the object once that is committed, and
+/// to nil before, and when it is rolled back.
+///
 /// The version that the value stands on stays in the file until the reference is resolved or released. For references
 /// that live longer there is ``ObjectReference``, which pins nothing.
 public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
@@ -54,10 +57,9 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         let target = takeOnce()
         let core =
             if let place { try target.coordinator.core(for: place, configuration: target.configuration) } else {
-                try target.coordinator.coreForCurrentContext()
-                    ?? target.coordinator.core(for: .currentThread, configuration: target.configuration)
+                try target.coordinator.coreForCurrentContext(configuration: target.configuration)
             }
-        core.catchUp(with: target.snapshot.version)
+        core.catchUp(with: target.version)
         return core.realm()
     }
 }
@@ -68,7 +70,9 @@ final class ReferenceContent: Sendable {
         let reference: _ConfinedReference
         let coordinator: RealmCoordinator
         let configuration: Realm.Configuration
-        /// The version that the value stood on, pinned.
+        /// The version that the value stood on: in a write transaction the one that it makes.
+        let version: UInt64
+        /// The version that was read outside the transaction, pinned.
         let snapshot: Snapshot
     }
 
@@ -101,6 +105,7 @@ extension ReferenceContent.Target {
         reference = value._reference
         coordinator = realm.core.coordinator
         configuration = realm.core.configuration
+        version = realm.core.version
         snapshot = realm.core.model.snapshot
     }
 }
@@ -117,7 +122,7 @@ extension Realm {
         core.checkAccess()
         let target = reference.takeOnce()
         core.requireSameFile(as: target.coordinator)
-        core.catchUp(with: target.snapshot.version)
+        core.catchUp(with: target.version)
         return Confined._resolve(target.reference, in: self)
     }
 }

@@ -39,7 +39,7 @@ final class MigrationTransaction {
         new = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
-            isolation: .currentThread,
+            isolation: .current,
             model: try ModelView(snapshot: snapshot)
         )
         try new.model.begin(transaction)

@@ -125,6 +125,11 @@ extension RealmCore {
         if registry.writeFailure == nil { registry.writeFailure = failure }
     }
 
+    /// Makes the commit of the open transaction throw an error, unless it throws another one already.
+    func refuseCommit(because error: any Error) {
+        if registry.writeFailure == nil { registry.writeFailure = error }
+    }
+
     /// Throws, and forgets, the failure of a write in the transaction that is about to be committed; throws when objects
     /// have the same value of a unique property.
     func throwWriteFailure() throws {
@@ -135,7 +140,7 @@ extension RealmCore {
         do {
             try model.checkUniqueness()
         } catch let error as ModelError {
-            throw self.error(.duplicateValue, error.description)
+            throw self.error(error)
         }
     }
 
@@ -166,11 +171,12 @@ extension RealmCore {
     }
 
     /// Traps for a class that the realm does not have.
-    func unknownClass(_ className: String) -> Never {
-        misuse(
-            "Object type '\(className)' is not managed by the Realm. If using a custom `objectTypes` array, add "
-                + "`\(className)` to it."
-        )
+    func unknownClass(_ className: String) -> Never { misuse(unknownClassMessage(className)) }
+
+    /// Says that the realm does not have a class.
+    func unknownClassMessage(_ className: String) -> String {
+        "Object type '\(className)' is not managed by the Realm. If using a custom `objectTypes` array, add "
+            + "`\(className)` to it."
     }
 
     /// The accessor of a class that must be in the schema.

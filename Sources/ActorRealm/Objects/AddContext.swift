@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 
 /// Brings a graph of unmanaged objects into a realm.
 ///
@@ -39,13 +40,31 @@ class AddContext {
     }
 
     /// Does something that makes rows, and takes them back when it fails for what they hold.
+    ///
+    /// A failure of the storage, which may have left half of a row behind, is thrown by the commit as well.
     final func undoing<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as ModelError {
-            try undo()
+        } catch {
+            do {
+                if let error = error as? StorageError, error.code != .limit { throw error }
+                try undo()
+            } catch {
+                core.refuseCommit(because: error)
+            }
             throw error
         }
+    }
+
+    /// Ends the work because of a value that cannot be stored: by an error where the operation throws, else the process.
+    final func refuse(_ message: @autoclosure () -> String) {
+        guard undoes else { misuse(message()) }
+        fail(core.error(.invalidInput, message()))
+    }
+
+    /// Ends the work; the first failure is the one that is thrown.
+    final func fail(_ error: any Error) {
+        if failure == nil { failure = error }
     }
 
     /// The row that a link to the object must hold; the object is added when it is unmanaged.
@@ -53,33 +72,36 @@ class AddContext {
     /// - Returns: nil after a failure.
     final func linkKey(to object: ObjectBase, writer: _RowWriter) -> Int64? {
         guard let other = object.core else {
-            let accessor = core.requiredAccessor(for: type(of: object))
+            guard let accessor = core.accessor(for: type(of: object)) else {
+                refuse(core.unknownClassMessage(type(of: object).className()))
+                return nil
+            }
             let key = register(object, accessor, reusing: embeddedKey(writer))
             return failure == nil ? key : nil
         }
         if other !== core {
-            misuse(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
-            )
+            refuse("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+            return nil
         }
         let accessor = object.tableAccessor.unsafelyUnwrapped
         if accessor.info.isDynamic || writer.accessor.info.isDynamic {
             let expected = writer.accessor.target(of: writer.declared)
             if accessor.table !== expected.table {
-                misuse(
+                refuse(
                     "Object of type '\(accessor.info.name)' does not match the type '\(expected.info.name)' of property "
                         + "'\(writer.accessor.info.name).\(writer.accessor.info.properties[writer.declared].name)'."
                 )
+                return nil
             }
         }
         if accessor.info.isEmbedded {
             if writer.isLinked(to: object.rowKey) { return object.rowKey }
-            misuse(
-                "Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it."
-            )
+            refuse("Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it.")
+            return nil
         }
         if object.isInvalidated {
-            misuse("Object has been deleted or invalidated: it cannot be linked to.")
+            refuse("Object has been deleted or invalidated: it cannot be linked to.")
+            return nil
         }
         return object.rowKey
     }

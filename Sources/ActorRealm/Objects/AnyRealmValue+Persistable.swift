@@ -69,12 +69,17 @@ extension AnyRealmValue {
     /// - Parameters:
     ///   - depth: How deep the value lies in others.
     ///   - link: Gives the stored form of an object; nil after a failure.
+    ///   - refuse: Called with the reason why the value cannot be stored.
     /// - Returns: nil after a failure.
-    func stored(depth: Int = 0, _ link: (Object) -> StoredValue?) -> StoredValue? {
-        if depth > MixedFormat.depthLimit {
-            misuse("Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep.")
-        }
+    func stored(
+        depth: Int = 0,
+        _ link: (Object) -> StoredValue?,
+        refuse: (String) -> Void
+    ) -> StoredValue? {
         switch self {
+        case .list where depth >= MixedFormat.depthLimit, .dictionary where depth >= MixedFormat.depthLimit:
+            refuse(Self.depthMessage)
+            return nil
         case .none: return .null
         case .int(let value): return .int(Int64(value))
         case .bool(let value): return .bool(value)
@@ -90,30 +95,40 @@ extension AnyRealmValue {
         case .list(let list):
             var values: [StoredValue] = []
             for element in list {
-                guard let value = element.stored(depth: depth + 1, link) else { return nil }
+                guard let value = element.stored(depth: depth + 1, link, refuse: refuse) else { return nil }
                 values.append(value)
             }
             return .list(values)
         case .dictionary(let map):
             var entries: [StoredEntry] = []
             for (name, element) in map {
-                guard let value = element.stored(depth: depth + 1, link) else { return nil }
-                entries.append(StoredEntry(key: Map<String, AnyRealmValue>.checked(name), value: value))
+                if let problem = Map<String, AnyRealmValue>.problem(of: name) {
+                    refuse(problem)
+                    return nil
+                }
+                guard let value = element.stored(depth: depth + 1, link, refuse: refuse) else { return nil }
+                entries.append(StoredEntry(key: name, value: value))
             }
             return .dictionary(entries.sortedAndUnique())
         }
     }
 
+    /// Why lists and dictionaries that nest deeper are refused.
+    static var depthMessage: String {
+        "Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep."
+    }
+
     /// The stored form, for a row that is being written: unmanaged objects are added.
     fileprivate func stored(for writer: _RowWriter) -> StoredValue? {
-        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
-        let core = writer.accessor.core
-        let value = stored { object in
-            guard let key = context.linkKey(to: object, writer: writer) else { return nil }
-            return .anyLink(table: core.requiredAccessor(for: type(of: object)).table.id, key: key)
+        writer.adding { context in
+            stored { object in
+                guard let key = context.linkKey(to: object, writer: writer), let accessor = object.tableAccessor
+                else { return nil }
+                return .anyLink(table: accessor.table.id, key: key)
+            } refuse: {
+                context.refuse($0)
+            }
         }
-        if value != nil, writer.context == nil { attempt { try context.drain() } }
-        return value
     }
 
     /// The stored form of what is there already; nil for objects of another realm or of none.
@@ -121,6 +136,8 @@ extension AnyRealmValue {
         stored { object in
             guard object.core === core, let accessor = object.tableAccessor else { return nil }
             return .anyLink(table: accessor.table.id, key: object.rowKey)
+        } refuse: { _ in
+            // What cannot be stored is nowhere.
         }
     }
 }
@@ -135,7 +152,7 @@ extension AnyRealmValue: _Persistable {
     public static func _sectionKey(_ value: AnyRealmValue) -> _Stored? {
         switch value {
         case .object, .list, .dictionary: nil
-        default: value.stored { _ in nil }.map { _Stored($0) }
+        default: value.stored({ _ in nil }, refuse: { _ in }).map { _Stored($0) }
         }
     }
 

@@ -14,7 +14,9 @@ import RealmModel
 /// ```
 /// There is no optional of it: `.none` is what nil would be. Numbers of different types are equal in queries when their
 /// values are. Lists and dictionaries of a managed object are live; they are known by the place where they lie, and a
-/// change inside of one writes the whole value anew.
+/// change inside of one reads and writes the whole value: appending *n* elements one by one takes time in the order of *n*².
+/// Append them at once with `append(objectsIn:)`, or keep what grows in a property of type `List` or `Map`. Lists and
+/// dictionaries nest 100 levels deep at most.
 public enum AnyRealmValue {
     /// No value.
     case none

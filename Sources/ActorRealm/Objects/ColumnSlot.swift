@@ -67,8 +67,8 @@ struct ColumnSlot {
 struct TableState {
     /// Changes whenever a leaf pointer read before may be stale.
     @usableFromInline var generation: UnsafeMutablePointer<UInt64>
-    /// The thread on which the realm's isolation last proved to run.
-    @usableFromInline var access: UnsafeMutablePointer<RealmAccessState>
+    /// Where the realm's isolation runs.
+    @usableFromInline var place: UnsafeMutablePointer<RealmPlace>
     /// One slot per property; slot 0 is unused because keys start at 1.
     @usableFromInline var slots: UnsafeMutablePointer<ColumnSlot>
     /// The accessor itself, for what is not inlined; nil for objects that are in no table.
@@ -77,12 +77,12 @@ struct TableState {
     @inlinable
     init(
         generation: UnsafeMutablePointer<UInt64>,
-        access: UnsafeMutablePointer<RealmAccessState>,
+        place: UnsafeMutablePointer<RealmPlace>,
         slots: UnsafeMutablePointer<ColumnSlot>,
         accessor: Unmanaged<TableAccessor>? = nil
     ) {
         self.generation = generation
-        self.access = access
+        self.place = place
         self.slots = slots
         self.accessor = accessor
     }

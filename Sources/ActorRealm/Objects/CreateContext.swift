@@ -15,7 +15,7 @@ final class CreateContext: AddContext {
     func create(_ value: Any, _ accessor: TableAccessor, updating existing: Int64? = nil) throws -> Int64 {
         let info = accessor.info
         guard let values = ValueReader.values(of: value, for: info) else {
-            misuse(
+            throw refusal(
                 "Invalid value '\(value)' of type '\(Swift.type(of: value))' to initialize object of type "
                     + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object."
             )
@@ -37,11 +37,11 @@ final class CreateContext: AddContext {
             let stored: StoredValue
             if let given = values[property.ordinal] {
                 guard let value = property.valueType._storedKey(given) else {
-                    property.invalidValue(given, className: info.name)
+                    throw refusal(property.invalidValueMessage(given, className: info.name))
                 }
                 stored = value.value
             } else if info.isDynamic {
-                misuse(
+                throw refusal(
                     "Missing value for the primary key '\(info.name).\(property.name)': an object that is created by the "
                         + "name of its class needs one."
                 )
@@ -57,7 +57,7 @@ final class CreateContext: AddContext {
             rowKey = try accessor.table.insert()
             isNew = true
         }
-        guard let rowKey else { misuse("unreachable") }
+        guard let rowKey else { throw refusal("An object of type '\(info.name)' got no row.") }
         if isNew { didMake(rowKey, accessor) }
         for property in info.properties where !property.isComputed && property !== keyProperty {
             let writer = _RowWriter(
@@ -77,6 +77,12 @@ final class CreateContext: AddContext {
         }
         try accessor.table.requireUnique(key: rowKey)
         return rowKey
+    }
+
+    /// The error for a value of which no object can be made; it ends the process where the operation does not throw.
+    private func refusal(_ message: @autoclosure () -> String) -> any Error {
+        refuse(message())
+        return failure ?? core.error(.invalidInput, message())
     }
 
     /// The row that a link to a dynamically typed value must hold; nil when the value stands for no object.

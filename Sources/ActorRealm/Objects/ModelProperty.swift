@@ -116,7 +116,7 @@ final class ModelProperty: Sendable {
         let context = CreateContext(core: writer.accessor.core, policy: .error)
         writer.context = context
         storeBoxed(value, to: writer)
-        attempt {
+        writer.accessor.core.attemptWrite {
             if let failure = context.failure { throw failure }
             try context.drain()
         }
@@ -127,19 +127,23 @@ final class ModelProperty: Sendable {
     ///
     /// That a nested object cannot be made is the failure of the context.
     func storeBoxed(_ value: Any?, to writer: _RowWriter) {
-        if !valueType._storeBoxed(value, writer), writer.context?.failure == nil {
-            invalidValue(value, className: writer.accessor.info.name)
-        }
+        if valueType._storeBoxed(value, writer) { return }
+        let className = writer.accessor.info.name
+        guard let context = writer.context else { invalidValue(value, className: className) }
+        if context.failure == nil { context.refuse(invalidValueMessage(value, className: className)) }
     }
 
     /// Traps for a value that does not fit.
     func invalidValue(_ value: Any?, className: String) -> Never {
+        misuse(invalidValueMessage(value, className: className))
+    }
+
+    /// Says that a value does not fit.
+    func invalidValueMessage(_ value: Any?, className: String) -> String {
         let text = value.map { "\($0)" } ?? "nil"
         let typeName = value.map { "\(type(of: $0))" } ?? "nil"
-        misuse(
-            "Invalid value '\(text)' of type '\(typeName)' for '\(schema.typeDescription)' property "
-                + "'\(className).\(name)'."
-        )
+        return "Invalid value '\(text)' of type '\(typeName)' for '\(schema.typeDescription)' property "
+            + "'\(className).\(name)'."
     }
 
     /// The property as the model layer declares it.

@@ -24,6 +24,11 @@ nonisolated extension ObjectBase {
         return tableAccessor
     }
 
+    /// The verdict of the check that every access makes, without the trap: a seam for tests.
+    package final var wouldAdmitCaller: Bool {
+        tableState.pointee.place.pointee.isCaller || core?.isolation.isCurrent ?? true
+    }
+
     /// Looks the row up again when the version or the leaf changed.
     final func refreshLocation(_ accessor: TableAccessor) {
         let generation = accessor.state.pointee.generation.pointee
@@ -37,25 +42,20 @@ nonisolated extension ObjectBase {
     /// The table, not counted, after the check of the isolation that every read makes.
     @inline(__always)
     private final var readableAccessor: Unmanaged<TableAccessor> {
-        #if !DEBUG
-        let access = tableState.pointee.access.pointee
-        if _fastPath((crealm_thread_word() ^ access.ownerThread) & access.threadMask == 0),
-            let accessor = tableState.pointee.accessor
-        {
+        if _fastPath(tableState.pointee.place.pointee.isCaller), let accessor = tableState.pointee.accessor {
             return accessor
         }
-        #endif
         return Unmanaged.passUnretained(checkedAccessor())
     }
 
-    /// The part of `column(_:)` that runs after a change of version, leaf or thread.
+    /// The part of `column(_:)` that runs after a change of version or leaf.
     @usableFromInline
     @inline(never)
     final func locateColumn(_ key: UInt32) -> ColumnSlot {
         readableAccessor._withUnsafeGuaranteedRef { $0.slot(key, of: self) }
     }
 
-    /// Reads an integer after a change of version, leaf or thread.
+    /// Reads an integer after a change of version or leaf.
     @usableFromInline
     @inline(never)
     final func readIntegerSlowly(_ key: UInt32) -> Int64 {

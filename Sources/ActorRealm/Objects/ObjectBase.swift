@@ -1,5 +1,3 @@
-public import CRealmShims
-
 /// What every model class descends from, through `Object` or `EmbeddedObject`.
 ///
 /// An instance is *unmanaged* until it is added to a realm: then its properties live in its wrappers. A *managed*
@@ -84,12 +82,8 @@ nonisolated extension ObjectBase {
         let slot = state.pointee.slots + Int(key)
         let generation = rowGeneration
         if _fastPath(
-            ((state.pointee.generation.pointee ^ generation) | (slot.pointee.generation ^ generation)
-                | UInt64(
-                    (crealm_thread_word() ^ state.pointee.access.pointee.ownerThread)
-                        & state.pointee.access.pointee.threadMask
-                )) == 0
-                && slot.pointee.leaf == rowLeaf
+            (state.pointee.generation.pointee ^ generation) | (slot.pointee.generation ^ generation) == 0
+                && slot.pointee.leaf == rowLeaf && state.pointee.place.pointee.isCaller
         ) {
             return slot
         }

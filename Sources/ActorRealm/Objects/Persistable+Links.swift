@@ -21,10 +21,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
             writer.setLink(nil)
             return
         }
-        let context = writer.context ?? AddContext(core: writer.accessor.core, policy: .error)
-        guard let target = context.linkKey(to: value, writer: writer) else { return }
-        writer.setLink(target)
-        if writer.context == nil { attempt { try context.drain() } }
+        if let target = writer.adding({ $0.linkKey(to: value, writer: writer) }) { writer.setLink(target) }
     }
 
     /// The first value of an unmanaged optional property.

@@ -17,7 +17,7 @@ extension Realm {
     /// The object itself becomes managed. Adding an object of this realm again does nothing.
     ///
     /// - Precondition: A write transaction is open; with `.error`, no object has the primary key, and none the values of
-    ///   unique properties (use ``insert(_:)`` to have that thrown).
+    ///   unique properties. ``insert(_:)`` throws where this ends the process.
     public func add(_ object: Object, update: UpdatePolicy = .error) {
         core.attemptWrite { try bring(object, update: update) }
     }
@@ -28,49 +28,7 @@ extension Realm {
         for object in objects { add(object, update: update) }
     }
 
-    /// Adds an unmanaged object like ``add(_:update:)``, and throws when one with its primary key, or with the values of
-    /// its unique properties, exists.
-    ///
-    /// When it throws, nothing has changed: the object, and those that it links to, are unmanaged as before.
-    ///
-    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue`.
-    public func insert(_ object: Object) throws {
-        try insertion { try bring(object, update: .error, undoes: true) }
-    }
-
-    /// Creates an object like ``create(_:value:update:)``, and throws when one with its primary key, or with the values of
-    /// its unique properties, exists.
-    ///
-    /// When it throws, nothing has changed.
-    ///
-    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue`.
-    @discardableResult
-    public func insert<T: Object>(_ type: T.Type, value: Any = [:]) throws -> T {
-        let accessor = accessorToCreate(type, value, update: .error)
-        let context = CreateContext(core: core, policy: .error, undoes: true)
-        let key = try insertion {
-            try context.undoing {
-                let key = try context.create(value, accessor)
-                try context.drain()
-                return key
-            }
-        }
-        return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
-    }
-
-    private func insertion<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as ModelError {
-            switch error {
-            case .duplicatePrimaryKey: throw Realm.Error(.duplicatePrimaryKey, error.description)
-            case .duplicateValue: throw Realm.Error(.duplicateValue, error.description)
-            default: throw error
-            }
-        }
-    }
-
-    private func bring(_ object: Object, update: UpdatePolicy, undoes: Bool = false) throws {
+    private func bring(_ object: Object, update: UpdatePolicy) throws {
         requireWrite("add")
         if let other = object.core {
             if other === core {
@@ -93,7 +51,7 @@ extension Realm {
                     + "policy."
             )
         }
-        if update == .error, !undoes {
+        if update == .error {
             // The usual case, and made for every object: its context is used again.
             let context = core.spareAddContext ?? AddContext(core: core, policy: .error)
             core.spareAddContext = nil
@@ -101,9 +59,7 @@ extension Realm {
             core.spareAddContext = context
             return
         }
-        let context = AddContext(core: core, policy: update, undoes: undoes)
-        guard undoes else { return try context.add(object, accessor) }
-        try context.undoing { try context.add(object, accessor) }
+        try AddContext(core: core, policy: update).add(object, accessor)
     }
 
     func requireWrite(_ operation: String) {
@@ -118,6 +74,7 @@ extension Realm {
 
     /// Creates an object in the realm from a dictionary by property name, an array in property order or another object.
     ///
+    /// What does not fit ends the process: for input from outside there is ``insert(_:value:ignoringUnknownKeys:)``, which throws.
     /// Nested dictionaries and arrays create the objects that the new one links to. Properties that are not given have
     /// their defaults; when an existing object is updated, they stay as they are.
     ///

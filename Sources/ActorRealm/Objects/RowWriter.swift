@@ -45,8 +45,33 @@ public struct _RowWriter {
         do {
             try body()
         } catch {
-            accessor.core.writeFailed(error)
+            failed(error)
         }
+    }
+
+    @inline(never)
+    private func failed(_ error: any Error) {
+        if let context, context.undoes { context.fail(error) } else { accessor.core.writeFailed(error) }
+    }
+
+    /// Adds what a link or an element needs, with the operation that the write is part of, or with one of its own, which it
+    /// brings to its end.
+    ///
+    /// - Returns: nil after a failure.
+    func adding<Result>(_ body: (AddContext) -> Result?) -> Result? {
+        if let context { return body(context) }
+        let context = AddContext(core: accessor.core, policy: .error)
+        var result = body(context)
+        accessor.core.attemptWrite {
+            do {
+                if let failure = context.failure { throw failure }
+                try context.drain()
+            } catch {
+                result = nil
+                throw error
+            }
+        }
+        return result
     }
 
     func setInt(_ value: Int64) {

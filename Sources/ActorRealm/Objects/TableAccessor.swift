@@ -19,6 +19,10 @@ final class TableAccessor {
     let info: ModelClass
     /// The ordinals of the stored class, by declared ordinal.
     @exclusivity(unchecked) private(set) var ordinals: [Int]
+    /// The schema of which the ordinals are.
+    @exclusivity(unchecked) private(set) var mappedStamp: UInt64
+    /// The ordinals in earlier schemas, by stamp: what was made with them finds its properties again.
+    private var earlierOrdinals: [UInt64: [Int]] = [:]
     /// The type of the primary key; nil when there is none.
     let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
@@ -75,6 +79,7 @@ final class TableAccessor {
         self.table = table
         self.info = info
         ordinals = Self.ordinals(of: info, in: table)
+        mappedStamp = core.model.schemaStamp
         keepsNoCollections = info.collections.isEmpty
         primaryKeyKind = info.primaryKeyProperty?.shape.kind
         slotCount = info.properties.count + 1
@@ -107,7 +112,7 @@ final class TableAccessor {
         origins = .allocate(capacity: slotCount)
         origins.initialize(repeating: -1, count: slotCount)
         state = .allocate(capacity: 1)
-        state.initialize(to: TableState(generation: core.model.generation, access: core.access, slots: slots))
+        state.initialize(to: TableState(generation: core.model.generation, place: core.place, slots: slots))
         if info.isClonable {
             let instance = info.type.init()
             for property in info.properties { property.reset(in: instance, key: property.key) }
@@ -181,14 +186,24 @@ final class TableAccessor {
         }
     }
 
-    /// Follows a change of the table's schema inside a migration.
+    /// Follows a change of the table's schema.
     func readOrdinals() {
-        // A class that the migration removed has no rows left to read.
-        if core.model.schema[info.name] != nil { ordinals = Self.ordinals(of: info, in: table) }
+        // A class that a migration removed, or that is not there before a transaction, has no rows to read.
+        if core.model.schema[info.name] != nil {
+            earlierOrdinals[mappedStamp] = ordinals
+            ordinals = Self.ordinals(of: info, in: table)
+        }
+        mappedStamp = core.model.schemaStamp
         readColumns()
         origins.update(repeating: -1, count: slotCount)
         equalities = [:]
         lastEquality = nil
+    }
+
+    /// The ordinal of a property, given by that in the schema with a stamp.
+    func ordinal(of property: Int, mappedAt stamp: UInt64) -> Int {
+        guard let declared = earlierOrdinals[stamp]?.firstIndex(of: property) else { return property }
+        return ordinals[declared]
     }
 
     /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
@@ -196,14 +211,14 @@ final class TableAccessor {
     nonisolated(unsafe) static let unmanagedState: UnsafeMutablePointer<TableState> = {
         let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         words.initialize(to: 0)
-        let access = UnsafeMutablePointer<RealmAccessState>.allocate(capacity: 1)
-        access.initialize(to: RealmAccessState(ownerThread: 1, threadMask: .max))
+        let place = UnsafeMutablePointer<RealmPlace>.allocate(capacity: 1)
+        place.initialize(to: .nowhere)
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: 1)
         slots.initialize(
             to: ColumnSlot(leaf: nil, generation: 1, data: UnsafeRawPointer(words), nulls: nil, minimum: 0, width: 0)
         )
         let state = UnsafeMutablePointer<TableState>.allocate(capacity: 1)
-        state.initialize(to: TableState(generation: words, access: access, slots: slots))
+        state.initialize(to: TableState(generation: words, place: place, slots: slots))
         return state
     }()
 

@@ -33,12 +33,16 @@ extension ChangeCursor {
             switch computed {
             case .tell(let pending, let start):
                 // Silently past what is left out, so that it is not gone through again.
-                if let start { held.base = start }
+                if let start {
+                    held.base = start
+                    held.whole = pending.silent.whole
+                }
                 held.flow.offer(pending.target.version)
                 held.offer = pending
                 return ([], before)
-            case .pass(let base, let version):
+            case .pass(let base, let version, let whole):
                 held.flow.pass(version)
+                if let whole { held.whole = whole }
                 held.passed = version
                 held.base = base
                 held.skips.removeAll { $0.version <= version }
@@ -72,6 +76,7 @@ extension ChangeCursor {
 
     /// What leads to a version.
     private func pending(to target: FixedView, from base: Holding.Base?) throws -> Holding.Computed {
+        try checkSchema(of: target)
         guard var base, var view = base.view else {
             // What an observer is to begin with.
             let state = try subject.state(at: target)
@@ -82,29 +87,56 @@ extension ChangeCursor {
             }
             return .tell(Pending(target: target, state: state, delta: delta))
         }
-        var isPast = false
-        // Own commits that are left out, as long as nothing else was to be told before them.
-        for skip in held.withLock({ $0.skips }).sorted(by: { $0.version < $1.version }) {
-            // Whoever flushed the commit may not have come to say yet that it is there.
-            let known = skip.after ?? (skip.version == target.version ? target.snapshot : nil)
-            guard skip.version > view.version, skip.version <= target.version,
-                let before = skip.before, before.version == skip.version - 1, let after = known
-            else { continue }
-            var next = base
-            if try advance(&next.state, from: view, to: hub.view(of: before)) != nil { break }
-            let end = try hub.view(of: after)
-            _ = try advance(&next.state, from: hub.view(of: before), to: end)
-            base = Holding.Base(view: end, state: next.state)
+        var untold: Subject.Delta?
+        var silent = Holding.Silent()
+        // Where there is nothing to tell of what came before.
+        var start: Holding.Base?
+        for marks in runsLeftOut(after: view.version, upTo: target) {
+            // Of several that follow each other, some may be passed already.
+            let before = marks.before.version < view.version ? view : try hub.view(of: marks.before)
+            if let others = try advance(&base.state, from: view, to: before) {
+                untold = untold.map { subject.merged($0, others) } ?? others
+            }
+            let end = try hub.view(of: marks.after)
+            let left = try advance(&base.state, from: before, to: end)
+            if let known = untold {
+                if let left { untold = subject.leavingOut(left, from: known, upTo: end) }
+                silent.parts.append(Holding.Silent.Part(version: end.version, untold: known, left: left))
+            }
             view = end
-            isPast = true
+            if untold == nil {
+                silent = Holding.Silent(whole: end.version)
+                start = Holding.Base(view: end, state: base.state)
+            }
         }
-        guard target.version > view.version else { return .pass(base, view.version) }
-        let start = isPast ? base : nil
-        guard let delta = try advance(&base.state, from: view, to: target) else {
-            return .pass(Holding.Base(view: target, state: base.state), target.version)
+        let later = try advance(&base.state, from: view, to: target)
+        let delta = if let untold, let later { subject.merged(untold, later) } else { untold ?? later }
+        guard let delta else {
+            return .pass(Holding.Base(view: target, state: base.state), target.version, whole: silent.whole)
         }
         let last = subject.isFinal(base.state) ? view : nil
-        return .tell(Pending(target: target, state: base.state, delta: delta, last: last), from: start)
+        let pending = Pending(target: target, state: base.state, delta: delta, last: last, silent: silent)
+        return .tell(pending, from: start)
+    }
+
+    /// The versions before and behind the commits that are left out on the way to a version; those that follow each other are one.
+    private func runsLeftOut(after version: UInt64, upTo target: FixedView) -> [(before: Snapshot, after: Snapshot)] {
+        let skips = held.withLock { $0.skips }
+        if skips.isEmpty { return [] }
+        var runs: [(before: Snapshot, after: Snapshot)] = []
+        for skip in skips.sorted(by: { $0.version < $1.version }) {
+            // The version may lie between two that follow each other; nothing later is published before it is noted that the
+            // commit is.
+            guard skip.version > version, let marks = skip.marks, marks.before.version < target.version,
+                let after = skip.version < target.version ? marks.after : target.snapshot
+            else { continue }
+            if let last = runs.last, last.after.version == marks.before.version {
+                runs[runs.count - 1].after = after
+            } else {
+                runs.append((marks.before, after))
+            }
+        }
+        return runs
     }
 
     private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta?
@@ -130,12 +162,14 @@ extension ChangeCursor {
             held.isLate = false
             held.passed = nil
             held.skips.removeAll { $0.version <= snapshot.version }
+            // Whole realms, which are told in this way, have no places.
+            held.whole = nil
             let listeners = held.takeListeners(upTo: snapshot.version)
             switch computed {
             case .tell(let pending, _):
                 held.base = Holding.Base(view: pending.target, state: pending.state)
                 return (pending, listeners, before)
-            case .pass(let base, _):
+            case .pass(let base, _, _):
                 held.base = base
                 return (nil, listeners, before)
             }

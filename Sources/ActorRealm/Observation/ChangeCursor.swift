@@ -19,6 +19,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     let coordinator: RealmCoordinator
     let hub: ObservationHub
     private let lagLimit: UInt64
+    /// The classes that a version must have as they are declared, to be told.
+    private let objectTypes: [ObjectBase.Type]?
+    /// The stamp of the last schema that was found to have them.
+    private let fittingStamp = Atomic<UInt64>(.max)
     let held: Mutex<Holding>
 
     /// Registers: what is committed from now on is not missed.
@@ -27,8 +31,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         coordinator: RealmCoordinator,
         at start: Snapshot?,
         lagLimit: UInt64?,
+        objectTypes: [ObjectBase.Type]? = nil,
         origin: ReaderOrigin?
     ) throws {
+        self.objectTypes = objectTypes
         self.subject = subject
         self.coordinator = coordinator
         self.lagLimit = lagLimit ?? .max
@@ -141,7 +147,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     func fetch() -> Pending? {
         held.withLock { held in
             held.passed = nil
-            return held.flow.fetch() ? held.offer : nil
+            guard held.flow.fetch() else { return nil }
+            var pending = held.offer
+            if pending?.silent.whole == nil { pending?.silent.whole = held.whole }
+            return pending
         }
     }
 
@@ -154,6 +163,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             held.isLate = false
             held.base = Holding.Base(view: pending.target, state: pending.state)
             held.offer = nil
+            held.whole = nil
             held.skips.removeAll { $0.version <= pending.target.version }
             return (before, held.takeListeners(upTo: pending.target.version))
         }
@@ -247,7 +257,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     }
                     guard held.flow.position == .standing(old.version) else { return (nil, nil) }
                     held.isLate = true
-                    return (nil, letGo(&held, newest: view.version)?.0)
+                    return (nil, letGo(&held, newest: view.version)?.base)
                 }
             }
             withExtendedLifetime(before) {}
@@ -275,11 +285,25 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         return (base, number, isPlain)
     }
 
+    /// Throws when the program's classes are not in a version as they are declared: what there is to tell belongs to others.
+    func checkSchema(of view: FixedView) throws {
+        let stamp = view.model.schemaStamp
+        if fittingStamp.load(ordering: .relaxed) == stamp { return }
+        try coordinator.checkSchema(view.model.schema, declaredBy: objectTypes)
+        fittingStamp.store(stamp, ordering: .relaxed)
+    }
+
     /// Lets go of the version of an observer that lags too far behind; gives what goes with it, to be released behind the lock.
-    private func letGo(_ held: inout Holding, newest: UInt64) -> (Holding.Base?, Pending?)? {
+    private func letGo(
+        _ held: inout Holding,
+        newest: UInt64
+    ) -> (base: Holding.Base?, offer: Pending?, skips: [Holding.SkippedCommit])? {
         guard held.flow.letGo(newest: newest, limit: lagLimit) else { return nil }
-        defer { (held.base, held.offer) = (nil, nil) }
-        return (held.base, held.offer)
+        defer {
+            (held.base, held.offer, held.whole) = (nil, nil, nil)
+            held.skips.removeAll { $0.version <= newest }
+        }
+        return (held.base, held.offer, held.skips)
     }
 
     /// What a commit means for the observer.
@@ -292,6 +316,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     private func verdict(_ base: Holding.Base, _ commit: ObservedCommit) throws -> Verdict {
         let step = commit.step
+        if step.changesSchema { try checkSchema(of: commit.new) }
         if !step.changesSchema, let tables = subject.tables(base.state, in: step.old),
             !step.changes.tables.keys.contains(where: { tables.contains($0) })
         {
@@ -374,26 +399,24 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     // MARK: Commits that are left out
 
-    /// Leaves out the changes of a version that is about to be published.
-    func skip(_ version: UInt64) {
-        let before = try? coordinator.file.beginRead()
-        held.withLock { $0.skips.append(Holding.SkippedCommit(version: version, before: before, after: nil)) }
-        hub.expect(version) { [weak self] snapshot in
-            self?.held
-                .withLock { held in
-                    for index in held.skips.indices where held.skips[index].version == snapshot.version {
-                        held.skips[index].after = snapshot
-                    }
-                }
-        }
-    }
-
-    /// Takes back that a version is left out.
-    func takeBackSkip(of version: UInt64) {
+    /// Leaves out the changes of a commit that is about to be published.
+    func skip(_ commit: LeftOutCommit) {
         let before = held.withLock { held in
-            defer { held.skips.removeAll { $0.version == version } }
+            defer { held.skip(commit) }
             return held.skips
         }
         withExtendedLifetime(before) {}
     }
+
+    /// Takes back that a commit is left out.
+    func takeBackSkip(of commit: LeftOutCommit) {
+        let before = held.withLock { held in
+            defer { held.skips.removeAll { $0.commit === commit } }
+            return held.skips
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    /// The last commit left out that the observer shows entirely.
+    var shownVersion: UInt64? { held.withLock { $0.whole } }
 }

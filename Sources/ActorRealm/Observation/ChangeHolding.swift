@@ -11,6 +11,25 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         let delta: Subject.Delta?
         /// The version before, where that is the last one in which what is observed exists.
         var last: FixedView?
+        /// What the observer shows by its own doing since it was told last.
+        var silent = Silent()
+    }
+
+    /// What an observer shows that it was not told of: the commits left out since it was told last.
+    struct Silent: Sendable {
+        /// One of them that came upon changes of others which the observer had not been told of.
+        struct Part: Sendable {
+            let version: UInt64
+            /// What had not been told.
+            let untold: Subject.Delta
+            /// What is left out; nil for nothing.
+            let left: Subject.Delta?
+        }
+
+        /// The version that the observer shows entirely; nil for what it was told last.
+        var whole: UInt64?
+        /// What it shows beyond that, in order.
+        var parts: [Part] = []
     }
 
     /// What was told last, or what a change begins with.
@@ -24,8 +43,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     enum Computed {
         /// A change, and where it begins if commits were left out before it.
         case tell(Pending, from: Base? = nil)
-        /// There is nothing to tell up to there.
-        case pass(Base, UInt64)
+        /// There is nothing to tell up to there; `whole` is the last version that was left out on the way.
+        case pass(Base, UInt64, whole: UInt64? = nil)
     }
 
     /// Who waits for a change.
@@ -51,9 +70,16 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
 
     /// A commit of the observer's own that it does not want to hear of.
     struct SkippedCommit: Sendable {
-        let version: UInt64
-        let before: Snapshot?
-        var after: Snapshot?
+        let commit: LeftOutCommit
+        /// The version before the first of several that follow each other, of which `commit` is the last.
+        var first: Snapshot?
+
+        var version: UInt64 { commit.version }
+
+        /// The versions before and behind, when it is published or being published.
+        var marks: (before: Snapshot, after: Snapshot?)? {
+            commit.marks.map { (first ?? $0.before, $0.after) }
+        }
     }
 
     var flow = ChangeFlow()
@@ -69,7 +95,25 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     var failure: (any Error)?
     var waiter: Waiter?
     var skips: [SkippedCommit] = []
+    /// The last commit left out that the observer shows, and was not told of since.
+    var whole: UInt64?
     var listeners: [Listener] = []
+
+    /// Adds a commit to be left out; those before it that follow each other become one, so that few versions are held.
+    mutating func skip(_ commit: LeftOutCommit) {
+        var index = 1
+        while index < skips.count {
+            if let one = skips[index - 1].marks, let other = skips[index].marks,
+                one.after?.version == other.before.version
+            {
+                skips[index].first = one.before
+                skips.remove(at: index - 1)
+            } else {
+                index += 1
+            }
+        }
+        skips.append(SkippedCommit(commit: commit))
+    }
 
     mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }

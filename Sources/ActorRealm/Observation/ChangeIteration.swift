@@ -41,6 +41,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
                 coordinator: coordinator,
                 at: nil,
                 lagLimit: configuration.maximumObserverLag.map { UInt64($0) },
+                objectTypes: configuration.objectTypes,
                 origin: origin
             )
         } catch {
@@ -51,6 +52,9 @@ final class ChangeIteration<Subject: ChangeSubject> {
     deinit {
         finish()
     }
+
+    /// The version that the observer knows before its first change.
+    var startVersion: UInt64 { cursor?.toldVersion ?? 0 }
 
     /// Waits for the next change.
     func next(isolation actor: isolated (any Actor)?) async -> Step {
@@ -70,6 +74,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
         do {
             guard let (pending, core) = try await delivered(by: cursor, isolation: actor) else {
                 let failure = cursor.failure
+                if let failure { core?.noteFailure(failure) }
                 finish()
                 return failure.map { .failure(wrapped($0)) } ?? .end
             }

@@ -21,9 +21,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private let block: Block
     /// What makes it the block of a whole realm.
     private let heldBack: ((RealmCore) -> Void)?
+    /// Notes what is observed as it is in the open transaction: its version, and the first one that may still be asked for.
+    private let noteShown: ((UInt64, UInt64?) -> Void)?
     let number: UInt64
-    /// The isolation's: where it delivers.
-    private var core: RealmCore?
     /// The isolation's: the last version for which `heldBack` was called.
     private var lastHeldBack: UInt64 = 0
     /// The isolation's: how often the realm moved on while a change was computed.
@@ -31,24 +31,31 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private let life = Mutex(Life())
 
     private struct Life {
-        /// Those of the realm that it delivers with.
-        var signals: ChangeSignals?
+        /// The realm that it delivers with; let go of when the observer ends, which may be anywhere.
+        var home: Home?
         var isCancelled = false
+    }
+
+    /// Unchecked because the core is used in its isolation only.
+    private struct Home: @unchecked Sendable {
+        let core: RealmCore
     }
 
     /// Registers, in the isolation of `origin`, which may be another one than `isolation`.
     ///
     /// `block` is called with the changes. With `heldBack` it is the block of a whole realm, called before a synchronous commit
     /// of that realm returns; `heldBack` is called for each version that the realm does not move to because `autorefresh` is
-    /// off.
+    /// off. `noteShown` is called in transactions whose commits are to be left out.
     init(
         _ subject: Subject,
         of origin: RealmCore,
         isolation: RealmIsolation,
         registeredAt place: ReaderOrigin?,
         heldBack: ((RealmCore) -> Void)? = nil,
+        noteShown: ((UInt64, UInt64?) -> Void)? = nil,
         block: @escaping Block
     ) throws {
+        self.noteShown = noteShown
         self.block = block
         self.heldBack = heldBack
         self.isolation = isolation
@@ -59,6 +66,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
             coordinator: origin.coordinator,
             at: origin.model.snapshot,
             lagLimit: origin.configuration.maximumObserverLag.map { UInt64($0) },
+            objectTypes: origin.configuration.objectTypes,
             origin: place
         )
         if origin.isolation.isSame(as: isolation) { follow(origin) }
@@ -70,12 +78,12 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func cancel() -> Bool {
-        let signals = life.withLock { life in
+        let home = life.withLock { life in
             life.isCancelled = true
-            defer { life.signals = nil }
-            return life.signals
+            defer { life.home = nil }
+            return life.home
         }
-        signals?.remove(cursor)
+        home?.core.signals.remove(cursor)
         return cursor.cancel()
     }
 
@@ -93,12 +101,17 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         )
     }
 
-    func skip(_ version: UInt64) {
-        cursor.skip(version)
+    func noteLeavingOut(in core: RealmCore) {
+        guard let noteShown, isIsolated(as: core) else { return }
+        noteShown(core.model.version, cursor.shownVersion)
     }
 
-    func takeBackSkip(of version: UInt64) {
-        cursor.takeBackSkip(of: version)
+    func skip(_ commit: LeftOutCommit) {
+        cursor.skip(commit)
+    }
+
+    func takeBackSkip(of commit: LeftOutCommit) {
+        cursor.takeBackSkip(of: commit)
     }
 
     func isIsolated(as other: RealmCore) -> Bool {
@@ -136,7 +149,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         let error = Realm.Error.wrap(failure, path: cursor.coordinator.path)
         isolation.post { [self] in
             // The token may have been let go of meanwhile.
-            if !life.withLock({ $0.isCancelled }), let core = try? liveCore() { block(.failure(error), core) }
+            if !life.withLock({ $0.isCancelled }), let core = try? liveCore() {
+                core.noteFailure(failure)
+                block(.failure(error), core)
+            }
             _ = cancel()
         }
     }
@@ -214,29 +230,35 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func move(to next: RealmCore) {
-        core?.signals.remove(cursor)
+        home?.core.signals.remove(cursor)
         follow(next)
     }
 
     // MARK: Its realm
 
+    private var home: Home? { life.withLock { $0.home } }
+
     /// The realm of the isolation; another one when it was invalidated.
     private func liveCore() throws -> RealmCore {
-        if let core, core.lifecycle != .invalidated { return core }
-        core?.signals.remove(cursor)
+        if let core = home?.core {
+            if core.lifecycle != .invalidated { return core }
+            core.signals.remove(cursor)
+        }
         let core = try cursor.coordinator.core(for: isolation, configuration: configuration, origin: cursor.origin)
         follow(core)
         return core
     }
 
     private func follow(_ core: RealmCore) {
-        self.core = core
-        core.signals.add(cursor, delivers: true, block: heldBack == nil ? nil : self)
-        let isCancelled = life.withLock { life in
-            if !life.isCancelled { life.signals = core.signals }
-            return life.isCancelled
+        let home = Home(core: core)
+        // What was followed before ends outside the lock.
+        let before = life.withLock { life in
+            defer { if !life.isCancelled { life.home = home } }
+            return life.home
         }
-        if isCancelled { core.signals.remove(cursor) }
+        withExtendedLifetime(before) {}
+        core.signals.add(cursor, delivers: true, block: heldBack == nil ? nil : self)
+        if life.withLock({ $0.isCancelled }) { core.signals.remove(cursor) }
     }
 
     /// Carries a pump to its isolation; one that is let go of on the way ends it.

@@ -29,6 +29,9 @@ final class ChangeSignals: Sendable {
     /// The blocks that observe the whole realm, in the order of their registration.
     var blocks: [any RealmBlock] { state.withLock { $0.blocks.isEmpty ? [] : $0.blocks.map(\.block) } }
 
+    /// Whether an observer delivers by itself.
+    var hasDeliverers: Bool { state.withLock { !$0.deliverers.isEmpty } }
+
     /// The observers that deliver by themselves and may still have something to tell up to a version.
     func deliverers(before version: UInt64) -> [ObservationMember] {
         state.withLock { $0.deliverers.isEmpty ? [] : Array($0.deliverers.values) }.filter { $0.isBehind(version) }

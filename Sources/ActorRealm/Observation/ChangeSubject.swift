@@ -22,6 +22,14 @@ protocol ChangeSubject: Sendable {
     /// - Returns: what there is to tell; nil for nothing.
     func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> Delta?
 
+    /// One change for two that follow each other; nil when nothing is left to tell.
+    func merged(_ first: Delta, _ second: Delta) -> Delta?
+
+    /// What is left to tell of `untold` when the observer shows the change behind it, `left`, already; nil for nothing.
+    ///
+    /// `view` is the version behind both. What is told leads there from what the observer shows: what it was told, with `left`.
+    func leavingOut(_ left: Delta, from untold: Delta, upTo view: FixedView) -> Delta?
+
     /// Whether nothing will ever change again.
     func isFinal(_ state: State) -> Bool
 

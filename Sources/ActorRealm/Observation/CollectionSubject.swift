@@ -100,6 +100,20 @@ struct CollectionSubject: ChangeSubject {
         return delta.isEmpty && isFinal(state) == wasFinal ? nil : delta
     }
 
+    func merged(_ first: CollectionDelta, _ second: CollectionDelta) -> CollectionDelta? {
+        let delta = first.merging(second)
+        return delta.isEmpty && !(first.isEmpty || second.isEmpty) ? nil : delta
+    }
+
+    func leavingOut(
+        _ left: CollectionDelta,
+        from untold: CollectionDelta,
+        upTo view: FixedView
+    ) -> CollectionDelta? {
+        let delta = untold.leavingOut(left).delta
+        return delta.isEmpty && !untold.isEmpty ? nil : delta
+    }
+
     func isFinal(_ state: State) -> Bool {
         switch state {
         case .keys(let keys): keys.isSourceGone

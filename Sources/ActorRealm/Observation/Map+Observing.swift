@@ -14,7 +14,7 @@ extension Map {
     ) -> NotificationToken {
         let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Map?
-        return source.observe(from: _backing?.core, on: queue.map { RealmIsolation($0) }) { result, core in
+        return source.observe(from: _backing?.core, on: queue.map { .delivering(on: $0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error))
             case .success(let pending):

@@ -55,6 +55,16 @@ struct MapSubject: ChangeSubject {
         return delta.isEmpty && state.isSourceGone == wasFinal ? nil : delta
     }
 
+    func merged(_ first: EntriesDelta, _ second: EntriesDelta) -> EntriesDelta? {
+        let delta = first.merging(second)
+        return delta.isEmpty && !(first.isEmpty || second.isEmpty) ? nil : delta
+    }
+
+    func leavingOut(_ left: EntriesDelta, from untold: EntriesDelta, upTo view: FixedView) -> EntriesDelta? {
+        let delta = untold.leavingOut(left)
+        return delta.isEmpty && !untold.isEmpty ? nil : delta
+    }
+
     func tables(_ state: ObservedEntries, in model: ModelView) -> Set<UInt32>? { state.tables(in: model) }
 
     func isFinal(_ state: ObservedEntries) -> Bool { state.isSourceGone }

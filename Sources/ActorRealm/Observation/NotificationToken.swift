@@ -52,17 +52,28 @@ protocol NotificationRegistration: AnyObject, Sendable {
     func cancel() -> Bool
     /// Notes that it ended because its token was let go of.
     func noteLetGo()
-    /// Leaves out the changes of a version that is about to be published.
-    func skip(_ version: UInt64)
-    /// Takes back that a version is left out.
-    func takeBackSkip(of version: UInt64)
+    /// Notes, in the transaction whose commit is to be left out, what its observer shows then.
+    func noteLeavingOut(in core: RealmCore)
+    /// Leaves out the changes of a commit that is about to be published.
+    func skip(_ commit: LeftOutCommit)
+    /// Takes back that a commit is left out.
+    func takeBackSkip(of commit: LeftOutCommit)
     /// Whether the registration belongs to the realm of a core.
     func isIsolated(as core: RealmCore) -> Bool
 }
 
 extension RealmCore {
+    /// Notes, before the open transaction is prepared, that observers of this realm are to leave it out.
+    func noteLeavingOut(for tokens: [NotificationToken]) {
+        if tokens.isEmpty || !hasTransaction { return }
+        checkAccess()
+        for token in tokens { token.current?.noteLeavingOut(in: self) }
+    }
+
     /// Has observers of this realm leave out the commit that is about to be published.
-    func skip(_ commit: PreparedCommit, for tokens: [NotificationToken]) {
+    func skip(_ commit: PreparedCommit, for tokens: [NotificationToken]) -> LeftOutCommit? {
+        if tokens.isEmpty { return nil }
+        let leftOut = LeftOutCommit(version: commit.version)
         for token in tokens {
             guard let registration = token.current else { continue }
             guard registration.isIsolated(as: self) else {
@@ -71,12 +82,14 @@ extension RealmCore {
                         + "realm's own observers."
                 )
             }
-            registration.skip(commit.version)
+            registration.skip(leftOut)
         }
+        return leftOut
     }
 
     /// Takes back that observers leave out a commit that failed: its version will be that of another one.
-    func takeBackSkip(of version: UInt64, for tokens: [NotificationToken]) {
-        for token in tokens { token.current?.takeBackSkip(of: version) }
+    func takeBackSkip(of commit: LeftOutCommit?, for tokens: [NotificationToken]) {
+        guard let commit else { return }
+        for token in tokens { token.current?.takeBackSkip(of: commit) }
     }
 }

@@ -156,7 +156,7 @@ extension ObjectBase {
         _ block: @escaping (ObjectChange<T>) -> Void
     ) -> NotificationToken {
         let source = observationSource(keyPaths: keyPaths, origin: origin)
-        return source.observe(from: core, on: queue.map { RealmIsolation($0) }) { result, core in
+        return source.observe(from: core, on: queue.map { .delivering(on: $0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error as NSError))
             case .success(let pending): block(source.change(pending, in: core))

@@ -61,12 +61,13 @@ extension ObservationSource where Subject == ObjectSubject {
         _ pending: ChangeCursor<ObjectSubject>.Pending,
         in core: RealmCore
     ) -> ObjectChange<Value> {
-        guard case .changed(let names, let before)? = pending.delta,
+        guard case .changed(let names, let before, let since)? = pending.delta,
             let object = Value._resolve(reference, in: core.realm())
         else { return .deleted }
-        let old = before.flatMap { before in
-            Value._resolve(reference, in: RealmCore.frozen(at: before, coordinator, configuration).realm())
+        func resolved(at view: FixedView) -> Value? {
+            Value._resolve(reference, in: RealmCore.frozen(at: view, coordinator, configuration).realm())
         }
+        let known = before.flatMap(resolved)
         let schema = core.model.schema[subject.className]
         return .change(
             object,
@@ -75,6 +76,7 @@ extension ObservationSource where Subject == ObjectSubject {
                 let label = declared?.name ?? name
                 guard declared != nil, let property = schema?[name], property.isStored, property.collection == .none
                 else { return PropertyChange(name: label, oldValue: nil, newValue: nil) }
+                let old = since.isEmpty ? known : since[name].map(resolved) ?? known
                 return PropertyChange(name: label, oldValue: old?[label], newValue: object[label])
             }
         )

@@ -12,8 +12,9 @@ struct ObjectSubject: ChangeSubject {
     }
 
     enum Delta: Sendable {
-        /// These properties were written; where their old values are, nil when those are no longer known.
-        case changed([String], before: FixedView?)
+        /// These properties were written; where their old values are, nil when those are no longer known, and where those of some of
+        /// them are that a commit wrote which was left out.
+        case changed([String], before: FixedView?, since: [String: FixedView] = [:])
         case deleted
     }
 
@@ -85,6 +86,23 @@ struct ObjectSubject: ChangeSubject {
             names = written.columns.filter(properties.indices.contains).map { properties[$0].name }
         }
         return names.isEmpty ? nil : .changed(names, before: old)
+    }
+
+    func merged(_ first: Delta, _ second: Delta) -> Delta? {
+        guard case .changed(let names, let before, var since) = first,
+            case .changed(let others, let later, let sinceLater) = second
+        else { return .deleted }
+        let new = others.filter { !names.contains($0) }
+        for name in new { since[name] = sinceLater[name] ?? later }
+        return .changed(names + new, before: before, since: since)
+    }
+
+    func leavingOut(_ left: Delta, from untold: Delta, upTo view: FixedView) -> Delta? {
+        guard case .changed(let names, let before, var since) = untold else { return untold }
+        guard case .changed(let known, _, _) = left else { return nil }
+        // Others' writes are told; what the observer shows of the same properties is its own.
+        for name in names where known.contains(name) { since[name] = view }
+        return .changed(names, before: before, since: since)
     }
 
     func resetDelta(_ state: State, at view: FixedView) -> Delta? {

@@ -94,7 +94,8 @@ extension ObservationHub {
         var left: [ObservationMember] = []
         for group in groups where commit.step.changesSchema || group.isTouched(by: commit.step.changes) {
             try group.forEachMember(near: commit.step) { member in
-                if let check = member.check, try !check.isConcerned(by: commit) { return }
+                // A query may not fit another schema, which is no failure of the others.
+                if !commit.step.changesSchema, let check = member.check, try !check.isConcerned(by: commit) { return }
                 if !member.examine(commit) { left.append(member) }
             }
         }

@@ -51,8 +51,6 @@ extension ObservationHub {
         var lastDuration: UInt64 = 0
         /// When it ended.
         var lastEnd: UInt64 = 0
-        /// Who is to be handed a version the moment that it is published.
-        var expected: [UInt64: [@Sendable (Snapshot) -> Void]] = [:]
     }
 
     /// What changed from one version to another, and the rows that were touched.

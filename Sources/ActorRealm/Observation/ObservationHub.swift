@@ -15,7 +15,6 @@ final class ObservationHub: Sendable {
     let file: StorageFile
     let state = Mutex(State())
     let memberCount = Atomic(0)
-    private let expectedCount = Atomic(0)
     let listenerCount = Atomic(0)
     private let lastListener = Atomic<UInt64>(0)
     private let thread = DedicatedThread(name: "realm-observe")
@@ -144,7 +143,6 @@ final class ObservationHub: Sendable {
     ///
     /// - Returns: whether what was attached will be called.
     func versionPublished(_ version: UInt64, takesRealmsOver: Bool) -> Bool {
-        if expectedCount.load(ordering: .sequentiallyConsistent) > 0 { handOver(version) }
         let count = memberCount.load(ordering: .sequentiallyConsistent)
         if count == 0, !takesRealmsOver { return false }
         if count <= ObservationHub.handful, !takesRealmsOver, ioThread.isIdleHere,
@@ -189,25 +187,6 @@ final class ObservationHub: Sendable {
     /// How long the hub rests between two passes over many observers, in nanoseconds.
     private static let shortestRest: UInt64 = 100_000
     private static let longestRest: UInt64 = 1_000_000
-
-    /// Has a block called with a version the moment that it is published.
-    func expect(_ version: UInt64, _ block: @escaping @Sendable (Snapshot) -> Void) {
-        expectedCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        state.withLock { $0.expected[version, default: []].append(block) }
-    }
-
-    private func handOver(_ version: UInt64) {
-        let blocks = state.withLock { state in
-            let due = state.expected.filter { $0.key <= version }
-            for version in due.keys { state.expected[version] = nil }
-            return due
-        }
-        expectedCount.wrappingSubtract(blocks.values.reduce(0) { $0 + $1.count }, ordering: .sequentiallyConsistent)
-        guard let wanted = blocks[version], let snapshot = try? file.beginRead(), snapshot.version == version else {
-            return
-        }
-        for block in wanted { block(snapshot) }
-    }
 
     /// Counts those who wait until an observer knows a version.
     func listenersChanged(by difference: Int) {

@@ -8,7 +8,8 @@ extension Realm {
         ///
         /// It stands there when the block is called, outside every write transaction.
         case didChange = "RLMRealmDidChangeNotification"
-        /// There is a newer version, and the realm follows only when asked because `autorefresh` is off.
+        /// There is a newer version, and the realm follows only when asked because `autorefresh` is off, or cannot follow because
+        /// it ``Realm/isOutdated``.
         case refreshRequired = "RLMRealmRefreshRequiredNotification"
     }
 
@@ -38,7 +39,11 @@ extension Realm {
                 registeredAt: ReaderOrigin(fileID: file, line: line),
                 heldBack: { block(.refreshRequired, $0.realm()) },
                 block: { result, core in
-                    if case .success = result { block(.didChange, core.realm()) }
+                    switch result {
+                    case .success: block(.didChange, core.realm())
+                    case .failure(Realm.Error.schemaOutdated): block(.refreshRequired, core.realm())
+                    case .failure: break
+                    }
                 }
             )
             pump.start()

@@ -11,11 +11,38 @@ extension RealmChange {
             let both = merged[name]?.merging(change) ?? change
             merged[name] = both.isEmpty ? nil : both
         }
-        return RealmChange(version: later.version, classes: merged, isReset: isReset || later.isReset)
+        return RealmChange(
+            version: later.version,
+            classes: merged,
+            isReset: isReset || later.isReset,
+            isOutdated: later.isOutdated
+        )
+    }
+}
+
+extension RealmChange {
+    /// What is left to tell of a change whose observer knows the one behind it; nil for nothing.
+    func leavingOut(_ later: RealmChange) -> RealmChange? {
+        var left = classes
+        for (name, change) in later.classes {
+            guard let rest = left[name]?.leavingOut(change) else { continue }
+            left[name] = rest.isEmpty ? nil : rest
+        }
+        return left.isEmpty && !isReset ? nil : RealmChange(version: later.version, classes: left, isReset: isReset)
     }
 }
 
 extension RealmChange.ClassChange {
+    /// Objects that the later change deleted are known to be gone.
+    fileprivate func leavingOut(_ later: Self) -> Self {
+        let gone = Set(later.deleted)
+        return Self(
+            inserted: inserted.filter { !gone.contains($0) },
+            deleted: deleted,
+            modified: modified.filter { !gone.contains($0) }
+        )
+    }
+
     fileprivate var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty }
 
     fileprivate func merging(_ later: Self) -> Self {

@@ -21,10 +21,14 @@ public struct RealmChange: Sendable, Equatable {
     ///
     /// Whoever keeps something in step with the realm reads it anew.
     public let isReset: Bool
+    /// Whether the schema of the file was changed in what the program's classes declare: this is the last element, and tells no
+    /// changes; see ``Realm/isOutdated``.
+    public let isOutdated: Bool
 
-    init(version: UInt64, classes: [String: ClassChange], isReset: Bool = false) {
+    init(version: UInt64, classes: [String: ClassChange], isReset: Bool = false, isOutdated: Bool = false) {
         self.version = version
         self.classes = classes
         self.isReset = isReset
+        self.isOutdated = isOutdated
     }
 }

@@ -6,7 +6,8 @@
 public struct RealmChanges: ChangeSequence {
     /// One change, made of one or more commits.
     public typealias Element = RealmChange
-    /// Reading the record of changes fails only with the file; then the sequence ends.
+    /// Reading the record of changes fails only with the file; then the sequence ends, behind an element with `isOutdated` where
+    /// the schema of the file is not the one of the program any more.
     public typealias Failure = Never
 
     let source: ObservationSource<RealmSubject>
@@ -19,11 +20,24 @@ public struct RealmChanges: ChangeSequence {
     /// Goes from change to change, and unregisters when it goes away.
     public struct Iterator: AsyncIteratorProtocol {
         let iteration: ChangeIteration<RealmSubject>
+        /// The version up to which was told.
+        private var version: UInt64
+
+        init(iteration: ChangeIteration<RealmSubject>) {
+            self.iteration = iteration
+            version = iteration.startVersion
+        }
 
         /// Waits for the next change, on the given actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-            if case .change(let pending, _) = await iteration.next(isolation: actor) { return pending.delta }
-            return nil
+            switch await iteration.next(isolation: actor) {
+            case .change(let pending, _):
+                version = pending.target.version
+                return pending.delta
+            case .failure(Realm.Error.schemaOutdated):
+                return RealmChange(version: version, classes: [:], isOutdated: true)
+            case .failure, .end: return nil
+            }
         }
 
         /// Waits for the next change, on the caller's actor.

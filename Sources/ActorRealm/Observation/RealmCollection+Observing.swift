@@ -25,7 +25,7 @@ extension RealmCollection {
     ) -> NotificationToken {
         let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Self?
-        return source.observe(from: _backing?.core, on: queue.map { RealmIsolation($0) }) { result, core in
+        return source.observe(from: _backing?.core, on: queue.map { .delivering(on: $0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error))
             case .success(let pending):
@@ -108,6 +108,7 @@ extension ObservationSource {
     func observe(
         from core: RealmCore?,
         on isolation: RealmIsolation?,
+        noteShown: ((UInt64, UInt64?) -> Void)? = nil,
         _ block: @escaping ChangePump<Subject>.Block
     ) -> NotificationToken {
         guard let core else { return NotificationToken() }
@@ -119,6 +120,7 @@ extension ObservationSource {
                 of: core,
                 isolation: isolation,
                 registeredAt: origin,
+                noteShown: noteShown,
                 block: block
             )
             pump.start()

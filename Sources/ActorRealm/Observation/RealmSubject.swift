@@ -24,6 +24,15 @@ struct RealmSubject: ChangeSubject {
         return classes.isEmpty ? nil : RealmChange(version: step.new.snapshot.version, classes: classes)
     }
 
+    func merged(_ first: RealmChange, _ second: RealmChange) -> RealmChange? {
+        let change = first.merging(second)
+        return change.classes.isEmpty && !change.isReset ? nil : change
+    }
+
+    func leavingOut(_ left: RealmChange, from untold: RealmChange, upTo view: FixedView) -> RealmChange? {
+        untold.leavingOut(left)
+    }
+
     func resetDelta(_ state: State, at view: FixedView) -> RealmChange? {
         RealmChange(version: view.version, classes: [:], isReset: true)
     }

@@ -22,7 +22,7 @@ extension ProjectedCollection {
     ) -> NotificationToken {
         let (observed, core) = source.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: ProjectedCollection?
-        return observed.observe(from: core, on: queue.map { RealmIsolation($0) }) { result, core in
+        return observed.observe(from: core, on: queue.map { .delivering(on: $0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error))
             case .success(let pending):

@@ -33,7 +33,7 @@ extension ProjectionObservable {
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         let source = projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
-        return source.observe(from: rootObject.core, on: queue.map { RealmIsolation($0) }) { result, core in
+        return source.observe(from: rootObject.core, on: queue.map { .delivering(on: $0) }) { result, core in
             switch result {
             case .failure(let error): block(.error(error as NSError))
             case .success(let pending): block(source.projectedChange(pending, in: core))
@@ -123,18 +123,20 @@ extension ObservationSource where Subject == ObjectSubject {
         _ pending: ChangeCursor<ObjectSubject>.Pending,
         in core: RealmCore
     ) -> ObjectChange<Value> {
-        guard case .changed(let names, let before)? = pending.delta,
+        guard case .changed(let names, let before, let since)? = pending.delta,
             let projection = Value._resolve(reference, in: core.realm())
         else { return .deleted }
-        let old = before.flatMap { before in
-            Value.Root._resolve(reference, in: RealmCore.frozen(at: before, coordinator, configuration).realm())
+        func resolved(at view: FixedView) -> Value.Root? {
+            Value.Root._resolve(reference, in: RealmCore.frozen(at: view, coordinator, configuration).realm())
         }
+        let known = before.flatMap(resolved)
         let properties = ProjectionSchema.of(Value.self)
         return .change(
             projection,
             names.map { name in
                 guard let property = properties.first(where: { $0.name == name }), !property.projected.isCollection
                 else { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
+                let old = since.isEmpty ? known : since[name].map(resolved) ?? known
                 return PropertyChange(
                     name: name,
                     oldValue: old.flatMap { property.projected.value(of: $0) },

@@ -54,7 +54,9 @@ struct OpenSettings: Sendable {
     @discardableResult
     static func removeFiles(at path: String) -> Bool {
         var removed = false
-        for file in files(of: path) where unlink(file) == 0 { removed = true }
+        // Whatever else stands at the lock file's name stays.
+        if StorageFile.removeLockFile(ofRealmAt: path) { removed = true }
+        if unlink(path) == 0 { removed = true }
         return removed
     }
 }

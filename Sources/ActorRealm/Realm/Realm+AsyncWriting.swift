@@ -138,16 +138,19 @@ extension Realm {
         let turn = try await core.waitForTurn(request, "asyncWrite()", isolation)
         // The realm may have been invalidated meanwhile.
         let core = core
-        // What observers are not to be told of is a version of its own.
-        try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty)
+        // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
+        try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
         let result: Result
         do {
-            result = try block()
+            result = try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
         } catch {
             core.cancelTransaction()
+            try await core.settleSuspending(isolation)
             throw error
         }
         if core.isInWriteTransaction { try await core.commitSuspending(withoutNotifying: request.tokens, isolation) }
+        try await core.settleSuspending(isolation)
+        try core.checkNotLost(turn)
         return result
     }
 }
@@ -199,16 +202,33 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken],
         _ isolation: isolated (any Actor)?
     ) async throws {
-        if tokens.isEmpty, let ticket, coordinator.writes.mayJoin(ticket) {
-            try complete(await coordinator.writes.commitJoined(ending: joinCommit(), isolation: isolation))
-            return
+        noteLeavingOut(for: tokens)
+        let prepared: PreparedCommit
+        let turn: WriteScheduler.Ticket
+        do {
+            if tokens.isEmpty, let ticket, coordinator.writes.mayJoin(ticket) {
+                let turn = try joinCommit()
+                return try complete(await coordinator.writes.commitJoined(ending: turn, isolation: isolation))
+            }
+            (prepared, turn) = try prepareCommit()
+        } catch {
+            try await settleSuspending(isolation)
+            throw error
         }
-        let (prepared, turn) = try prepareCommit()
-        skip(prepared, for: tokens)
-        let version = prepared.version
-        let result = await coordinator.writes.commit(prepared, ending: turn, isolation: isolation)
-        if case .failure = result { takeBackSkip(of: version, for: tokens) }
+        let leftOut = skip(prepared, for: tokens)
+        let result = await coordinator.writes
+            .commit(prepared, ending: turn, leavingOut: leftOut, isolation: isolation)
+        if case .failure = result { takeBackSkip(of: leftOut, for: tokens) }
         try complete(result)
+    }
+
+    /// Calls the block of an asynchronous write, behind which what it was built on is waited for.
+    func whileSettlingLater<Result>(isGrouped: Bool, _ block: () throws -> Result) rethrows -> Result {
+        let before = (settlesLater, self.isGrouped)
+        settlesLater = true
+        self.isGrouped = isGrouped
+        defer { (settlesLater, self.isGrouped) = before }
+        return try block()
     }
 
     private func checkAsynchronouslyWritable(_ isolation: (any Actor)?) throws {

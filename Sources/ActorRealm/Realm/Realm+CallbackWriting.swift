@@ -6,8 +6,8 @@ extension Realm {
     /// For realms of an actor, a queue or a scheduler. In asynchronous code `asyncWrite` says the same in one expression.
     ///
     /// The block changes the realm; it may commit or cancel itself, with any of the forms. `onComplete` is called in the realm's
-    /// isolation when the commit is durable, also one that the block began itself, or with the error; with nil when the block
-    /// cancelled. The observers whose tokens are passed are not told of this write: what they show reflects it already.
+    /// isolation when the commit is durable, also one that the block began itself, or with the error, also where the block closed
+    /// or invalidated the realm; with nil when the block cancelled and what it saw is durable. The observers whose tokens are passed are not told of this write: what they show reflects it already.
     ///
     /// Returns a number to cancel the write with, as long as it has not begun.
     @discardableResult
@@ -122,7 +122,9 @@ private final class PendingWrite: @unchecked Sendable {
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
-        isolation.post { self.run(ticket, outcome) }
+        let writes = coordinator.writes
+        // When the actor is gone, its turn goes to the next: on another thread, because many may wait.
+        isolation.post({ self.run(ticket, outcome) }, orElse: { writes.ioThread.perform { writes.abandon(ticket) } })
     }
 
     private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
@@ -147,7 +149,7 @@ private final class PendingWrite: @unchecked Sendable {
             return writes.end(id)
         }
         writes.lastCommit = nil
-        block()
+        core.whileSettlingLater(isGrouped: false, block)
         if core.ticket == ticket {
             if commits {
                 core.commitInBackground(withoutNotifying: tokens, onComplete)
@@ -158,9 +160,29 @@ private final class PendingWrite: @unchecked Sendable {
             if let own = writes.lastCommit {
                 writes.following[own] = onComplete
             } else {
-                onComplete(nil)
+                return settle(core, ticket)
             }
         }
+        writes.end(id)
+    }
+
+    /// Ends a write whose block rolled it back, when what it was built on is durable.
+    private func settle(_ core: RealmCore, _ ticket: WriteScheduler.Ticket) {
+        guard let base = core.takeBase() else { return finish(core, ticket, nil) }
+        // Used in its isolation only, where it is sent to here.
+        nonisolated(unsafe) let core = core
+        base.tell(.callback { result in self.isolation.post { self.finish(core, ticket, result) } })
+    }
+
+    private func finish(_ core: RealmCore, _ ticket: WriteScheduler.Ticket, _ base: WriteScheduler.CommitResult?) {
+        var failure: (any Error)?
+        do {
+            if let base { try core.moved(behind: base) }
+            try core.checkNotLost(ticket)
+        } catch {
+            failure = error
+        }
+        onComplete(failure)
         writes.end(id)
     }
 }
@@ -187,8 +209,8 @@ private final class PendingCompletion: @unchecked Sendable {
         self.onComplete = onComplete ?? { _ in }
     }
 
-    func run(_ result: WriteScheduler.CommitResult, of version: UInt64) {
-        if case .failure = result { core.takeBackSkip(of: version, for: tokens) }
+    func run(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
+        if case .failure = result { core.takeBackSkip(of: leftOut, for: tokens) }
         var failure: (any Error)?
         do {
             try core.complete(result)
@@ -199,7 +221,10 @@ private final class PendingCompletion: @unchecked Sendable {
     }
 
     func fail(_ error: any Error) {
-        core.isolation.post { self.finish(error) }
+        core.isolation.post {
+            self.core.refreshQuietly()
+            self.finish(error)
+        }
     }
 
     private func finish(_ failure: (any Error)?) {
@@ -251,15 +276,20 @@ extension RealmCore {
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: tokens, onComplete)
         callbackWrites.lastCommit = completion.id
         do {
+            noteLeavingOut(for: tokens)
             let (prepared, turn) = try prepareCommit()
-            skip(prepared, for: tokens)
+            let leftOut = skip(prepared, for: tokens)
             let isolation = isolation
-            let version = prepared.version
-            coordinator.writes.commit(prepared, ending: turn) { result in
-                isolation.post { completion.run(result, of: version) }
+            coordinator.writes.commit(prepared, ending: turn, leavingOut: leftOut) { result in
+                isolation.post { completion.run(result, leftOut) }
             }
         } catch {
-            completion.fail(error)
+            if let base = takeBase() {
+                // What the transaction failed for may be on its way to the disk.
+                base.tell(.callback { _ in completion.fail(error) })
+            } else {
+                completion.fail(error)
+            }
         }
         return completion.id
     }

@@ -52,8 +52,8 @@ extension Realm {
     /// - Parameters:
     ///   - fileURL: Where the copy shall be.
     ///   - encryptionKey: Must be nil in this build.
-    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyInWriteTransaction` in an
-    ///   asynchronous write that builds on commits which are still on their way to the disk.
+    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyInWriteTransaction` in the block of
+    ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         core.checkAccess()
         if encryptionKey != nil {
@@ -78,10 +78,11 @@ extension Realm {
 
     private func copyTransaction(to path: String) throws {
         let model = core.model
-        guard model.canSealEarly else {
+        guard !core.isGrouped, model.canSealEarly else {
             throw core.error(
                 .alreadyInWriteTransaction,
-                "This write builds on commits that are still on their way to the disk: copy the realm when it is over."
+                "The commit of this asyncWrite may be one with those of other writers, so that what it sees cannot be copied "
+                    + "alone: copy the realm behind it, or in the transaction of write or beginAsyncWrite()."
             )
         }
         try StorageFile.build(at: path, replaces: false, firstVersion: model.version) {

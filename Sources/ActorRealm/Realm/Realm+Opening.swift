@@ -5,11 +5,12 @@ import RealmStorage
 extension Realm {
     /// Opens a realm for the caller's actor, for a queue, or for the current synchronous call.
     ///
-    /// Inside an actor's method it is the actor's realm; outside every actor and queue it belongs to the current thread
-    /// for as long as the current synchronous call runs. Blocks while the file is opened or migrated: in asynchronous
-    /// code write `try await Realm()`.
+    /// Inside an actor's method, and in what that calls, it is the actor's realm; on a queue that a realm is open on, that one.
+    /// Elsewhere it belongs to the current thread and task for as long as the current synchronous call runs. There is one realm
+    /// of a file in each such place: opening it again gives the same, also inside a write transaction. Blocks while the file is
+    /// opened or migrated: in asynchronous code write `try await Realm()`.
     ///
-    /// A serial queue that is passed must be the one that runs the caller. Throws `Realm.Error`.
+    /// A queue that is passed must be serial, and the one that runs the caller. Throws `Realm.Error`.
     public convenience init(
         configuration: Configuration = .defaultConfiguration,
         queue: DispatchQueue? = nil,
@@ -17,7 +18,8 @@ extension Realm {
         file: StaticString = #fileID,
         line: UInt = #line
     ) throws {
-        let place = queue.map { RealmIsolation($0) } ?? isolation.map { RealmIsolation($0) } ?? .currentThread
+        let place =
+            try queue.map { try RealmIsolation($0, for: configuration) } ?? isolation.map { RealmIsolation($0) }
         self.init(existing: try Self.openBlocking(configuration, place, ReaderOrigin(fileID: file, line: line)))
     }
 
@@ -30,7 +32,7 @@ extension Realm {
     ) throws {
         var configuration = Configuration.defaultConfiguration
         configuration.fileURL = fileURL
-        let place = isolation.map { RealmIsolation($0) } ?? .currentThread
+        let place = isolation.map { RealmIsolation($0) }
         self.init(existing: try Self.openBlocking(configuration, place, ReaderOrigin(fileID: file, line: line)))
     }
 
@@ -149,7 +151,8 @@ extension Realm {
                 callback(
                     result.flatMap { coordinator in
                         Result {
-                            try coordinator.core(for: RealmIsolation(callbackQueue), configuration: configuration)
+                            let place = try RealmIsolation(callbackQueue, for: configuration)
+                            return try coordinator.core(for: place, configuration: configuration, use: .lasting)
                                 .realm()
                         }
                     }
@@ -159,7 +162,9 @@ extension Realm {
         return task
     }
 
-    /// Opens a realm for the time of a block, and closes it afterwards unless it was open before.
+    /// Opens a realm for the time of a block, and closes it afterwards unless it was opened otherwise, too.
+    ///
+    /// Of several blocks that overlap on one actor, the last one closes it.
     public static func withRealm<Result>(
         configuration: Configuration = .defaultConfiguration,
         isolation: isolated (any Actor)? = #isolation,
@@ -167,16 +172,10 @@ extension Realm {
         line: UInt = #line,
         _ body: (Realm) async throws -> Result
     ) async throws -> Result {
-        let wasOpen = isolation.map { isOpen(configuration, RealmIsolation($0)) } ?? false
         let origin = ReaderOrigin(fileID: file, line: line)
-        let realm = try await openSuspending(configuration, isolation, origin)
-        defer { if !wasOpen { realm.close() } }
+        let realm = try await openSuspending(configuration, isolation, origin, use: .block)
+        defer { realm.endBlock() }
         return try await body(realm)
-    }
-
-    private static func isOpen(_ configuration: Configuration, _ place: RealmIsolation) -> Bool {
-        guard let settings = try? OpenSettings(configuration) else { return false }
-        return RealmRegistry.shared.existing(at: settings.path)?.existingCore(for: place) != nil
     }
 
     /// Opens or finds the file, and makes it fit the classes of the program.
@@ -208,28 +207,40 @@ extension Realm {
         }
     }
 
+    /// Opens the realm of an isolation, or of the place where the caller is found to run.
     private static func openBlocking(
         _ configuration: Configuration,
-        _ place: RealmIsolation,
+        _ place: RealmIsolation?,
         _ origin: ReaderOrigin
     ) throws -> Realm {
-        guard place.isCurrent else {
+        guard place?.isCurrent ?? true else {
             throw Realm.Error(
                 .wrongIsolation,
-                "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place), and opened from "
+                "Realm opened from incorrect dispatch queue or scheduler: it was asked for \(place!), and opened from "
                     + "\(RealmIsolation.currentDescription).",
                 fileURL: configuration.fileURL
             )
         }
-        return try prepare(configuration, blocking: place.key)
-            .core(for: place, configuration: configuration, origin: origin).realm()
+        var attempts = 0
+        while true {
+            let coordinator = try prepare(configuration, blocking: (place ?? .current).key)
+            do {
+                return try coordinator.core(orCurrent: place, configuration: configuration, origin: origin).realm()
+            } catch Realm.Error.schemaOutdated where attempts < patience {
+                attempts += 1
+            }
+        }
     }
+
+    /// So often an opening begins anew because another process changed the schema meanwhile.
+    private static var patience: Int { 16 }
 
     private static func openSuspending(
         _ configuration: Configuration,
         _ isolation: isolated (any Actor)?,
         _ origin: ReaderOrigin,
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil,
+        use: RealmUse = .lasting
     ) async throws -> Realm {
         guard let isolation else {
             throw Realm.Error(
@@ -240,21 +251,32 @@ extension Realm {
             )
         }
         let place = RealmIsolation(isolation)
-        let coordinator: RealmCoordinator
-        if let known = try prepared(configuration) {
-            coordinator = known
-        } else {
-            coordinator = try await prepareElsewhere(configuration, deadline)
+        var attempts = 0
+        while true {
+            let coordinator: RealmCoordinator
+            if let known = try prepared(configuration) {
+                coordinator = known
+            } else {
+                coordinator = try await prepareElsewhere(configuration, deadline)
+            }
+            do {
+                return try coordinator.core(for: place, configuration: configuration, origin: origin, use: use).realm()
+            } catch Realm.Error.schemaOutdated where attempts < patience {
+                attempts += 1
+            }
         }
-        return try coordinator.core(for: place, configuration: configuration, origin: origin).realm()
     }
 
     /// The file when it is open already and fits the classes of the program.
     private static func prepared(_ configuration: Configuration) throws -> RealmCoordinator? {
-        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
-            coordinator.isReconciled(with: try DeclaredSchema.make(for: configuration))
-        else { return nil }
-        return coordinator
+        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path) else {
+            return nil
+        }
+        do {
+            return try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) ? coordinator : nil
+        } catch {
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
     }
 
     private static func prepareElsewhere(

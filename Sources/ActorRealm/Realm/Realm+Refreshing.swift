@@ -134,8 +134,7 @@ extension RealmCore {
     /// The live core of a frozen one: of the isolation, or of the one that the caller is found to run in.
     func thawedCore(in place: RealmIsolation? = nil) throws -> RealmCore {
         if let place { return try coordinator.core(for: place, configuration: configuration) }
-        if let core = coordinator.coreForCurrentContext() { return core }
-        return try coordinator.core(for: .currentThread, configuration: configuration)
+        return try coordinator.coreForCurrentContext(configuration: configuration)
     }
 
     /// Has the core follow the newest version soon, in its isolation.

@@ -53,15 +53,19 @@ extension Realm {
     }
 
     private func write<Result>(_ request: WriteRequest, _ block: () throws -> Result) throws -> Result {
+        let core = core
         try core.beginBlocking(request)
+        let turn = core.ticket
         let result: Result
         do {
             result = try block()
         } catch {
             core.cancelTransaction()
+            try core.settle()
             throw error
         }
         if core.isInWriteTransaction { try core.commitBlocking(withoutNotifying: request.tokens) }
+        try core.checkNotLost(turn)
         return result
     }
 
@@ -97,12 +101,15 @@ extension Realm {
     }
 
     /// Rolls the open write transaction back.
+    ///
+    /// What it was built on is durable when this returns, or, in the block of `asyncWrite` or `writeAsync`, when that write ends.
     public func cancelWrite() {
         core.checkAccess()
         guard core.isInWriteTransaction else {
             misuse("Can't cancel a non-existing write transaction: call beginWrite() first.")
         }
         core.cancelTransaction()
+        core.settleOrReport()
     }
 }
 
@@ -128,11 +135,18 @@ extension RealmCore {
 
     /// Commits the transaction, blocking the thread until it is durable, and calls the blocks that observe the whole realm.
     func commitBlocking(withoutNotifying tokens: [NotificationToken]) throws {
-        let (prepared, turn) = try prepareCommit()
-        skip(prepared, for: tokens)
-        let version = prepared.version
-        let result = coordinator.writes.commitBlocking(prepared, ending: turn, at: commitGate)
-        if case .failure = result { takeBackSkip(of: version, for: tokens) }
+        noteLeavingOut(for: tokens)
+        let prepared: PreparedCommit
+        let turn: WriteScheduler.Ticket
+        do {
+            (prepared, turn) = try prepareCommit()
+        } catch {
+            try settle()
+            throw error
+        }
+        let leftOut = skip(prepared, for: tokens)
+        let result = coordinator.writes.commitBlocking(prepared, ending: turn, leavingOut: leftOut, at: commitGate)
+        if case .failure = result { takeBackSkip(of: leftOut, for: tokens) }
         try complete(result)
         tellBlocks()
     }

@@ -25,7 +25,9 @@ extension Realm {
             if core.isCurrent { return Self.abandon(core, turn) }
             // Used in its isolation only, where it is sent to here: its state must not be looked at from anywhere else.
             nonisolated(unsafe) let core = core
-            core.isolation.post { [turn] in Self.abandon(core, turn) }
+            // Where the isolation is gone, nobody uses the realm any more.
+            let end: @Sendable () -> Void = { [turn] in Self.abandon(core, turn) }
+            core.isolation.post(end, orElse: end)
         }
 
         private static func abandon(_ core: RealmCore, _ turn: WriteScheduler.Ticket) {
@@ -55,11 +57,14 @@ extension Realm {
         }
 
         /// Rolls the transaction back; nothing happens when it is not open any more.
+        ///
+        /// What it was built on is durable when this returns: it may block the thread for one flush.
         public func cancel() {
             guard core.ticket == turn else { return }
             core.checkAccess()
             isOver = true
             core.cancelTransaction()
+            core.settleOrReport()
         }
     }
 }

@@ -42,6 +42,11 @@ public final class Realm {
     /// Whether `invalidate()` was called and the realm has not been used since.
     var isInvalid: Bool { lastCore.lifecycle == .invalidated }
 
+    /// Notes that a block that used the realm is done; the last one closes it.
+    func endBlock() {
+        if !isClosed, lastCore.endBlock() { close() }
+    }
+
     /// Closes the realm as soon as no asynchronous write is under way.
     func closeWhenQuiet() {
         if lastCore.callbackWrites.count == 0 { return endForGood() }

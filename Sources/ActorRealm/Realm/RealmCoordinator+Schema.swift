@@ -15,27 +15,33 @@ extension RealmCoordinator {
         deadline: ContinuousClock.Instant? = nil,
         cancellation: OpeningCancellation? = nil
     ) throws {
-        if isReconciled(with: declared) { return }
         do {
-            let stored = try SchemaReconciler.storedSchema(of: file.beginRead())
-            let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
-            if let stored, stored.version != declared.version, !configuration.readOnly {
-                try checkVersionChange(from: stored.version, configuration)
-            }
-            if !plan.isEmpty {
-                if configuration.readOnly {
-                    try Self.checkReadable(plan, configuration)
-                } else {
-                    try apply(
-                        declared,
-                        configuration: configuration,
-                        blocking: key,
-                        deadline: deadline,
-                        cancellation: cancellation
-                    )
+            if try isReconciled(with: declared) { return }
+            // Until the newest durable version fits: another process may have gone on meanwhile.
+            var mayDropRules = true
+            while true {
+                let snapshot = try file.beginRead()
+                let stored = try SchemaReconciler.storedSchema(of: snapshot)
+                let plan = try SchemaReconciler.plan(
+                    stored: stored,
+                    declared: declared.keepingRules(of: stored, unless: mayDropRules && isAlone)
+                )
+                if let stored, stored.version != declared.version, !configuration.readOnly {
+                    try checkVersionChange(from: stored.version, configuration)
                 }
+                if plan.isEmpty || configuration.readOnly {
+                    if configuration.readOnly { try Self.checkReadable(plan, configuration) }
+                    return setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)
+                }
+                // When nothing was left to do, somebody has come who may rely on what was to be dropped.
+                mayDropRules = try apply(
+                    declared,
+                    configuration: configuration,
+                    blocking: key,
+                    deadline: deadline,
+                    cancellation: cancellation
+                )
             }
-            setReconciled(with: declared)
         } catch let error as ModelError {
             throw Realm.Error(model: error, fileURL: configuration.fileURL)
         } catch {
@@ -105,31 +111,50 @@ extension RealmCoordinator {
         }
     }
 
+    /// Whether no realm of this process, and no other process, has the file open.
+    private var isAlone: Bool { !hasOpenRealms && !file.isOpenElsewhere }
+
     /// Compares again under the write lock, since another process may have been faster, and commits what is missing.
+    ///
+    /// - Returns: whether there was something to commit.
     private func apply(
-        _ declared: DatabaseSchema,
+        _ program: DatabaseSchema,
         configuration: Realm.Configuration,
         blocking key: RealmIsolation.Key,
         deadline: ContinuousClock.Instant?,
         cancellation: OpeningCancellation?
-    ) throws {
+    ) throws -> Bool {
         let turn: WriteScheduler.Ticket
         do {
             turn = try writes.acquireBlocking(for: key, deadline: deadline, cancellation: cancellation)
         } catch let timeout as WriteScheduler.TurnTimeout {
             throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
         }
+        var isHeldOff = false
+        defer { if isHeldOff { file.letOpenAgain() } }
         let prepared: PreparedCommit
         do {
+            // What others of this process have prepared is not there before it is durable: whoever finds nothing left to do stands
+            // on it, and a migration reads it.
+            writes.waitForFlushes()
+            if cancellation?.isCancelled == true { throw CancellationError() }
             writes.transactionBegins()
             let transaction = try file.beginWrite()
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)
+                var declared = program.keepingRules(of: stored, unless: false)
+                if declared != program, isAlone {
+                    // Whoever opens the file now waits until the rules have gone, and declares its own anew; but not for as long as a
+                    // migration takes.
+                    let isRaised = stored.map { $0.version < program.version } ?? false
+                    if !isRaised { isHeldOff = file.holdOffOpenings() }
+                    if isRaised || isHeldOff { declared = program }
+                }
                 let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
                 if plan.isEmpty {
                     transaction.rollback()
                     writes.finish(turn)
-                    return
+                    return false
                 }
                 transaction.keepLittle()
                 let block = configuration.effectiveMigrationBlock
@@ -160,6 +185,7 @@ extension RealmCoordinator {
             throw error
         }
         try writes.commitBlocking(prepared, ending: turn).get()
+        return true
     }
 }
 
@@ -174,10 +200,11 @@ extension Realm.Error {
         let code: Code =
             switch error {
             case .schemaMismatch, .schemaVersionTooLow, .invalidOwnerCount: .schemaMismatch
-            case .duplicatePrimaryKeys: .duplicatePrimaryKey
+            case .duplicatePrimaryKey, .duplicatePrimaryKeys: .duplicatePrimaryKey
             case .duplicateValue, .duplicateValues: .duplicateValue
             case .deletionDenied: .deletionDenied
-            case .invalidSchema, .invalidValue, .duplicatePrimaryKey, .noSuchRow, .noSuchTarget: .invalidInput
+            case .keyTooLong: .limitExceeded
+            case .invalidSchema, .invalidValue, .noSuchRow, .noSuchTarget: .invalidInput
             }
         self.init(code, error.description, fileURL: fileURL, underlyingError: error)
     }

@@ -10,15 +10,24 @@ final class RealmCoordinator: Sendable {
         fileprivate let number: UInt64
     }
 
+    /// A declared schema, and the version of the file that fits it, with the stamp of its schema.
+    private struct Reconciled {
+        let declared: DatabaseSchema
+        let version: UInt64
+        let stamp: UInt64
+    }
+
     private struct State {
+        /// Realms that work can be handed to, and realms of synchronous calls.
         var cores: [RealmIsolation.Key: CoreRegistration] = [:]
-        /// Realms of synchronous calls, which no opening finds: only what must go on with the realm of such a call.
-        var passing: [CoreRegistration] = []
+        var passing: [RealmIsolation.Key: CoreRegistration] = [:]
         var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?
         /// The declared schema that the file is known to fit.
-        var reconciled: DatabaseSchema?
+        var reconciled: Reconciled?
+        /// The classes that a schema was found to fit last, for observers.
+        var fitting: (types: [ObjectIdentifier]?, stamp: UInt64)?
         var isClosed = false
     }
 
@@ -74,16 +83,18 @@ final class RealmCoordinator: Sendable {
 
     /// The realm of an isolation: the one that is open there, or a new one.
     ///
+    /// `use` says what for.
+    ///
     /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
     func core(
         for isolation: RealmIsolation,
         configuration: Realm.Configuration,
-        origin: ReaderOrigin? = nil
+        origin: ReaderOrigin? = nil,
+        use: RealmUse = .found
     ) throws -> RealmCore {
-        if let core = existingCore(for: isolation) {
-            core.callbackWrites.keepOpen()
-            try checkCompatible(core.configuration, with: configuration)
-            return core
+        // Whoever opens a file whose schema has changed gets a realm that follows it.
+        if let core = existingCore(for: isolation), use == .found || core.outdatedReason == nil {
+            return try core.reopened(with: configuration, for: use)
         }
         let core: RealmCore
         do {
@@ -98,29 +109,53 @@ final class RealmCoordinator: Sendable {
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }
+        if use == .block { core.blockCount = 1 }
         remember(core)
         return core
     }
 
     /// The open realm of an isolation.
     func existingCore(for isolation: RealmIsolation) -> RealmCore? {
-        guard isolation.isCacheable else { return nil }
         if case .scheduler = isolation {
             let registrations = state.withLock { Array($0.cores.values) }
             return registrations.first { $0.isolation.isSame(as: isolation) }?.openCore
         }
-        guard let registration = state.withLock({ $0.cores[isolation.key] }),
+        let key = isolation.key
+        guard let registration = state.withLock({ $0.cores[key] ?? $0.passing[key] }),
             registration.isolation.isSame(as: isolation)
         else { return nil }
         return registration.openCore
     }
 
-    /// The open realm of the isolation that the caller runs in, where that can only be found out at run time.
-    func coreForCurrentContext() -> RealmCore? {
-        let (lasting, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
-        if let core = lasting.first(where: { $0.isolation.isAlive && $0.isolation.isCurrent })?.openCore { return core }
-        let current = passing.filter { $0.isolation.isCurrent }.compactMap(\.openCore)
-        return current.last { $0.isInWriteTransaction } ?? current.last
+    /// The realm of the place where the caller is found to run: the one that is open there, or a new one.
+    ///
+    /// - Throws: `incompatibleSession` when it is open there with settings that exclude these.
+    func coreForCurrentContext(
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin? = nil,
+        use: RealmUse = .found
+    ) throws -> RealmCore {
+        let place = RealmIsolation.current
+        // Queues and schedulers can only be asked.
+        if case .thread = place {
+            let asked = state.withLock { $0.cores.values.filter { $0.isolation.isToBeAsked } }
+            if let found = asked.first(where: { $0.isolation.isCurrent }) {
+                return try core(for: found.isolation, configuration: configuration, origin: origin, use: use)
+            }
+        }
+        return try core(for: place, configuration: configuration, origin: origin, use: use)
+    }
+
+    /// The realm of an isolation that an opening names, or of the place where it runs, to stay open.
+    func core(
+        orCurrent isolation: RealmIsolation?,
+        configuration: Realm.Configuration,
+        origin: ReaderOrigin
+    ) throws -> RealmCore {
+        guard let isolation else {
+            return try coreForCurrentContext(configuration: configuration, origin: origin, use: .lasting)
+        }
+        return try core(for: isolation, configuration: configuration, origin: origin, use: .lasting)
     }
 
     /// The realm of an actor, for what runs on it.
@@ -132,10 +167,9 @@ final class RealmCoordinator: Sendable {
     func remember(_ core: RealmCore) {
         let registration = core.registration
         forgetDead()
-        guard core.isolation.isCacheable else {
-            return state.withLock { $0.passing.append(registration) }
-        }
-        state.withLock { $0.cores[core.isolation.key] = registration }
+        let key = core.isolation.key
+        guard core.isolation.isLasting else { return state.withLock { $0.passing[key] = registration } }
+        state.withLock { $0.cores[key] = registration }
         if core.isolation.canPost { watchVersions() }
     }
 
@@ -144,13 +178,13 @@ final class RealmCoordinator: Sendable {
     /// Asking whether something lives holds it for a moment, and whoever lets go of it last ends it: an actor with the
     /// tokens of its observers, which unregister here. Therefore nothing is asked under the lock.
     private func forgetDead() {
-        let (cores, passing) = state.withLock { (Array($0.cores.values), $0.passing) }
-        let dead = (cores + passing).filter { !$0.isAlive }
+        let all = state.withLock { Array($0.cores.values) + Array($0.passing.values) }
+        let dead = all.filter { !$0.isAlive }
         if dead.isEmpty { return }
         let identifiers = Set(dead.map(ObjectIdentifier.init))
         state.withLock { state in
             state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
-            state.passing.removeAll { identifiers.contains(ObjectIdentifier($0)) }
+            state.passing = state.passing.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
         }
         // Until here, so that no other registration has an identifier of theirs.
         withExtendedLifetime(dead) {}
@@ -159,13 +193,16 @@ final class RealmCoordinator: Sendable {
     /// Forgets a core that was closed.
     func forget(_ core: RealmCore) {
         state.withLock { state in
-            if state.cores[core.isolation.key]?.isOf(core) == true { state.cores[core.isolation.key] = nil }
-            state.passing.removeAll { $0.isOf(core) }
+            let key = core.isolation.key
+            if state.cores[key]?.isOf(core) == true { state.cores[key] = nil }
+            if state.passing[key]?.isOf(core) == true { state.passing[key] = nil }
         }
     }
 
     /// Whether any realm of this file is open in this process.
-    var hasOpenRealms: Bool { state.withLock { Array($0.cores.values) + $0.passing }.contains { $0.isAlive } }
+    var hasOpenRealms: Bool {
+        state.withLock { Array($0.cores.values) + Array($0.passing.values) }.contains { $0.isAlive }
+    }
 
     /// Whether it is only waiting for its threads to let go of it, and its file was deleted or replaced meanwhile: whoever
     /// opens the path begins anew.
@@ -243,13 +280,33 @@ final class RealmCoordinator: Sendable {
     // MARK: Schema
 
     /// Whether the file is known to fit a schema.
-    func isReconciled(with declared: DatabaseSchema) -> Bool {
-        state.withLock { $0.reconciled == declared }
+    ///
+    /// Another process may have changed that since: the stamp of the newest version tells.
+    func isReconciled(with declared: DatabaseSchema) throws(StorageError) -> Bool {
+        guard let known = state.withLock({ $0.reconciled }), known.declared == declared else { return false }
+        if known.version == file.newestVersion { return true }
+        let snapshot = try file.beginRead()
+        guard try DatabaseSchema.stamp(of: snapshot) == known.stamp else { return false }
+        setReconciled(with: declared, at: snapshot.version, stamp: known.stamp)
+        return true
     }
 
-    /// Notes that the file fits a schema.
-    func setReconciled(with declared: DatabaseSchema) {
-        state.withLock { $0.reconciled = declared }
+    /// Notes that a version of the file fits a schema.
+    func setReconciled(with declared: DatabaseSchema, at version: UInt64, stamp: UInt64) {
+        state.withLock { $0.reconciled = Reconciled(declared: declared, version: version, stamp: stamp) }
+    }
+
+    /// Throws when a version does not have the classes of a configuration as they are declared; for observers, on any thread.
+    func checkSchema(_ stored: DatabaseSchema, declaredBy objectTypes: [ObjectBase.Type]?) throws {
+        let types = objectTypes.map { $0.map { ObjectIdentifier($0) } }
+        if let fitting = state.withLock({ $0.fitting }), fitting.stamp == stored.stamp, fitting.types == types {
+            return
+        }
+        let classes = try ModelSchema.cached(objectTypes: objectTypes).classes
+        if let fault = SchemaMapping(classes.map(\.schema)).fault(in: stored) {
+            throw StorageError.schemaOutdated(fault)
+        }
+        state.withLock { $0.fitting = (types, stored.stamp) }
     }
 }
 
@@ -286,8 +343,16 @@ final class CoreRegistration: @unchecked Sendable {
     func isOf(_ other: RealmCore) -> Bool { identifier == ObjectIdentifier(other) }
 
     /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.
+    ///
+    /// An isolation that is gone follows nothing any more: its observers end, and the core with its version goes with the last of
+    /// them, wherever their tokens are.
     func postRefresh() {
-        guard isolation.canPost, !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard isolation.canPost else { return }
+        guard isolation.isAlive else {
+            core?.signals.end()
+            return
+        }
+        guard !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         isolation.post { [weak self] in
             guard let self else { return }
             isRefreshPosted.store(false, ordering: .sequentiallyConsistent)

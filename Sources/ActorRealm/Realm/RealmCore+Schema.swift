@@ -29,6 +29,11 @@ extension RealmCore {
         if let outdatedReason { throw outdatedReason }
     }
 
+    /// Takes note of a failure that an observer met on its way to a later version.
+    func noteFailure(_ error: any Error) {
+        if let error = error as? StorageError { noteOutdated(error) }
+    }
+
     /// Takes note of a failure to move that means that the realm is outdated.
     func noteOutdated(_ error: StorageError) {
         guard error.code == .schemaOutdated, outdatedReason == nil, !isFrozen, lifecycle == .open else { return }

@@ -24,6 +24,13 @@ extension RealmCore {
     /// Throws when the write transaction that is open would never end if the caller waited for its turn.
     func checkNotNested() throws(Realm.Error) {
         guard hasTransaction else { return }
+        guard writingTask == crealm_current_task() else {
+            throw error(
+                .alreadyInWriteTransaction,
+                "Another task of \(isolation) has a write transaction of this realm open, and would never end it while a write "
+                    + "that blocks waited here: use asyncWrite(), or finish that transaction first."
+            )
+        }
         throw error(
             .alreadyInWriteTransaction,
             "The Realm is already in a write transaction: finish it before beginning another one."
@@ -59,7 +66,11 @@ extension RealmCore {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)
-            try model.begin(coordinator.file.beginWrite(joining: joining))
+            if !isCountedAsWriter {
+                coordinator.file.countWriter(true)
+                isCountedAsWriter = true
+            }
+            try model.begin(coordinator.file.beginWrite(joining: joining, from: origin))
         } catch {
             coordinator.writes.finish(turn)
             if let error = error as? StorageError { noteOutdated(error) }
@@ -69,7 +80,7 @@ extension RealmCore {
         writingTask = crealm_current_task()
         if isExclusive {
             exclusiveTask = writingTask
-            access.pointee.ownerThread = RealmAccessState.noThread
+            place.pointee = .nowhere
         }
     }
 
@@ -113,15 +124,64 @@ extension RealmCore {
     }
 
     /// Rolls the transaction back and gives its turn back.
+    ///
+    /// What it was built on may be on its way to the disk still: ``settle()`` waits for that.
     func cancelTransaction() {
         exclusiveTask = 0
         if hasTransaction { model.rollback() }
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
-        coordinator.writes.finish(turn)
+        noteBase(coordinator.writes.finish(turn))
         refreshQuietly()
         signals.raise()
+    }
+
+    /// Waits until what a transaction was built on that ended without a commit is durable, blocking the thread, and moves there:
+    /// what the caller saw in it is there.
+    ///
+    /// - Throws: `Realm.Error` when that is lost.
+    func settle() throws {
+        if settlesLater { return }
+        guard let base = takeBase() else { return }
+        let isOnPool = crealm_is_on_pool()
+        if isOnPool { BlockedPool.swift.enter() }
+        defer { if isOnPool { BlockedPool.swift.leave() } }
+        try moved(behind: base.wait())
+    }
+
+    /// The same without blocking the thread.
+    func settleSuspending(_ isolation: isolated (any Actor)?) async throws {
+        guard let base = takeBase() else { return }
+        try moved(behind: await base.value(isolation: isolation))
+    }
+
+    /// As ``settle()``, where nobody can be told of a failure.
+    func settleOrReport() {
+        do {
+            try settle()
+        } catch {
+            report(error, "The commits that a transaction was built on, which was rolled back, are lost.")
+        }
+    }
+
+    /// Moves to what a transaction was built on that ended without a commit.
+    func moved(behind result: WriteScheduler.CommitResult) throws {
+        do {
+            try result.get()
+            try advanceToNewest()
+        } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+    }
+
+    /// Throws when the transaction of a turn ended because its block ended the realm.
+    func checkNotLost(_ turn: WriteScheduler.Ticket?) throws(Realm.Error) {
+        guard let turn, lostTurn == turn else { return }
+        throw error(
+            .closed,
+            "The block of a write closed or invalidated its realm: what it wrote is rolled back. Do that behind the write."
+        )
     }
 
     /// Takes the result of a commit: moves to the new version, or throws.
@@ -130,9 +190,10 @@ extension RealmCore {
         case .success:
             coordinator.space.warnOfStalledReader(logger)
             do {
-                try advanceToNewest()
+                try advanceToNewest(asWriter: true)
             } catch {
-                throw Realm.Error(storage: error, path: coordinator.path)
+                // An error would say that nothing was written, and who tries again would write it twice.
+                report(error, "A realm could not move to the version that it has written, which is durable.")
             }
         case .failure(let error):
             throw Realm.Error(storage: error, path: coordinator.path)

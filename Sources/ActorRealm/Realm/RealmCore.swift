@@ -34,19 +34,29 @@ final class RealmCore {
     let isDelivery: Bool
     /// The core as its coordinator knows it.
     private(set) lazy var registration = CoreRegistration(self)
-    /// What every access compares with the current thread.
-    @usableFromInline let access: UnsafeMutablePointer<RealmAccessState>
+    /// What every access compares with the place where the caller runs.
+    @usableFromInline let place: UnsafeMutablePointer<RealmPlace>
     private(set) var lifecycle = Lifecycle.open
 
+    /// Whether the file keeps a reader entry for the version that the realm writes next.
+    var isCountedAsWriter = false
     /// The turn in the file's write queue that the open write transaction holds.
     var ticket: WriteScheduler.Ticket?
     /// Where blocking commits wait.
     private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
+    /// What a transaction was built on that ended without a commit, until somebody waits for it.
+    private var undurableBase: BaseFlush?
+    /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
+    var settlesLater = false
+    /// Whether the block being called may share its commit with other writers.
+    var isGrouped = false
+    /// The turn whose transaction ended with the realm.
+    private(set) var lostTurn: WriteScheduler.Ticket?
     /// The task that opened the write transaction; 0 outside tasks.
-    var writingTask: UInt = 0
+    var writingTask: UInt64 = 0
     /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a
     /// transaction cannot outlive the job that opened it.
-    var exclusiveTask: UInt = 0
+    var exclusiveTask: UInt64 = 0
     /// Whether the realm follows the file by itself.
     var autorefresh: Bool
     /// The asynchronous writes of callback form that are under way.
@@ -61,6 +71,8 @@ final class RealmCore {
     private var frozenRealm: Realm?
     /// Why the realm cannot follow the file any more; nil while it can.
     var outdatedReason: StorageError?
+    /// How many blocks of `withRealm` use the realm, the last of which closes it; nil when somebody opened it to stay open.
+    var blockCount: Int?
     /// The migration that the realm is part of.
     var migration: MigrationTransaction?
     /// Owned by Objects: the accessors of the tables.
@@ -96,8 +108,8 @@ final class RealmCore {
         self.model = model
         if case .everywhere = isolation { isFrozen = true } else { isFrozen = false }
         autorefresh = !isFrozen
-        access = .allocate(capacity: 1)
-        access.initialize(to: RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: isFrozen ? 0 : .max))
+        place = .allocate(capacity: 1)
+        place.initialize(to: isFrozen ? .everywhere : .nowhere)
         // Several threads may ask a frozen realm for its tables at once.
         if isFrozen { accessorStorage = AccessorRegistry(core: self) }
     }
@@ -112,29 +124,19 @@ final class RealmCore {
             model.rollback()
             if let ticket { coordinator.writes.finish(ticket) }
         }
-        access.deallocate()
+        if isCountedAsWriter { coordinator.file.countWriter(false) }
+        place.deallocate()
     }
 
     // MARK: Where and when it may be used
 
-    /// The word that the current thread is compared with, for inlined getters.
-    @usableFromInline
-    var ownerThread: UnsafeMutablePointer<UInt> {
-        UnsafeMutableRawPointer(access).assumingMemoryBound(to: UInt.self)
-    }
-
     /// Traps unless the caller runs in the realm's isolation and the realm is open.
     @inline(__always)
     func checkAccess() {
-        #if DEBUG
-        checkAccessSlowly()
-        #else
-        let state = access.pointee
-        if _slowPath((crealm_thread_word() ^ state.ownerThread) & state.threadMask != 0) { checkAccessSlowly() }
-        #endif
+        if _slowPath(!place.pointee.isCaller) { checkAccessSlowly() }
     }
 
-    /// Asks for the current executor or thread, and remembers the thread when it is the realm's.
+    /// Asks the isolation, and notes its place when that is one word.
     @usableFromInline
     @inline(never)
     func checkAccessSlowly() {
@@ -149,7 +151,7 @@ final class RealmCore {
         if isFrozen { return }
         guard isolation.isCurrent else { trapOnWrongIsolation() }
         if exclusiveTask != 0 { return showTransactionToItsTaskOnly() }
-        if isolation.trustsThreads { access.pointee.ownerThread = crealm_thread_word() }
+        place.pointee = isolation.place
     }
 
     /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
@@ -162,8 +164,8 @@ final class RealmCore {
         }
     }
 
-    /// Whether the caller runs in the realm's isolation.
-    var isCurrent: Bool { isFrozen || isolation.isCurrent }
+    /// Whether the caller runs in the realm's isolation: what every access asks, without the trap.
+    var isCurrent: Bool { place.pointee.isCaller || isFrozen || isolation.isCurrent }
 
     /// Whether objects of this core can still be used.
     var isInvalidated: Bool { lifecycle != .open }
@@ -178,8 +180,10 @@ final class RealmCore {
             "Realm accessed from incorrect thread or actor: it belongs to \(isolation), and was used from "
             + "\(RealmIsolation.currentDescription). Send a ThreadSafeReference or a freeze()d copy to the other "
             + "isolation, or open a realm there."
-        if case .thread = isolation {
+        switch isolation {
+        case .thread, .actor:
             message += " To bind a realm to an actor from its init, open it with `try await Realm(actor: self)`."
+        case .queue, .scheduler, .everywhere: break
         }
         return message
     }
@@ -221,6 +225,16 @@ final class RealmCore {
     /// The public realm of this core, if there is one.
     var existingRealm: Realm? { handleLock.withLock { handle?.object } }
 
+    /// The core for another opening in its isolation.
+    ///
+    /// - Throws: `incompatibleSession` when it is open with settings that exclude these.
+    func reopened(with configuration: Realm.Configuration, for use: RealmUse) throws -> RealmCore {
+        callbackWrites.keepOpen()
+        try coordinator.checkCompatible(self.configuration, with: configuration)
+        note(use)
+        return self
+    }
+
     /// Makes an existing public realm the handle of this core.
     func adopt(_ realm: Realm) {
         handleLock.withLock { handle = WeakReference(realm) }
@@ -232,12 +246,12 @@ final class RealmCore {
     ///
     /// - Returns: whether there was a newer one, and the realm stands on it.
     @discardableResult
-    func advanceToNewest() throws(StorageError) -> Bool {
+    func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !model.isInTransaction, outdatedReason == nil,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
         do throws(StorageError) {
-            try advance(to: coordinator.file.beginRead(from: origin))
+            try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
         } catch {
             // An outdated realm stays, and that is no failure of whoever moves it.
             if outdatedReason != nil { return false }
@@ -259,6 +273,15 @@ final class RealmCore {
         signals.raise()
     }
 
+    /// Takes what the transaction that ended last without a commit was built on, if that is not durable.
+    func takeBase() -> BaseFlush? {
+        defer { undurableBase = nil }
+        return undurableBase
+    }
+
+    /// Notes what a transaction was built on that ended without a commit.
+    func noteBase(_ base: BaseFlush?) { undurableBase = base }
+
     /// Ends the core's life: every later access traps.
     func end(as lifecycle: Lifecycle) {
         guard self.lifecycle == .open else {
@@ -274,12 +297,13 @@ final class RealmCore {
                     "A realm was closed inside a write transaction, which was rolled back.",
                     metadata: ["realm.path": "\(coordinator.path)"]
                 )
+            lostTurn = ticket
             cancelTransaction()
         }
         self.lifecycle = lifecycle
         frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
-        access.pointee = RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: .max)
+        place.pointee = .nowhere
         // The objects that are left keep nothing in the file. A frozen realm may be read by other threads just now.
         if !isFrozen { model.unpin() }
     }
@@ -297,6 +321,7 @@ final class RealmCore {
         )
         try core.followSchema()
         core.autorefresh = autorefresh
+        core.blockCount = blockCount
         return core
     }
 

@@ -1,51 +1,121 @@
 import CRealmShims
 import Dispatch
 
-/// The isolation of an actor.
+/// The isolation of a serial executor: of the actor that is its own, or of all actors that share a custom one.
 ///
-/// It does not keep the actor alive: the actor usually keeps its realm alive.
+/// It keeps neither the actor nor the executor alive: the actor usually keeps its realm alive.
 final class ActorIsolation: Sendable {
-    weak let actor: (any Actor)?
-    let identifier: ObjectIdentifier
-    /// The identity of the actor's executor; the actor itself unless it has a custom one.
+    /// The executor's identity: the address of the actor itself, or of its custom executor.
     let executor: UInt
+    private let implementation: UInt
+    /// Keeps the memory at that address, not the object: no other executor has the identity while this exists.
+    private unowned let memory: any AnyObject & Sendable
+    private weak let actor: (any Actor)?
+    private weak let customExecutor: (any SerialExecutor)?
     let name: String
-    /// Keeps the order of what is handed to the actor, which tasks of their own would not.
+    /// Keeps the order of what is handed to the executor, which tasks of their own would not.
     let mailbox = RealmMailbox()
 
-    init(_ actor: any Actor) {
-        self.actor = actor
-        identifier = ObjectIdentifier(actor)
-        executor = Self.words(of: actor).identity
-        name = String(describing: type(of: actor))
+    /// The isolation of an actor.
+    convenience init(_ actor: any Actor) {
+        let executor = unsafeBitCast(actor.unownedExecutor, to: crealm_executor_ref.self)
+        self.init(executor, actor, name: "the actor \(type(of: actor))")
     }
 
-    /// Compares executor identities; asks the executor itself where no task runs (`DispatchQueue.main`, a custom
-    /// executor's own threads).
+    /// The isolation of the executor that runs the caller; nil where none does.
+    static func current() -> ActorIsolation? {
+        let executor = crealm_current_executor()
+        if executor.identity == 0 {
+            let isMain =
+                crealm_current_place() == crealm_main_executor()
+                || crealm_current_task() == 0 && DispatchQueue.isMainCurrent
+            return isMain ? ActorIsolation(MainActor.shared) : nil
+        }
+        if executor.identity == crealm_main_executor() { return ActorIsolation(MainActor.shared) }
+        if executor.isCustom { return ActorIsolation(executor, nil, name: "the executor \(type(of: executor.object))") }
+        guard let actor = executor.object as? any Actor else { return nil }
+        return ActorIsolation(executor, actor, name: "the actor \(type(of: actor))")
+    }
+
+    private init(_ reference: crealm_executor_ref, _ actor: (any Actor)?, name: String) {
+        executor = reference.identity
+        implementation = reference.implementation
+        self.name = name
+        if let actor, actor === MainActor.shared || !reference.isCustom {
+            memory = actor
+            self.actor = actor
+            customExecutor = nil
+        } else {
+            memory = reference.object
+            self.actor = nil
+            customExecutor = reference.object as? any SerialExecutor
+        }
+    }
+
+    /// Whether there is still something to run work on.
+    var isAlive: Bool { actor != nil || customExecutor != nil }
+
+    /// Compares places; asks the executor itself where none runs the caller (a custom executor's own threads), or where it
+    /// may know that another one stands for the same context.
     var isCurrent: Bool {
-        if crealm_current_executor() == executor { return true }
-        guard let actor else { return false }
-        // Outside tasks the main actor's code runs on the main queue.
-        if crealm_current_task() == 0, DispatchQueue.isMainCurrent { return actor === MainActor.shared }
-        let words = Self.words(of: actor)
-        return crealm_is_current_executor(words.identity, words.implementation)
+        if crealm_current_place() == executor { return true }
+        if executor == crealm_main_executor() {
+            // Outside tasks the main actor's code runs on the main queue.
+            return crealm_current_task() == 0 && DispatchQueue.isMainCurrent
+        }
+        guard let customExecutor else { return false }
+        return withExtendedLifetime(customExecutor) { crealm_is_current_executor(executor, implementation) }
     }
 
-    /// Runs the work on the actor, in the order of the calls.
+    /// Runs the work on the executor, in the order of the calls.
     func post(_ work: @escaping @Sendable () -> Void) {
         guard mailbox.append(work) else { return }
-        guard let actor else { return mailbox.discard() }
         let mailbox = mailbox
-        Task { await actor.drain(mailbox) }
+        if executor == crealm_main_executor() {
+            // A task would begin on the concurrent pool; that needs a thread, which a commit must not wait for.
+            DispatchQueue.main.async { mailbox.drain() }
+        } else if let actor {
+            Task { await actor.drain(mailbox) }
+        } else if let customExecutor {
+            let visitor = ExecutorVisitor(customExecutor, executor, implementation)
+            Task { await visitor.drain(mailbox) }
+        } else {
+            mailbox.discard()
+        }
+    }
+}
+
+/// Runs work on a custom executor for none of the actors that share it.
+private actor ExecutorVisitor {
+    private let executor: any SerialExecutor
+    private let words: (UInt, UInt)
+
+    init(_ executor: any SerialExecutor, _ identity: UInt, _ implementation: UInt) {
+        self.executor = executor
+        words = (identity, implementation)
     }
 
-    private static func words(of actor: any Actor) -> (identity: UInt, implementation: UInt) {
-        unsafeBitCast(actor.unownedExecutor, to: (UInt, UInt).self)
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafeBitCast(words, to: UnownedSerialExecutor.self)
     }
 }
 
 extension Actor {
     fileprivate func drain(_ mailbox: RealmMailbox) {
         mailbox.drain()
+    }
+}
+
+extension crealm_executor_ref {
+    /// Whether it is an object of the program's own, and no default actor; the low bits are flags.
+    fileprivate var isCustom: Bool { implementation & ~7 != 0 }
+
+    /// The object whose address is the identity; the caller knows that it exists.
+    fileprivate var object: any AnyObject & Sendable {
+        let address = UnsafeRawPointer(bitPattern: identity).unsafelyUnwrapped
+        return unsafeBitCast(
+            Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue(),
+            to: (any AnyObject & Sendable).self
+        )
     }
 }

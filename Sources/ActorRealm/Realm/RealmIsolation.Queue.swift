@@ -16,24 +16,49 @@ final class QueueIsolation: Sendable {
     }
 
     /// Whether the caller runs on the queue, or on one that targets it.
-    var isCurrent: Bool {
-        DispatchQueue.getSpecific(key: mark) == true
-    }
+    var isCurrent: Bool { mark.isCurrent }
 }
 
-/// The thread that opened a realm outside every actor and queue, and the task it ran then.
-struct ThreadIsolation: Sendable {
-    let word = crealm_thread_word()
-    let task = crealm_current_task()
-    let executor = crealm_current_executor()
-    /// Whether the thread belongs to the program, and not to a pool whose threads run anyone's work.
-    let isLasting: Bool
+extension DispatchSpecificKey {
+    /// Whether the queue that runs the caller, or one that it targets, has a value for the key.
+    ///
+    /// The library looks values up by the key's address; the value itself is not needed.
+    fileprivate var isCurrent: Bool { crealm_queue_has_specific(Unmanaged.passUnretained(self).toOpaque()) }
+}
 
-    init() {
-        isLasting = task == 0 && (crealm_is_main_thread() || DispatchQueue.currentLabel == nil)
+extension DispatchQueue {
+    private static let mainMark: DispatchSpecificKey<Bool> = {
+        let mark = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: mark, value: true)
+        return mark
+    }()
+
+    /// The label of the queue that runs the caller; nil on threads of their own.
+    static var currentLabel: String? {
+        crealm_current_queue_label().map { String(cString: $0) }
     }
 
-    var isCurrent: Bool {
-        crealm_thread_word() == word && crealm_current_task() == task && crealm_current_executor() == executor
+    /// Whether this is the main queue.
+    ///
+    /// `DispatchQueue.main` makes a new object each time.
+    var isMain: Bool { getSpecific(key: Self.mainMark) == true }
+
+    /// Whether the main queue runs the caller.
+    static var isMainCurrent: Bool { mainMark.isCurrent }
+
+    /// Whether the queue may run several blocks at once: it was made with `.concurrent`, or is a global one.
+    ///
+    /// The library has no function that tells, but objects of one kind have the same first word. Where that cannot be read,
+    /// every queue passes for a serial one.
+    var isConcurrent: Bool {
+        guard let serial = Self.serialKind, let kind, let mainKind = DispatchQueue.main.kind else { return false }
+        return kind != serial && kind != mainKind
+    }
+
+    private static let serialKind = DispatchQueue(label: "actor-realm.serial").kind
+
+    private var kind: UInt? {
+        let wrapped = Mirror(reflecting: self).children.first { $0.label == "__wrapped" }?.value as? OpaquePointer
+        return wrapped.map { UnsafeRawPointer($0).load(as: UInt.self) }
     }
 }

@@ -16,26 +16,53 @@ enum RealmIsolation: Sendable {
     }
 
     /// The isolation of a queue; the main queue stands for the main actor.
-    init(_ queue: DispatchQueue) {
+    ///
+    /// - Throws: `wrongIsolation` when the queue may run several blocks at once.
+    init(_ queue: DispatchQueue, for configuration: Realm.Configuration? = nil) throws(Realm.Error) {
+        if queue.isConcurrent {
+            throw Realm.Error(
+                .wrongIsolation,
+                "A realm cannot belong to the concurrent queue \"\(queue.label)\", whose blocks run at the same time: pass a "
+                    + "serial queue, which may target it.",
+                fileURL: configuration?.fileURL
+            )
+        }
         self = queue.isMain ? .actor(ActorIsolation(MainActor.shared)) : .queue(QueueIsolation(queue))
     }
 
-    /// The caller's thread, for as long as the current synchronous call runs.
-    static var currentThread: RealmIsolation { .thread(ThreadIsolation()) }
+    /// The isolation of a queue that changes are delivered on.
+    ///
+    /// - Precondition: The queue is serial.
+    static func delivering(on queue: DispatchQueue) -> RealmIsolation {
+        do {
+            return try RealmIsolation(queue)
+        } catch {
+            misuse(error.message)
+        }
+    }
+
+    /// Where the caller is found to run: on the executor of an actor, or on a thread for as long as the current synchronous
+    /// call runs.
+    ///
+    /// Queues and schedulers can only be asked whether they run the caller.
+    static var current: RealmIsolation {
+        ActorIsolation.current().map { .actor($0) } ?? .thread(ThreadIsolation())
+    }
 
     /// What tells isolations apart in caches and in the write queue.
     enum Key: Hashable, Sendable {
+        case executor(UInt)
         case object(ObjectIdentifier)
-        case thread(UInt)
+        case thread(ThreadIsolation)
         case none
     }
 
     var key: Key {
         switch self {
-        case .actor(let isolation): .object(isolation.identifier)
+        case .actor(let isolation): .executor(isolation.executor)
         case .queue(let isolation): .object(ObjectIdentifier(isolation.queue))
         case .scheduler(let scheduler): .object(ObjectIdentifier(scheduler))
-        case .thread(let isolation): .thread(isolation.word)
+        case .thread(let isolation): .thread(isolation)
         case .everywhere: .none
         }
     }
@@ -51,13 +78,17 @@ enum RealmIsolation: Sendable {
         }
     }
 
-    /// Whether a thread that proved to run this isolation needs no second proof.
+    /// The one word that every access compares with the caller's place, as far as there is one; to be asked for where the
+    /// isolation is current.
     ///
-    /// A thread-bound realm that was opened inside a task does: the same pool thread runs other tasks between two
-    /// calls.
-    var trustsThreads: Bool {
-        if case .thread(let isolation) = self { return isolation.task == 0 }
-        return true
+    /// Queues run on any thread, and schedulers are known only to themselves: they are asked each time.
+    var place: RealmPlace {
+        switch self {
+        case .actor(let isolation): RealmPlace(word: isolation.executor)
+        case .thread: RealmPlace(word: crealm_current_place())
+        case .queue, .scheduler: .nowhere
+        case .everywhere: .everywhere
+        }
     }
 
     /// Whether work can be handed to this isolation: refreshes and asynchronous writes need that.
@@ -69,19 +100,26 @@ enum RealmIsolation: Sendable {
         }
     }
 
-    /// Whether the isolation still exists; an actor is not kept alive by its realm.
-    var isAlive: Bool {
-        if case .actor(let isolation) = self { return isolation.actor != nil }
-        return true
-    }
-
-    /// Whether a realm of this isolation may be remembered for the next opening.
-    var isCacheable: Bool {
+    /// Whether it lasts longer than a synchronous call.
+    var isLasting: Bool {
         switch self {
         case .actor, .queue, .scheduler: true
-        case .thread(let isolation): isolation.isLasting
-        case .everywhere: false
+        case .thread, .everywhere: false
         }
+    }
+
+    /// Whether only the isolation itself can tell that the caller runs there.
+    var isToBeAsked: Bool {
+        switch self {
+        case .queue, .scheduler: true
+        case .actor, .thread, .everywhere: false
+        }
+    }
+
+    /// Whether the isolation still exists; an actor is not kept alive by its realm.
+    var isAlive: Bool {
+        if case .actor(let isolation) = self { return isolation.isAlive }
+        return true
     }
 
     /// Whether two isolations are one.
@@ -94,7 +132,7 @@ enum RealmIsolation: Sendable {
 extension RealmIsolation: CustomStringConvertible {
     var description: String {
         switch self {
-        case .actor(let isolation): "the actor \(isolation.name)"
+        case .actor(let isolation): isolation.name
         case .queue(let isolation): "the dispatch queue \"\(isolation.queue.label)\""
         case .scheduler(let scheduler): "the scheduler \(type(of: scheduler))"
         case .thread(let isolation):
@@ -106,29 +144,12 @@ extension RealmIsolation: CustomStringConvertible {
 
     /// Names the caller's isolation, for messages.
     static var currentDescription: String {
-        if crealm_current_executor() != 0 { return "another actor" }
+        if crealm_current_executor().identity != 0 { return "another actor" }
         if crealm_current_task() != 0 { return "a task outside every actor" }
         if DispatchQueue.isMainCurrent || crealm_is_main_thread() { return "the main thread" }
         if let label = DispatchQueue.currentLabel { return "the dispatch queue \"\(label)\"" }
         return "another thread"
     }
-}
-
-extension DispatchQueue {
-    private static let mainLabel = "com.apple.main-thread"
-
-    /// The label of the queue that runs the caller; nil on threads of their own.
-    static var currentLabel: String? {
-        crealm_current_queue_label().map { String(cString: $0) }
-    }
-
-    /// Whether this is the main queue.
-    ///
-    /// `DispatchQueue.main` makes a new object each time.
-    var isMain: Bool { label == Self.mainLabel }
-
-    /// Whether the main queue runs the caller.
-    static var isMainCurrent: Bool { currentLabel == mainLabel }
 }
 
 extension RealmIsolation {

@@ -27,7 +27,10 @@ final class RealmRegistry: Sendable {
         var temporaryFiles = 0
     }
 
-    static let shared = RealmRegistry()
+    /// This process's: a forked child opens its files anew.
+    static var shared: RealmRegistry { processes.value }
+
+    private static let processes = PerProcess { RealmRegistry() }
 
     private let state = Mutex(State())
 

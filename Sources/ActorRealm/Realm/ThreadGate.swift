@@ -20,11 +20,21 @@ final class ThreadGate<Value: Sendable>: Sendable {
         }
     }
 
-    /// Blocks until the value is there, and takes it, or until the time is up.
-    func wait(for interval: DispatchTimeInterval) -> Value? {
-        _ = semaphore.wait(timeout: .now() + interval)
-        return take()
+    /// What a wait with a limit came to.
+    enum WakeUp {
+        case value(Value)
+        case called
+        case timeIsUp
     }
+
+    /// Blocks until the value is there, and takes it, until ``call()``, or until the time is up.
+    func wait(for interval: DispatchTimeInterval) -> WakeUp {
+        let isInTime = semaphore.wait(timeout: .now() + interval) == .success
+        return take().map { .value($0) } ?? (isInTime ? .called : .timeIsUp)
+    }
+
+    /// Wakes a thread that waits with a limit, without a value.
+    func call() { semaphore.signal() }
 
     private func take() -> Value? {
         value.withLock { value in

@@ -1,58 +1,63 @@
 import Dispatch
-import Foundation
 import Synchronization
 
 /// When a writer that blocks its thread passes one that was chosen and does not start.
 ///
-/// A chosen writer's task needs a thread. When as many threads of Swift's pool as there are processors wait for their turns,
-/// none is left for it, and nothing would go on: then those that block the pool press soon. Otherwise the pool is only busy, and
-/// the order is kept; but since a program may block threads of the pool in other ways, too, everybody presses in the end.
+/// A chosen writer's task needs a thread. When as many threads of Swift's pool as there are processors block in writes
+/// (``BlockedPool``), none is left for it, and nothing would go on: then one of those that block the pool presses at once.
+/// Otherwise the pool is only busy, and the order is kept; but since a program may block threads of the pool in other ways, too,
+/// everybody presses in the end.
 struct TurnPressure<Ticket: Equatable> {
     /// The pause between two looks.
     static var interval: DispatchTimeInterval { .milliseconds(20) }
-    /// The looks at the same chosen writer after which it is passed when no other thread may be left.
-    static var looksWhenExhausted: Int { 2 }
     /// The looks at the same chosen writer after which it is passed in any case.
     static var looksAtMost: Int { 50 }
     /// The looks at the same writer, whose transaction is open, after which a thread counts as stuck behind it.
     static var looksUntilStuck: Int { 50 }
 
     private let isOnPool: Bool
-    private let processorCount: Int
     private let pool: BlockedPool
+    private let place: UInt64
     private var chosen: Ticket?
     private var looks = 0
     private var holder: Ticket?
     private var holderLooks = 0
     private var isStuck = false
 
-    /// Notes that a thread waits; on the pool, ``end()`` notes that it does no more.
+    /// Notes that a thread waits for a turn of a file; on the pool, ``end()`` notes that it does no more, and `look` is called when
+    /// looking is worth while.
     init(
         isOnPool: Bool,
-        processorCount: Int = ProcessInfo.processInfo.activeProcessorCount,
-        pool: BlockedPool = .swift
+        of file: ObjectIdentifier,
+        pool: BlockedPool = .swift,
+        look: @escaping @Sendable () -> Void = {}
     ) {
         self.isOnPool = isOnPool
-        self.processorCount = processorCount
         self.pool = pool
-        if isOnPool { pool.blocked.wrappingAdd(1, ordering: .relaxed) }
+        place = isOnPool ? pool.enter(waitingFor: file, look) : 0
     }
 
     func end() {
-        if isOnPool { pool.blocked.wrappingSubtract(1, ordering: .relaxed) }
+        if isOnPool { pool.leave(place) }
         if isStuck { pool.stuck.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Looks at who is chosen and has not started; whether it should be passed.
-    mutating func isDue(against chosen: Ticket) -> Bool {
-        let isExhausted = isOnPool && pool.blocked.load(ordering: .relaxed) >= processorCount
-        return isDue(against: chosen, isExhausted: isExhausted)
+    /// Looks at who is chosen and has not started.
+    ///
+    /// - Parameters:
+    ///   - chosen: Who that is.
+    ///   - needsPool: Whether it starts on a thread of the pool.
+    ///   - wasPause: Whether the pause between two looks has passed, and no less.
+    /// - Returns: Whether it should be passed.
+    mutating func isDue(against chosen: Ticket, needsPool: Bool, wasPause: Bool) -> Bool {
+        isDue(against: chosen, isExhausted: isOnPool && needsPool && pool.isExhausted, wasPause: wasPause)
     }
 
-    mutating func isDue(against chosen: Ticket, isExhausted: Bool) -> Bool {
-        looks = chosen == self.chosen ? looks + 1 : 1
+    mutating func isDue(against chosen: Ticket, isExhausted: Bool, wasPause: Bool) -> Bool {
+        if chosen != self.chosen { looks = 0 }
         self.chosen = chosen
-        return looks >= (isExhausted ? Self.looksWhenExhausted : Self.looksAtMost)
+        if wasPause { looks += 1 }
+        return isExhausted || looks >= Self.looksAtMost
     }
 }
 
@@ -71,7 +76,7 @@ extension TurnPressure {
         if isStuck != wasStuck { pool.stuck.wrappingAdd(isStuck ? 1 : -1, ordering: .relaxed) }
         guard isStuck else { return false }
         var count = pool.stuck.load(ordering: .relaxed)
-        while count >= processorCount {
+        while count >= pool.threadCount {
             let (isExchanged, original) = pool.stuck.compareExchange(
                 expected: count,
                 desired: count - 1,
@@ -85,15 +90,4 @@ extension TurnPressure {
         }
         return false
     }
-}
-
-/// The threads of a pool that block for their turns.
-final class BlockedPool: Sendable {
-    /// That of Swift's tasks.
-    static let swift = BlockedPool()
-
-    /// Those that wait, on all files.
-    fileprivate let blocked = Atomic(0)
-    /// Those of them that wait for a writer which needs one of them to go on.
-    fileprivate let stuck = Atomic(0)
 }

@@ -10,8 +10,9 @@ import RealmStorage
 ///
 /// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
 /// before the synchronous one is done. Therefore those of its isolation let all others pass until then, also one that has
-/// been chosen and has not started yet; and after a while (``TurnPressure``) it passes any writer that has been chosen and does
-/// not start, because blocked threads may be all the threads there are.
+/// been chosen and has not started yet. While blocked threads are all the threads there are (``isPoolExhausted``), one that
+/// blocks is chosen before those that would need one to start; and after a while (``TurnPressure``) it passes any writer that has
+/// been chosen and does not start.
 struct WriteQueue<Isolation: Hashable> {
     /// A place in the queue.
     struct Ticket: Hashable, Sendable {
@@ -117,6 +118,8 @@ struct WriteQueue<Isolation: Hashable> {
     private(set) var isFlushing = false
     /// Whether another process waits for the lock, so that it has to be yielded now and then.
     var isContended = false
+    /// Whether every thread of Swift's pool blocks in a write, so that no task goes on.
+    var isPoolExhausted = false
     /// Whether a ``lingerEnded(at:)`` will come.
     private var isTimed = false
     /// When the last writer was done, and nobody waited.
@@ -198,6 +201,7 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func enqueue(
         _ kind: Kind,
         isolation: Isolation,
+        isOnPool: Bool = false,
         priority: UInt8 = 0,
         origin: ReaderOrigin? = nil,
         at now: UInt64
@@ -211,7 +215,16 @@ struct WriteQueue<Isolation: Hashable> {
         }
         if let idleSince { isBurst = now >= idleSince && now - idleSince < lingerStep }
         idleSince = nil
-        line.insert(Waiter(ticket: ticket, kind: kind, isolation: isolation, origin: origin, priority: priority))
+        line.insert(
+            Waiter(
+                ticket: ticket,
+                kind: kind,
+                isolation: isolation,
+                isOnPool: isOnPool,
+                origin: origin,
+                priority: priority
+            )
+        )
         return (ticket, advance(at: now))
     }
 
@@ -277,6 +290,12 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func takeForFlush() -> Int {
         defer { preparedCount = 0 }
         return preparedCount
+    }
+
+    /// The flusher begins with the first so many of the prepared commits.
+    mutating func takeForFlush(_ count: Int) {
+        precondition(count <= preparedCount, "The write queue lost count of its prepared commits.")
+        preparedCount -= count
     }
 
     /// A flush ended, well or not.
@@ -367,9 +386,9 @@ struct WriteQueue<Isolation: Hashable> {
         return pass(waiter, with: presser)
     }
 
-    /// The chosen writer that has not started, if there is one.
-    var chosen: Ticket? {
-        if case .granted(let waiter) = turn { return waiter.ticket }
+    /// The chosen writer that has not started, if there is one, and whether it needs a thread of the pool to.
+    var chosen: (ticket: Ticket, needsPool: Bool)? {
+        if case .granted(let waiter) = turn { return (waiter.ticket, waiter.isOnPool) }
         return nil
     }
 
@@ -394,7 +413,11 @@ struct WriteQueue<Isolation: Hashable> {
             return advance(at: now)
         case .held(let since):
             let hasToYield = isContended && !isFirstOfHold && now >= since && now - since >= holdLimit
-            if !hasToYield, let next = line.popNext() {
+            if !hasToYield, var next = line.popNext() {
+                if isPoolExhausted, next.kind == .asynchronous, next.isOnPool, let blocking = line.takeBlockingPool() {
+                    line.insert(next)
+                    next = blocking
+                }
                 turnBegan = now
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
                 return Actions(grant: next.ticket)

@@ -8,10 +8,11 @@ extension WriteScheduler {
     func commit(
         _ commit: PreparedCommit,
         ending ticket: Ticket,
+        leavingOut leftOut: LeftOutCommit? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
-            add(commit, ending: ticket, .prepared, completion: .task(continuation))
+            add(commit, ending: ticket, .prepared, leavingOut: leftOut, completion: .task(continuation))
         }
     }
 
@@ -20,15 +21,20 @@ extension WriteScheduler {
     /// - Parameters:
     ///   - commit: The commit.
     ///   - ticket: The turn that ends.
+    ///   - leftOut: For those observers that are not told of it.
     ///   - gate: Where the thread waits; one that is used again and again saves making it.
     /// - Returns: How it went.
     func commitBlocking(
         _ commit: PreparedCommit,
         ending ticket: Ticket,
+        leavingOut leftOut: LeftOutCommit? = nil,
         at gate: ThreadGate<CommitResult> = ThreadGate()
     ) -> CommitResult {
-        let place = add(commit, ending: ticket, .preparedBlocking, completion: .thread(gate))
+        let place = add(commit, ending: ticket, .preparedBlocking, leavingOut: leftOut, completion: .thread(gate))
         if place == .caller { flush() }
+        let isOnPool = crealm_is_on_pool()
+        if isOnPool { BlockedPool.swift.enter() }
+        defer { if isOnPool { BlockedPool.swift.leave() } }
         return gate.wait()
     }
 
@@ -36,9 +42,10 @@ extension WriteScheduler {
     func commit(
         _ commit: PreparedCommit,
         ending ticket: Ticket,
+        leavingOut leftOut: LeftOutCommit? = nil,
         completion: @escaping @Sendable (CommitResult) -> Void
     ) {
-        add(commit, ending: ticket, .prepared, completion: .callback(completion))
+        add(commit, ending: ticket, .prepared, leavingOut: leftOut, completion: .callback(completion))
     }
 
     /// Whether the writer whose turn it is may leave its commit to be sealed together with later ones.
@@ -96,16 +103,21 @@ extension WriteScheduler {
         } catch {
             failure = error
         }
-        let (actions, lost) = state.withLock { state in
+        let (actions, lost, lostFlush) = state.withLock { state in
+            look(&state)
             let joined = state.joined
+            let flush = state.joinedFlush
             state.joined = []
+            state.joinedFlush = nil
             if let sealed {
-                state.prepared.append(Prepared(commit: sealed, completions: joined))
+                state.prepared.append(Prepared(commit: sealed, completions: joined, flush: flush))
             } else {
                 state.queue.dropJoined()
             }
-            return (released(then(&state.queue)), sealed == nil ? joined : [])
+            let isLost = sealed == nil
+            return (released(then(&state.queue)), isLost ? joined : [], isLost ? flush : nil)
         }
+        lostFlush?.end(.failure(failure))
         for completion in lost { completion.receive(.failure(failure)) }
         return actions
     }
@@ -116,6 +128,7 @@ extension WriteScheduler {
         _ commit: PreparedCommit,
         ending ticket: Ticket,
         _ ending: Queue.Ending,
+        leavingOut leftOut: LeftOutCommit? = nil,
         completion: consuming Completion
     ) -> Queue.FlushPlace? {
         let completion = completion
@@ -123,8 +136,17 @@ extension WriteScheduler {
             if state.failureCount != state.failureCountAtBegin {
                 return (released(state.queue.finish(ticket, .nothing, at: now)), state.lastFailure)
             }
-            state.prepared.append(Prepared(commit: commit, completions: state.joined + [completion]))
+            look(&state)
+            state.prepared.append(
+                Prepared(
+                    commit: commit,
+                    completions: state.joined + [completion],
+                    flush: state.joinedFlush,
+                    leftOut: leftOut
+                )
+            )
             state.joined = []
+            state.joinedFlush = nil
             return (released(state.queue.finish(ticket, ending, at: now)), nil)
         }
         perform(actions)
@@ -132,44 +154,44 @@ extension WriteScheduler {
         return actions.flush
     }
 
-    /// Seals what joined, and writes and flushes everything that is prepared by then, with one flush.
+    /// Seals what joined, and writes and flushes everything that is prepared by then, with one flush; a commit that is left out
+    /// alone.
     func flush() {
         if state.withLock({ $0.queue.isSealing }) { perform(seal { $0.sealFinished(at: self.now) }) }
-        let batch = state.withLock { state in
-            let count = state.queue.takeForFlush()
-            precondition(
-                count == state.prepared.reduce(0) { $0 + $1.completions.count },
-                "The write queue lost count of its prepared commits."
-            )
-            state.flushCount += 1
-            state.commitCount += count
-            defer { state.prepared = [] }
-            return state.prepared
-        }
+        let batch = state.withLock { $0.takeBatch() }
+        let leftOut = batch.first?.leftOut
         let result: CommitResult
         do {
+            if let leftOut { leftOut.willPublish(after: try? file.beginRead()) }
             try file.publish(batch.map(\.commit))
+            if let leftOut { leftOut.didPublish(try? file.beginRead()) }
             result = .success(())
         } catch {
+            leftOut?.fail()
             result = .failure(error)
         }
-        let (actions, lost, quietWaiters) = state.withLock { state in
+        let (actions, lost, flushes, quietWaiters) = state.withLock { state in
+            look(&state)
+            var flushes = state.underWay
+            state.isPublishing = false
+            state.underWay = []
             var lost: [Completion] = []
-            state.queue.isContended = file.hasWaitingProcesses
             if case .failure(let error) = result {
                 // What was prepared or joined meanwhile stands on the commits that are lost now.
                 lost = state.prepared.flatMap(\.completions) + state.joined
+                flushes += state.prepared.compactMap(\.flush) + (state.joinedFlush.map { [$0] } ?? [])
                 state.prepared = []
                 state.joined = []
+                state.joinedFlush = nil
                 _ = state.queue.takeForFlush()
                 state.queue.dropJoined()
                 state.failureCount += 1
                 state.lastFailure = error
             }
             let actions = released(state.queue.flushFinished(at: now))
-            if state.queue.isFlushing { return (actions, lost, [ThreadGate<Void>]()) }
+            if state.queue.isFlushing { return (actions, lost, flushes, [ThreadGate<Void>]()) }
             defer { state.quietWaiters = [] }
-            return (actions, lost, state.quietWaiters)
+            return (actions, lost, flushes, state.quietWaiters)
         }
         perform(actions)
         for gate in quietWaiters { gate.open(with: ()) }
@@ -177,6 +199,27 @@ extension WriteScheduler {
             for completion in prepared.completions { completion.receive(result) }
         }
         for completion in lost { completion.receive(result) }
+        for flush in flushes { flush.end(result) }
         if case .success = result, let last = batch.last { didPublish(last.commit.version) }
+    }
+}
+
+extension WriteScheduler.State {
+    /// What is flushed together next.
+    fileprivate mutating func takeBatch() -> [WriteScheduler.Prepared] {
+        let alone = prepared.firstIndex { $0.leftOut != nil } ?? prepared.count
+        let batch = Array(prepared.prefix(max(alone, min(1, prepared.count))))
+        prepared.removeFirst(batch.count)
+        let count = batch.reduce(0) { $0 + $1.completions.count }
+        queue.takeForFlush(count)
+        precondition(
+            !prepared.isEmpty || queue.preparedCount == 0,
+            "The write queue lost count of its prepared commits."
+        )
+        flushCount += 1
+        commitCount += count
+        isPublishing = true
+        underWay = batch.compactMap(\.flush)
+        return batch
     }
 }

@@ -1,3 +1,4 @@
+import CRealmShims
 import RealmStorage
 import Synchronization
 
@@ -9,10 +10,18 @@ extension WriteScheduler {
         priority: TaskPriority,
         origin: ReaderOrigin? = nil
     ) -> (Ticket, isGranted: Bool) {
+        let isOnPool = crealm_is_on_pool()
         let (ticket, actions) = state.withLock { state in
-            state.queue.isContended = file.hasWaitingProcesses
+            look(&state)
             let (ticket, actions) = state.queue
-                .enqueue(kind, isolation: key, priority: priority.rawValue, origin: origin, at: now)
+                .enqueue(
+                    kind,
+                    isolation: key,
+                    isOnPool: isOnPool,
+                    priority: priority.rawValue,
+                    origin: origin,
+                    at: now
+                )
             return (ticket, released(actions))
         }
         return (ticket, perform(actions, own: ticket))
@@ -48,6 +57,12 @@ extension WriteScheduler {
     static var currentPriority: TaskPriority {
         let priority = Task.currentPriority
         return priority.rawValue == 0 ? .medium : priority
+    }
+
+    /// Tells the queue what goes on around it; called under the lock.
+    func look(_ state: inout State) {
+        state.queue.isContended = file.hasWaitingProcesses
+        state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
     }
 
     /// Gives the inter-process lock back where the actions say so; called under the lock.
@@ -90,7 +105,8 @@ extension WriteScheduler {
         do {
             let isAcquired = try file.tryLockForWriting()
             return state.withLock { state in
-                released(isAcquired ? state.queue.lockAcquired(at: now) : state.queue.lockBusy())
+                state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
+                return released(isAcquired ? state.queue.lockAcquired(at: now) : state.queue.lockBusy())
             }
         } catch {
             return lockFailed(error)
@@ -100,7 +116,12 @@ extension WriteScheduler {
     func waitForLock() {
         do {
             try file.lockForWriting()
-            perform(state.withLock { state in released(state.queue.lockAcquired(at: now)) })
+            perform(
+                state.withLock { state in
+                    state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
+                    return released(state.queue.lockAcquired(at: now))
+                }
+            )
         } catch {
             perform(lockFailed(error))
         }

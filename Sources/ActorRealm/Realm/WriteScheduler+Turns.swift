@@ -78,35 +78,43 @@ extension WriteScheduler {
         register(.thread(gate), for: ticket)
         cancellation?.waits(for: ticket, of: self)
         defer { cancellation?.waitIsOver() }
-        var pressure = TurnPressure<Ticket>(isOnPool: crealm_is_on_pool())
+        var pressure = TurnPressure<Ticket>(isOnPool: crealm_is_on_pool(), of: ObjectIdentifier(self)) { gate.call() }
         defer { pressure.end() }
+        // The pool may have become exhausted by this wait.
+        press(ticket, &pressure, wasPause: false)
         while true {
-            if let outcome = gate.wait(for: TurnPressure<Ticket>.interval) {
-                switch outcome {
-                case .granted: return ticket
-                case .cancelled: throw CancellationError()
-                case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))
-                case .failed(let error): throw error
+            switch gate.wait(for: TurnPressure<Ticket>.interval) {
+            case .value(.granted): return ticket
+            case .value(.cancelled): throw CancellationError()
+            case .value(.timedOut(let holder)): throw TurnTimeout(holder: describe(holder))
+            case .value(.failed(let error)): throw error
+            case .called: press(ticket, &pressure, wasPause: false)
+            case .timeIsUp:
+                if let deadline, ContinuousClock.now >= deadline {
+                    expire(ticket)
+                    continue
                 }
-            }
-            if let deadline, ContinuousClock.now >= deadline {
-                expire(ticket)
-                continue
-            }
-            // Who has a deadline goes on in the end.
-            if deadline == nil, pressure.isHopeless(behind: state.withLock { $0.holderOnPool }) {
-                let holder = describe(state.withLock { $0.queue.holder })
-                if cancel(ticket) { throw TurnTimeout(holder: holder, isDeadlock: true) }
-            }
-            perform(
-                state.withLock { state in
-                    guard let chosen = state.queue.chosen, pressure.isDue(against: chosen) else {
-                        return Queue.Actions()
-                    }
-                    return state.queue.pressForTurn(ticket, insteadOf: chosen)
+                // Who has a deadline goes on in the end.
+                if deadline == nil, pressure.isHopeless(behind: state.withLock { $0.holderOnPool }) {
+                    let holder = describe(state.withLock { $0.queue.holder })
+                    if cancel(ticket) { throw TurnTimeout(holder: holder, isDeadlock: true) }
                 }
-            )
+                press(ticket, &pressure, wasPause: true)
+            }
         }
+    }
+
+    /// Lets a blocking writer pass one that was chosen and does not start, where that is due.
+    private func press(_ ticket: Ticket, _ pressure: inout TurnPressure<Ticket>, wasPause: Bool) {
+        perform(
+            state.withLock { state in
+                guard let chosen = state.queue.chosen,
+                    pressure.isDue(against: chosen.ticket, needsPool: chosen.needsPool, wasPause: wasPause)
+                else { return Queue.Actions() }
+                if wasPause { state.latePressCount += 1 }
+                return state.queue.pressForTurn(ticket, insteadOf: chosen.ticket)
+            }
+        )
     }
 
     /// Asks for a turn, which `granted` announces; it then begins with ``begin(_:)``.
@@ -155,12 +163,50 @@ extension WriteScheduler {
     }
 
     /// Ends a turn without a commit.
-    func finish(_ ticket: Ticket) {
-        perform(
-            state.withLock { state in
-                state.queue.isContended = file.hasWaitingProcesses
-                return released(state.queue.finish(ticket, .nothing, at: now))
-            }
-        )
+    ///
+    /// - Returns: the flush of what the turn's transaction was built on; nil when that is durable.
+    @discardableResult
+    func finish(_ ticket: Ticket) -> BaseFlush? {
+        let (actions, base) = state.withLock { state -> (Queue.Actions, BaseFlush?) in
+            look(&state)
+            let base = state.queue.runningTicket == ticket ? state.flushOfBase() : nil
+            return (released(state.queue.finish(ticket, .nothing, at: now)), base)
+        }
+        perform(actions)
+        return base
+    }
+
+    /// Ends the wait, or the turn, of a writer whose isolation is gone.
+    func abandon(_ ticket: Ticket) {
+        let (actions, rest) = state.withLock { state -> (Queue.Actions, Waiter?) in
+            look(&state)
+            state.early[ticket] = nil
+            let waiter = state.waiters.removeValue(forKey: ticket)
+            if state.queue.cancel(ticket) || !state.queue.hasTurn(ticket) { return (Queue.Actions(), waiter) }
+            return (released(state.queue.finish(ticket, .nothing, at: now)), waiter)
+        }
+        perform(actions)
+        withExtendedLifetime(rest) {}
+    }
+}
+
+extension WriteScheduler.State {
+    /// The flush of everything that the transaction of this turn was built on; nil when that is durable.
+    mutating func flushOfBase() -> BaseFlush? {
+        if failureCount != failureCountAtBegin, let lastFailure { return BaseFlush(.failure(lastFailure)) }
+        if !joined.isEmpty {
+            let flush = joinedFlush ?? BaseFlush()
+            joinedFlush = flush
+            return flush
+        }
+        if let last = prepared.indices.last {
+            let flush = prepared[last].flush ?? BaseFlush()
+            prepared[last].flush = flush
+            return flush
+        }
+        guard isPublishing else { return nil }
+        let flush = underWay.last ?? BaseFlush()
+        if underWay.isEmpty { underWay = [flush] }
+        return flush
     }
 }

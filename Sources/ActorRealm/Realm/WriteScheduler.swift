@@ -46,6 +46,10 @@ final class WriteScheduler: Sendable {
     struct Prepared {
         let commit: PreparedCommit
         var completions: [Completion]
+        /// For writers that were built on it and ended without a commit.
+        var flush: BaseFlush?
+        /// What is flushed alone, because some observers are not told of it.
+        var leftOut: LeftOutCommit?
     }
 
     struct State {
@@ -56,6 +60,12 @@ final class WriteScheduler: Sendable {
         var prepared: [Prepared] = []
         /// Those whose transactions are not sealed yet.
         var joined: [Completion] = []
+        /// For writers that were built on them and ended without a commit.
+        var joinedFlush: BaseFlush?
+        /// Whether commits are being written and flushed.
+        var isPublishing = false
+        /// For writers that were built on those and ended without a commit.
+        var underWay: [BaseFlush] = []
         /// Who waits until nothing is on the way to the disk.
         var quietWaiters: [ThreadGate<Void>] = []
         /// The number of flushes that failed, now and when the transaction of this turn began: a transaction that was
@@ -65,6 +75,8 @@ final class WriteScheduler: Sendable {
         /// The last writer that began, on a thread of Swift's pool, a transaction which no block ends.
         var openEnded: Ticket?
         var lastFailure: StorageError?
+        /// How often a blocking writer passed another one because time had passed, for tests and diagnostics.
+        var latePressCount = 0
         var flushCount = 0
         var commitCount = 0
 

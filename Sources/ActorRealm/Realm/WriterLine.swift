@@ -17,6 +17,8 @@ struct WriterLine<Isolation: Hashable> {
         let ticket: Ticket
         let kind: Kind
         let isolation: Isolation
+        /// Whether it needs a thread of Swift's pool to start, or blocks one until it does.
+        var isOnPool = false
         /// Where the program asked for the turn.
         let origin: ReaderOrigin?
         /// The raw value of a task's priority.
@@ -109,6 +111,13 @@ struct WriterLine<Isolation: Hashable> {
             if let head = head(of: lane), head.number < chosen.number { lanes[lane].writers[head.index].passes += 1 }
         }
         return take(chosen.lane, chosen.index)
+    }
+
+    /// Takes the first writer that blocks a thread of the pool out of its turn; nil when none does.
+    mutating func takeBlockingPool() -> Writer? {
+        let tickets = lanes.flatMap(\.writers).filter { !$0.isCancelled && $0.isOnPool && $0.kind == .synchronous }
+            .map(\.ticket)
+        return tickets.min { $0.number < $1.number }.flatMap { take($0) }
     }
 
     /// Takes a writer out of its turn; nil when it does not wait.

@@ -17,11 +17,14 @@ public final class _CollectionBacking {
     @usableFromInline let hasObjects: Bool
     /// The shape of the elements.
     let shape: _PropertyShape
-    @exclusivity(unchecked) private(set) var source: Source
-    /// The filter when an index alone answers the usual questions.
-    let equality: IndexedEquality?
+    @exclusivity(unchecked) private var knownSource: Source
+    @exclusivity(unchecked) private var knownEquality: IndexedEquality?
     /// Everything else that is asked of the source; nil where that is nothing.
-    let refinement: Refinement?
+    @exclusivity(unchecked) private(set) var refinement: Refinement?
+    /// The class that tells when the properties have other places: that of the elements, or of the owner.
+    private let mapper: Unmanaged<TableAccessor>?
+    /// The schema of which the source, the filter and the steps are.
+    @exclusivity(unchecked) private var mappedStamp: UInt64
     /// The filter, compiled; with an equality, when a question was asked that the index does not answer, and in a realm of
     /// a delivery each time that one was asked which the observer's keys do not answer.
     @exclusivity(unchecked) private var compiledQuery: CompiledQuery?
@@ -36,11 +39,20 @@ public final class _CollectionBacking {
     /// The source, looked up.
     enum Source {
         case table
+        /// A list, given by its owner and the stored ordinal of the property, as in the other cases.
         case list(TableAccessor, key: Int64, property: Int)
         /// The elements whose property links to a row.
         case backlinks(TableAccessor, key: Int64, property: Int)
         /// A list or dictionary in a value of any kind.
         case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep])
+
+        /// The class of the object that the elements belong to.
+        fileprivate var owner: TableAccessor? {
+            switch self {
+            case .table: nil
+            case .list(let accessor, _, _), .backlinks(let accessor, _, _), .nested(let accessor, _, _, _): accessor
+            }
+        }
     }
 
     enum Step {
@@ -99,9 +111,12 @@ public final class _CollectionBacking {
         reader = elements.map { Unmanaged.passUnretained($0) }
         hasObjects = elements != nil
         self.shape = shape
-        self.source = source
-        self.equality = equality
+        knownSource = source
+        knownEquality = equality
         refinement = nil
+        let mapper = elements ?? source.owner
+        self.mapper = mapper.map { Unmanaged.passUnretained($0) }
+        mappedStamp = mapper?.mappedStamp ?? 0
     }
 
     /// Those of all objects of a class that an index leads to.
@@ -111,9 +126,11 @@ public final class _CollectionBacking {
         reader = all.reader
         hasObjects = all.hasObjects
         shape = all.shape
-        source = .table
-        self.equality = equality
+        knownSource = .table
+        knownEquality = equality
         refinement = nil
+        mapper = all.mapper
+        mappedStamp = all.mappedStamp
     }
 
     deinit { spareCursor?.release() }
@@ -133,7 +150,10 @@ public final class _CollectionBacking {
         reader = elements.map { Unmanaged.passUnretained($0) }
         hasObjects = elements != nil
         self.shape = shape
-        self.source = source
+        knownSource = source
+        let mapper = elements ?? source.owner
+        self.mapper = mapper.map { Unmanaged.passUnretained($0) }
+        mappedStamp = mapper?.mappedStamp ?? 0
         refinement =
             predicate == nil && steps.isEmpty
             ? nil : try Refinement(predicate, steps, elements, isDeferred: isDeferred)
@@ -141,11 +161,68 @@ public final class _CollectionBacking {
             guard let elements else {
                 throw QueryError("Only collections of objects can be filtered by a predicate.")
             }
-            equality = IndexedEquality(predicate, table: elements.table)
+            knownEquality = IndexedEquality(predicate, table: elements.table)
             compiledQuery =
-                equality == nil && !isDeferred ? try CompiledQuery(predicate, table: elements.table) : nil
+                knownEquality == nil && !isDeferred ? try CompiledQuery(predicate, table: elements.table) : nil
         } else {
-            equality = nil
+            knownEquality = nil
+        }
+    }
+
+    /// Where the elements come from.
+    var source: Source {
+        @inline(__always) get {
+            followSchema()
+            return knownSource
+        }
+    }
+
+    /// The filter when an index alone answers the usual questions.
+    var equality: IndexedEquality? {
+        @inline(__always) get {
+            followSchema()
+            return knownEquality
+        }
+    }
+
+    /// Has everything below be of the schema that the realm stands on.
+    @inline(__always)
+    private func followSchema() {
+        guard let mapper else { return }
+        if _slowPath(mapper._withUnsafeGuaranteedRef({ $0.mappedStamp }) != mappedStamp) { mapAnew() }
+    }
+
+    /// Finds the properties again, and the index, after the schema has changed.
+    @inline(never)
+    private func mapAnew() {
+        let stamp = mappedStamp
+        mappedStamp = mapper?._withUnsafeGuaranteedRef { $0.mappedStamp } ?? 0
+        compiledQuery = nil
+        switch knownSource {
+        case .table: break
+        case .list(let owner, let key, let property):
+            knownSource = .list(owner, key: key, property: owner.ordinal(of: property, mappedAt: stamp))
+        case .nested(let owner, let key, let property, let path):
+            knownSource = .nested(owner, key: key, property: owner.ordinal(of: property, mappedAt: stamp), path: path)
+        case .backlinks(let target, let key, let property):
+            let ordinal = elements?.ordinal(of: property, mappedAt: stamp) ?? property
+            knownSource = .backlinks(target, key: key, property: ordinal)
+        }
+        guard let elements else { return }
+        if let refinement {
+            knownEquality = refinement.predicate.flatMap { IndexedEquality($0, table: elements.table) }
+            let isDeferred = refinement.steps == nil
+            self.refinement = attempt {
+                try Refinement(refinement.predicate, refinement.described, elements, isDeferred: isDeferred)
+            }
+        } else if let equality = knownEquality {
+            let ordinal = elements.ordinal(of: equality.property, mappedAt: stamp)
+            let predicate = equality.moved(to: ordinal).predicate(in: elements.table)
+            knownEquality = IndexedEquality(predicate, table: elements.table)
+            // The index has gone.
+            if knownEquality == nil {
+                refinement = attempt { try Refinement(predicate, [], elements, isDeferred: false) }
+            }
         }
     }
 
@@ -192,12 +269,15 @@ public final class _CollectionBacking {
 
     /// The filter; nil for none.
     var predicate: Predicate? {
+        // Asked for first: it finds out whether the schema has changed.
+        let equality = equality
         if let refinement { return refinement.predicate }
         guard let equality, let elements else { return nil }
         return equality.predicate(in: elements.table)
     }
 
     var steps: [Step] {
+        followSchema()
         guard let refinement else { return [] }
         return refinement.steps ?? attempt { try Step.compiled(refinement.described, elements) }
     }
@@ -214,7 +294,7 @@ public final class _CollectionBacking {
     /// The caller is the only one who holds them.
     func follow(_ object: ObjectBase) -> Bool {
         guard refinement == nil, case .backlinks(let accessor, _, let property) = source else { return false }
-        source = .backlinks(accessor, key: object.rowKey, property: property)
+        knownSource = .backlinks(accessor, key: object.rowKey, property: property)
         cache.generation = .max
         return true
     }
@@ -241,6 +321,7 @@ public final class _CollectionBacking {
 
     /// The filter, compiled.
     var query: CompiledQuery? {
+        followSchema()
         if let compiledQuery { return compiledQuery }
         guard let predicate, let elements else { return nil }
         let query = attempt { try CompiledQuery(predicate, table: elements.table) }

@@ -21,7 +21,7 @@ public final class _CollectionCursor {
     private let hasCollections: Bool
 
     private let generationWord: UnsafeMutablePointer<UInt64>
-    @exclusivity(unchecked) private var access: UnsafeMutablePointer<RealmAccessState>
+    @exclusivity(unchecked) private var place: UnsafeMutablePointer<RealmPlace>
 
     // Over keys or values: the first keys lie here, if they were not read before.
     @exclusivity(unchecked) private var firstKeys = InlineArray<8, Int64>(repeating: 0)
@@ -68,7 +68,7 @@ public final class _CollectionCursor {
         reuses = elements?.info.isClonable ?? false
         hasCollections = !(elements?.keepsNoCollections ?? true)
         generationWord = backing.core.model.generation
-        access = backing.core.access
+        place = backing.core.place
         generation = generationWord.pointee
         if let elements {
             if isScan {
@@ -99,7 +99,7 @@ public final class _CollectionCursor {
         backing.core.checkAccess()
         _ = heldBacking.retain()
         holdsBacking = true
-        access = backing.core.access
+        place = backing.core.place
         generation = generationWord.pointee
         leaf = nil
         position = 0
@@ -119,26 +119,24 @@ public final class _CollectionCursor {
         current = nil
         holdsBacking = false
         // Whoever asks once more gets nothing, even when the realm is gone by then.
-        access = Self.noAccess
+        place = Self.anyPlace
         heldBacking._withUnsafeGuaranteedRef { $0.keepSpare(self) }
         heldBacking.release()
     }
 
-    /// What lets every thread pass.
+    /// What lets every caller pass.
     // Written here once, and never again.
-    nonisolated(unsafe) private static let noAccess: UnsafeMutablePointer<RealmAccessState> = {
-        let access = UnsafeMutablePointer<RealmAccessState>.allocate(capacity: 1)
-        access.initialize(to: RealmAccessState(ownerThread: RealmAccessState.noThread, threadMask: 0))
-        return access
+    nonisolated(unsafe) private static let anyPlace: UnsafeMutablePointer<RealmPlace> = {
+        let place = UnsafeMutablePointer<RealmPlace>.allocate(capacity: 1)
+        place.initialize(to: .everywhere)
+        return place
     }()
 
     /// Gives the accessor that was handed out last back to its class, if nobody else holds it.
     private func returnCurrent() {
         guard let current else { return }
-        // The last reference may go away on any thread; what the realm keeps is touched only on the one that reads it.
-        let state = access.pointee
-        let isOwn = (crealm_thread_word() ^ state.ownerThread) & state.threadMask == 0
-        if isOwn, let accessor, crealm_is_sole_reference(current.toOpaque()) != 0 {
+        // The last reference may go away anywhere; what the realm keeps is touched only where it is read.
+        if place.pointee.isCaller, let accessor, crealm_is_sole_reference(current.toOpaque()) != 0 {
             accessor._withUnsafeGuaranteedRef { $0.keepSpare(current) }
         } else {
             current.release()
@@ -201,14 +199,7 @@ public final class _CollectionCursor {
     /// Traps unless the caller runs in the realm's isolation.
     @inline(__always)
     private func checkAccess() {
-        #if DEBUG
-        if holdsBacking { backing.core.checkAccess() }
-        #else
-        let state = access.pointee
-        if _slowPath((crealm_thread_word() ^ state.ownerThread) & state.threadMask != 0) {
-            backing.core.checkAccessSlowly()
-        }
-        #endif
+        if _slowPath(!place.pointee.isCaller) { backing.core.checkAccessSlowly() }
     }
 
     @inline(never)

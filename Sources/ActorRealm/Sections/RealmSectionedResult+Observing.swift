@@ -27,10 +27,12 @@ extension RealmSectionedResult {
     ) -> NotificationToken {
         let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.sections.follow()
-        return observation.sections.source.observe(from: observation.core, on: queue.map { RealmIsolation($0) }) {
-            result,
-            core in
-            guard case .success(let pending) = result, let change = follow(pending, core) else { return }
+        return observation.sections.source.observe(
+            from: observation.core,
+            on: queue.map { .delivering(on: $0) },
+            noteShown: follow.note
+        ) { result, core in
+            guard case .success(let pending) = result, let change = follow.change(pending, core) else { return }
             block(change)
         }
     }
@@ -50,9 +52,14 @@ extension RealmSectionedResult {
         guard !Task.isCancelled else { return NotificationToken() }
         let observation = _observation(keyPaths: keyPaths, file: file, line: line)
         let follow = observation.sections.follow()
-        return observation.sections.source.observe(from: observation.core, on: RealmIsolation(actor)) {
-            [weak actor] result, core in
-            guard let actor, case .success(let pending) = result, let change = follow(pending, core) else { return }
+        return observation.sections.source.observe(
+            from: observation.core,
+            on: RealmIsolation(actor),
+            noteShown: follow.note
+        ) { [weak actor] result, core in
+            guard let actor, case .success(let pending) = result, let change = follow.change(pending, core) else {
+                return
+            }
             actor.receive(change, with: block)
         }
     }
@@ -152,7 +159,7 @@ public struct SectionChanges<Collection: RealmSectionedResult>: ChangeSequence {
             let follow = follower ?? sections.follow()
             follower = follow
             while case .change(let pending, let core) = await iteration.next(isolation: actor) {
-                if let change = follow(pending, core) { return change }
+                if let change = follow.change(pending, core) { return change }
             }
             return nil
         }

@@ -12,8 +12,13 @@ public struct _SectionObservation<Collection: RealmSectionedResult> {
 ///
 /// Unchecked because what finds the sections' keys is a closure that may be sent, or used in `home` only.
 struct ObservedSections<Collection: RealmSectionedResult>: @unchecked Sendable {
-    /// Follows the sections for one observer; gives nil for a delivery that does not concern it.
-    typealias Follower = (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> SectionedResultsChange<Collection>?
+    /// Follows the sections for one observer.
+    struct Follower {
+        /// What a delivery is; nil for one that does not concern the observer.
+        let change: (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> SectionedResultsChange<Collection>?
+        /// Notes the sections in a transaction whose commit is left out.
+        let note: (UInt64, UInt64?) -> Void
+    }
 
     let source: ObservationSource<CollectionSubject>
     /// Where the closure that finds the keys belongs; nil when that may be called anywhere.
@@ -44,7 +49,10 @@ extension SectionStore {
         let core = results.backing.core
         let sections = ObservedSections<Collection>(source: source, home: rule.sendable == nil ? core.isolation : nil) {
             let tracker = SectionTracker(source, rule, evaluatesAll: keyPaths != nil)
-            return { pending, core in tracker.step(pending, in: core).flatMap(change) }
+            return ObservedSections.Follower(
+                change: { pending, core in tracker.step(pending, in: core).flatMap(change) },
+                note: { tracker.note($0, keepingFrom: $1) }
+            )
         }
         return _SectionObservation(core: core, sections: sections)
     }

@@ -18,6 +18,8 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
     private let evaluatesAll: Bool
     private var contents: Store.Contents?
     private var delivered: Results<Element>?
+    /// The numbers of the rows' keys in versions whose commits were left out, until the next delivery.
+    private var shown: [UInt64: [Int]] = [:]
 
     init(_ source: ObservationSource<CollectionSubject>, _ rule: SectionRule<Key, Element>, evaluatesAll: Bool) {
         self.source = source
@@ -32,11 +34,16 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
             results.backing.adopt(order)
         }
         delivered = results
-        guard let delta = pending.delta, let before = contents else {
+        let noted = shown
+        shown = [:]
+        guard let delta = pending.delta, var before = contents,
+            let rows = rowsShown(before.layout.numbers, pending.silent, noted)
+        else {
             let contents = Store.evaluate(results, rule)
             self.contents = contents
             return Step(store: Store(results, rule, contents: contents), delta: nil, before: nil)
         }
+        if let rows { before.layout = SectionLayout(rows) }
         var now = before
         let numbers = numbers(of: results, after: delta, in: &now)
         if numbers != before.layout.numbers { now.layout = SectionLayout(numbers) }
@@ -44,6 +51,38 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
         now.forgetUnused()
         contents = now
         return Step(store: Store(results, rule, contents: now), delta: change, before: before)
+    }
+
+    /// Notes the sections in the open transaction, whose commit is to be left out.
+    ///
+    /// - Complexity: O(*n*): each row's key is asked for.
+    func note(_ version: UInt64, keepingFrom oldest: UInt64?) {
+        guard let delivered, var contents else { return }
+        if let oldest { shown = shown.filter { $0.key >= oldest } }
+        shown[version] = delivered.map { contents.number(of: rule.key($0)) }
+        // The numbers of keys that came now.
+        contents.layout = self.contents?.layout ?? contents.layout
+        self.contents = contents
+    }
+
+    /// The numbers of the rows that the observer shows, if not those of the last delivery; the outer nil when they are not known.
+    private func rowsShown(
+        _ told: [Int],
+        _ silent: ChangeHolding<CollectionSubject>.Silent,
+        _ noted: [UInt64: [Int]]
+    ) -> [Int]?? {
+        if silent.whole == nil, silent.parts.isEmpty { return .some(nil) }
+        var rows = told
+        if let version = silent.whole {
+            guard let known = noted[version] else { return nil }
+            rows = known
+        }
+        for part in silent.parts {
+            guard let left = part.left else { continue }
+            guard let known = noted[part.version] else { return nil }
+            rows = part.untold.leavingOut(left).shown.applied(to: rows) { known[$0] }
+        }
+        return rows
     }
 
     /// The number of each row's key, where only rows that were touched are looked at.

@@ -31,6 +31,7 @@ int crealm_ofd_is_locked(int fd, int64_t start, int64_t length);
 // The length of an open file and the number of its names, without asking for its times. Returns 0 or an errno value.
 int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count);
 
+// As open(), but never one of the descriptors 0 to 2; closed when another program is started.
 int crealm_open(const char *path, int flags, uint32_t mode);
 
 // The address space to reserve for a file: little under the thread sanitizer, which leaves a program about a terabyte.

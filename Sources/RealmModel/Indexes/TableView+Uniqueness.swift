@@ -8,7 +8,7 @@ extension TableView {
 
     /// Throws when another row has the values that a row, which was written to its end, has in a unique index.
     ///
-    /// - Throws: `ModelError.duplicateValue`, or the storage's error.
+    /// - Throws: `ModelError.duplicateValue`, `ModelError.keyTooLong`, or the storage's error.
     package func requireUnique(key: Int64) throws {
         guard let uniqueness else { return }
         for (source, pending) in zip(uniqueSources, uniqueness.pending) {
@@ -38,6 +38,7 @@ extension TableView {
         pending.isStale = false
         let buffer = openTransaction.keyBuffer
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
+        if length > source.stringByteLimit, !acceptsLongKeys { try requireShort(source, key: key) }
         let value = UnsafeRawBufferPointer(start: buffer, count: length)
         try requireNone(of: value, source, but: key, uniqueness)
         if key < pendingFrom[tree] || pending.filter.insert(value) { return }
@@ -47,6 +48,25 @@ extension TableView {
         pending.firstKey = pendingFrom[tree]
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
         try requireNone(of: UnsafeRawBufferPointer(start: buffer, count: length), source, but: key, uniqueness)
+    }
+
+    /// Throws when a string of a row does not stand whole in a unique index: all rows that begin like it would have to be
+    /// compared with it.
+    private func requireShort(_ source: TreeSource, key: Int64) throws {
+        for (ordinal, value) in zip(source.ordinals, try values(source, key: key)) where source.isTruncated(value) {
+            guard case .string(let text) = value else { continue }
+            throw keyTooLong(ordinal, byteCount: text.utf8.count, limit: source.stringByteLimit)
+        }
+    }
+
+    /// The error for a string that must be unique and is too long.
+    func keyTooLong(_ property: Int, byteCount: Int, limit: Int) -> ModelError {
+        .keyTooLong(
+            className: schema.name,
+            property: schema.properties[property].name,
+            byteCount: byteCount,
+            limit: limit
+        )
     }
 
     /// Throws when the tree has an entry of another checked row with the encoded value.

@@ -104,6 +104,7 @@ package final class Salvager {
             result.isTableLost = true
             return
         }
+        target.acceptsLongKeys = true
         try clusters.salvage(in: source.view) { leaf in
             try copyRows(of: leaf, item, to: target, &result)
         } damage: { page, rows in

@@ -1,9 +1,14 @@
 import OrderedCollections
-import RealmStorage
+package import RealmStorage
 
 extension DatabaseSchema {
     /// The schema of a file without one.
     static let empty = DatabaseSchema(classes: [])
+
+    /// The stamp of a version's schema; 0 when none was ever stored.
+    package static func stamp(of snapshot: Snapshot) throws(StorageError) -> UInt64 {
+        try DatabaseEntry(in: snapshot.catalog, view: snapshot.view)?.stamp ?? 0
+    }
 
     /// Reads the schema that a catalog holds; nil when none was ever stored.
     ///

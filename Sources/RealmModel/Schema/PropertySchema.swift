@@ -81,3 +81,8 @@ package struct PropertySchema: Sendable, Hashable {
         }
     }
 }
+
+extension PropertySchema {
+    /// The number of bytes that a primary key or a unique string may have: as many as stand in an index.
+    package static var uniqueStringByteLimit: Int { IndexKey.stringByteLimit }
+}

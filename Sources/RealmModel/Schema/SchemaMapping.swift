@@ -57,9 +57,6 @@ extension ClassSchema {
             if !found.holdsTheSame(as: property) {
                 return "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."
             }
-            if let earlier, earlier.ordinal(of: property.name) != stored.ordinal(of: property.name) {
-                return "\(title) has been stored anew."
-            }
             guard needsRules else { continue }
             if property.hasUniqueIndex, !found.hasUniqueIndex { return "\(title) is not unique any more." }
             if let rule = earlier?[property.name]?.deleteRule, rule == property.deleteRule, rule != found.deleteRule {
@@ -76,7 +73,7 @@ extension ClassSchema {
 
 extension PropertySchema {
     /// Whether values of both are the same, whatever index, rule or column they have.
-    fileprivate func holdsTheSame(as declared: PropertySchema) -> Bool {
+    func holdsTheSame(as declared: PropertySchema) -> Bool {
         kind == declared.kind && collection == declared.collection && targetClass == declared.targetClass
             && originProperty == declared.originProperty && (!isStored || isOptional == declared.isOptional)
     }

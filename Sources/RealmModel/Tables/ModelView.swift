@@ -115,6 +115,9 @@ package final class ModelView {
         pinned = nil
     }
 
+    /// The stamp of the schema at this version.
+    package var schemaStamp: UInt64 { schema.stamp }
+
     /// Whether a transaction is open.
     package var isInTransaction: Bool { transaction != nil }
 

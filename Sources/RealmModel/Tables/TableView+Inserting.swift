@@ -52,6 +52,9 @@ extension TableView {
         let property = primaryKeyProperty
         let slot = slots[property]
         let tree = Int(slot.tree)
+        if case .bytes(let bytes) = value, !acceptsLongKeys, IndexKey.isTruncated(bytes) {
+            throw keyTooLong(property, byteCount: bytes.count, limit: IndexKey.stringByteLimit)
+        }
         let writer = try openWriter()
         if let existing = try find(value) {
             throw ModelError.duplicatePrimaryKey(

@@ -16,16 +16,18 @@ extension TableView {
             resume(session, in: transaction, takingTrees: false)
             return session.writer
         }
+        var tree = clusters
+        tree.nextKey = max(tree.nextKey, transaction.storage.leastRowKey(of: id))
         let writer = ClusterWriter(
-            tree: clusters,
+            tree: tree,
             columns: schema.columnLayouts,
             transaction: transaction.storage,
             generation: model.generation
         )
-        firstNewKey = clusters.nextKey
+        firstNewKey = tree.nextKey
         liveKey = -1
         knowsMaximum = false
-        resetPending(from: clusters.nextKey)
+        resetPending(from: tree.nextKey)
         let session = TableSession(
             id: id,
             writer: writer,
@@ -41,6 +43,7 @@ extension TableView {
     /// Goes on with what earlier transactions of this process left open, sealed or not.
     func resume(_ session: TableSession, in transaction: ModelTransaction, takingTrees: Bool = true) {
         session.writer.resume(in: transaction.storage, generation: model.generation)
+        session.writer.skipKeys(to: transaction.storage.leastRowKey(of: id))
         clusters = session.writer.tree
         firstNewKey = clusters.nextKey
         liveKey = -1
@@ -90,6 +93,7 @@ extension TableView {
         for index in sources.indices where lagsBehind[sources[index].tree] {
             try catchUp(tree: sources[index].tree)
         }
+        spendRowKeys()
     }
 
     /// Gives rows and trees back to the session.
@@ -113,9 +117,16 @@ extension TableView {
         forgetTransaction()
     }
 
+    /// Notes the keys of the rows that the transaction made: whatever becomes of it, they are never given out again.
+    package func spendRowKeys() {
+        guard let writer, writer.tree.nextKey > firstNewKey else { return }
+        writer.transaction.noteRowKeys(before: writer.tree.nextKey, of: id)
+    }
+
     /// Undoes what the transaction did to the session, before its pages are put back.
     func undo(in transaction: ModelTransaction) throws(StorageError) {
         guard let writer else { return }
+        spendRowKeys()
         guard wasDirty, transaction.storage.isJoined else {
             transaction.session.tables[id] = nil
             return

@@ -79,6 +79,8 @@ package final class TableView {
     @exclusivity(unchecked) var knowsMaximum = false
     /// What the open transaction has checked of the unique indexes; nil where there are none.
     @exclusivity(unchecked) var uniqueness: Uniqueness?
+    /// Whether unique strings may be longer than an index can tell apart: what an earlier version stored is salvaged.
+    @exclusivity(unchecked) var acceptsLongKeys = false
     /// How often the class as stored was taken over: what was noted of its properties is stale when this changes.
     package var configurationCount: Int { configurations }
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
@@ -168,10 +170,9 @@ package final class TableView {
         guard let bytes = try CatalogKey.value(CatalogKey.table, id, in: catalog, view: view) else {
             throw TableEntry.damaged(schema)
         }
-        nextClusters = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
-        if nextClusters.root != clusters.root || nextClusters.rowCount != clusters.rowCount {
-            try nextClusters.checkRowCount(in: view)
-        }
+        let next = try TableEntry.clusters(bytes, orThrow: TableEntry.damaged(schema))
+        if next.root != clusters.root || next.rowCount != clusters.rowCount { try next.checkRowCount(in: view) }
+        nextClusters = next
         nextTrees.removeAll(keepingCapacity: true)
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in

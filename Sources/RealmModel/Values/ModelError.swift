@@ -16,6 +16,8 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchRow(className: String, key: Int64)
     /// A link to a row that does not exist.
     case noSuchTarget(className: String, property: String, target: Int64)
+    /// A string that must be unique is longer than an index can tell apart.
+    case keyTooLong(className: String, property: String, byteCount: Int, limit: Int)
     /// A value of the wrong kind, or null for a property that is not optional.
     case invalidValue(className: String, property: String, expected: String)
     /// The declared schema is not valid in itself; one sentence each.
@@ -49,6 +51,9 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
             "The '\(className)' object with key \(key) has been deleted or invalidated."
         case .noSuchTarget(let className, let property, let target):
             "'\(className).\(property)' cannot link to the object with key \(target), which has been deleted."
+        case .keyTooLong(let className, let property, let byteCount, let limit):
+            "The value of '\(className).\(property)' has \(byteCount) bytes, and what must be unique has at most \(limit). "
+                + "Store a hash of it there, and the text in another property."
         case .invalidValue(let className, let property, let expected):
             "Invalid value for '\(expected)' property '\(className).\(property)'."
         case .invalidSchema(let reasons):

@@ -13,6 +13,8 @@ package struct CollectionDelta: Sendable, Equatable {
     package var modificationsInNew: [Int] = []
     /// The keys before and now, where elements may have moved.
     private var orders: (before: ObservedOrder, after: ObservedOrder)?
+    /// The elements that moved, where the keys do not tell.
+    private var pairs: [(from: Int, to: Int)]?
 
     package init() {}
 
@@ -21,6 +23,21 @@ package struct CollectionDelta: Sendable, Equatable {
         self.insertions = insertions
         self.modifications = modifications
         self.modificationsInNew = modificationsInNew
+    }
+
+    /// A delta of changes in any order.
+    package init(
+        deletions: [Int],
+        insertions: [Int],
+        modified: [(old: Int, new: Int)],
+        moves: [(from: Int, to: Int)]
+    ) {
+        self.deletions = deletions.sorted()
+        self.insertions = insertions.sorted()
+        let modified = modified.sorted { $0.old < $1.old }
+        modifications = modified.map(\.old)
+        modificationsInNew = modified.map(\.new)
+        if !moves.isEmpty { pairs = moves.sorted { $0.to < $1.to } }
     }
 
     package static func == (one: CollectionDelta, other: CollectionDelta) -> Bool {
@@ -39,6 +56,7 @@ package struct CollectionDelta: Sendable, Equatable {
     ///
     /// An element that a list holds more than once is paired in order.
     package var moves: [(from: Int, to: Int)] {
+        if let pairs { return pairs }
         guard let orders else { return [] }
         var places: [Int64: [Int]] = [:]
         for index in deletions.reversed() { places[orders.before[index], default: []].append(index) }

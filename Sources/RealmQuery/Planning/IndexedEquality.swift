@@ -32,6 +32,14 @@ package struct IndexedEquality: Sendable {
         property = ordinal
     }
 
+    private init(property: Int, value: StoredValue) {
+        self.property = property
+        self.value = value
+    }
+
+    /// The same value of the same property, which has another ordinal.
+    package func moved(to ordinal: Int) -> IndexedEquality { IndexedEquality(property: ordinal, value: value) }
+
     /// The predicate, with the name that the property has in the file.
     package func predicate(in table: TableView) -> Predicate {
         let constant: PredicateValue =

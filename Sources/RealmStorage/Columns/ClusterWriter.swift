@@ -195,7 +195,12 @@ package final class ClusterWriter {
         bumpGeneration()
     }
 
-    /// Takes the rows from a key on back, as if they had never been appended: the key is given out again.
+    /// Leaves out row keys, so that the next row gets this one, or a later one.
+    package func skipKeys(to key: Int64) {
+        tree.nextKey = max(tree.nextKey, key)
+    }
+
+    /// Takes the rows from a key on back; their keys are still not reused.
     package func truncate(from key: Int64) throws(StorageError) {
         countTail()
         while tree.rowCount > 0, let cluster = try open(for: .max), cluster.lastKey >= key {
@@ -212,7 +217,6 @@ package final class ClusterWriter {
             }
             if cluster.isOpen { try cluster.compact() }
         }
-        tree.nextKey = key
         bumpGeneration()
     }
 

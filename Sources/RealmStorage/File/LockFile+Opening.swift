@@ -1,3 +1,4 @@
+import Atomics
 import CRealmShims
 import Glibc
 
@@ -8,19 +9,19 @@ extension LockFile {
     /// Returns when every writer knows: whoever begins a transaction from then on has looked since. One that began before, and
     /// commits later, has taken no page of the version that is the newest now.
     static func announceOutsider(in data: any StorageDevice) {
-        _ = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), outsiderByte, 1, 0)
+        _ = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.outsiderByte, 1, 0)
         let end = nanosecond + 2 * outsiderNanoseconds
         while nanosecond < end { usleep(useconds_t(outsiderNanoseconds / 1_000)) }
     }
 
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.
     static func announcePresence(in data: any StorageDevice, alone isAlone: Bool) throws(StorageError) {
-        let result = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), presenceByte, 1, 0)
+        let result = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.presenceByte, 1, 0)
         if result != 0 { throw SystemCall.error(result, "Cannot lock the realm file", data.path) }
         guard isAlone else { return }
         // A process that is just ending may have given back its slot and not yet this lock.
         for _ in 0..<100 {
-            let others = crealm_ofd_is_locked(data.descriptor, presenceByte, 1)
+            let others = crealm_ofd_is_locked(data.descriptor, LockFileLayout.presenceByte, 1)
             if others == 0 { return }
             if others < 0 { throw SystemCall.error(-others, "Cannot examine the locks of the realm file", data.path) }
             usleep(1000)
@@ -34,7 +35,7 @@ extension LockFile {
     }
 
     static func endPresence(in data: any StorageDevice) {
-        _ = crealm_ofd_lock(data.descriptor, Int32(F_UNLCK), presenceByte, 1, 0)
+        _ = crealm_ofd_lock(data.descriptor, Int32(F_UNLCK), LockFileLayout.presenceByte, 1, 0)
     }
 
     /// Gives all locks back at once: closing alone would leave them to a child that another thread has just forked, until it
@@ -64,58 +65,196 @@ extension LockFile {
     }
 
     /// What the processes before have left, for what it is worth after a crash: it may keep a file from being taken for
-    /// new, and a header from being believed, and nothing else.
+    /// new, a header from being believed, and row keys from being given out again, and nothing else.
     struct Past {
         /// The newest version that they knew.
         var version: UInt64 = 0
         /// The fingerprint of a header whose commit failed.
         var refused: UInt64 = 0
+        /// Whether the realm file is known to have held that version: it is the same file, and the machine was not started anew since.
+        var isOfThisFile = false
+        /// The identifier of the realm file that it belonged to.
+        var fileID: UInt64 = 0
+        /// The row keys that were given out, by table.
+        var rowKeys: [UInt64] = []
     }
 
-    static func past(_ descriptor: Int32) -> Past {
-        var words = [UInt64](repeating: 0, count: 11)
+    static func past(_ descriptor: Int32, of identity: FileIdentity) -> Past {
+        typealias Word = LockFileLayout.Word
+        var words = [UInt64](repeating: 0, count: Word.end / 8)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
-        guard count == 88, words[0] == magic, UInt32(truncatingIfNeeded: words[1]) == layoutVersion else {
-            return Past()
-        }
-        return Past(version: words[3], refused: words[10])
+        let version = UInt32(truncatingIfNeeded: words[Word.layoutVersion / 8])
+        guard count == words.count * 8, words[Word.magic / 8] == LockFileLayout.magic,
+            version == LockFileLayout.version || version == LockFileLayout.versionBefore
+        else { return Past() }
+        let boot = bootID
+        let isThisLayout = version == LockFileLayout.version
+        let isSameBoot =
+            isThisLayout && boot.0 != 0 && words[Word.bootID / 8] == boot.0 && words[Word.bootID / 8 + 1] == boot.1
+        let isSameFile = words[Word.device / 8] == identity.device && words[Word.inode / 8] == identity.inode
+        let rowKeys = words[Word.rowKeys / 8..<Word.rowKeys / 8 + Word.rowKeyCount]
+        return Past(
+            version: words[Word.newestVersion / 8],
+            refused: words[Word.refusedHeader / 8],
+            isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
+            fileID: words[Word.fileID / 8],
+            rowKeys: isThisLayout ? Array(rowKeys) : []
+        )
     }
 
-    /// Fills the file with zeros: real blocks, so that a full disk is an error here and not a signal at a store.
+    /// The identifier of the machine's present run; zeros where it cannot be found out.
+    static let bootID: (UInt64, UInt64) = {
+        let descriptor = crealm_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { return (0, 0) }
+        defer { close(descriptor) }
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = text.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { return (0, 0) }
+        var digits: [UInt64] = []
+        for byte in text[..<count] where byte != UInt8(ascii: "-") {
+            guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else { break }
+            digits.append(UInt64(digit))
+        }
+        guard digits.count == 32 else { return (0, 0) }
+        return (digits[..<16].reduce(0) { $0 << 4 | $1 }, digits[16...].reduce(0) { $0 << 4 | $1 })
+    }()
+
+    /// Makes the lock file new: zeros behind the magic number, in real blocks, so that a full disk is an error here and not a
+    /// signal at a store.
     ///
     /// A file that has its size is overwritten, so that a realm on a full disk can still be opened.
-    static func clear(_ descriptor: Int32, _ path: String) throws(StorageError) {
-        if try byteCount(of: descriptor, path) != LockFile.byteCount {
+    ///
+    /// - Parameters:
+    ///   - descriptor: The lock file, which nobody else has open.
+    ///   - path: Its path.
+    ///   - isFlushed: Whether a new one is flushed, so that a power cut leaves none that nobody would know for one.
+    /// - Throws: `StorageError` when the file cannot be sized, written or flushed.
+    static func clear(_ descriptor: Int32, _ path: String, isFlushed: Bool) throws(StorageError) {
+        typealias Word = LockFileLayout.Word
+        let byteCount = try byteCount(of: descriptor, path)
+        // What the areas of processes that are gone took.
+        if byteCount > LockFileLayout.area(1) {
             _ = try SystemCall.retrying(path, "Cannot size the lock file") {
-                Int(ftruncate(descriptor, off_t(LockFile.byteCount)))
+                Int(ftruncate(descriptor, off_t(LockFileLayout.area(1))))
             }
         }
-        let zeros = [UInt8](repeating: 0, count: LockFile.byteCount)
+        var words = [UInt8](repeating: 0, count: Word.end)
+        words.withUnsafeMutableBytes { $0.storeBytes(of: LockFileLayout.magic.littleEndian, as: UInt64.self) }
+        try write(words, at: 0, to: descriptor, path)
+        if byteCount == 0, isFlushed {
+            _ = try SystemCall.retrying(path, "Cannot flush the lock file") { Int(fdatasync(descriptor)) }
+        }
+        try writeZeros(Word.end..<LockFileLayout.baseByteCount, to: descriptor, path)
+    }
+
+    /// Makes room for what a process notes from the beginning on.
+    static func prepareArea(_ slot: Int, in descriptor: Int32, _ path: String) throws(StorageError) {
+        let area = LockFileLayout.area(slot)
+        try writeZeros(area..<(area + LockFileLayout.Area.places), to: descriptor, path)
+        // So that the file reaches as far as the readers of others are looked for.
+        try writeZeros(
+            (area + LockFileLayout.Area.readers)..<(area + LockFileLayout.Area.readers + LockFileLayout.Reader.byteCount),
+            to: descriptor,
+            path
+        )
+    }
+
+    static func writeZeros(_ bytes: Range<Int>, to descriptor: Int32, _ path: String) throws(StorageError) {
+        try write([UInt8](repeating: 0, count: bytes.count), at: bytes.lowerBound, to: descriptor, path)
+    }
+
+    private static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32, _ path: String)
+        throws(StorageError)
+    {
         var offset = 0
-        while offset < zeros.count {
+        while offset < bytes.count {
             let written = try SystemCall.retrying(path, "Cannot write the lock file") {
-                zeros.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + offset, $0.count - offset, off_t(offset)) }
+                bytes.withUnsafeBytes {
+                    pwrite(descriptor, $0.baseAddress! + offset, $0.count - offset, off_t(start + offset))
+                }
             }
             if written == 0 { throw SystemCall.error(ENOSPC, "Cannot write the lock file", path) }
             offset += written
         }
     }
 
-    static func map(_ descriptor: Int32, _ path: String) throws(StorageError) -> UnsafeMutableRawPointer {
-        guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
-            memory != MAP_FAILED
-        else { throw SystemCall.error(errno, "Cannot map the lock file", path) }
-        return memory
+    /// Says in a new lock file what it belongs to.
+    static func describe(
+        _ state: (fileID: UInt64, version: UInt64),
+        _ identity: FileIdentity,
+        isRecovered: Bool,
+        in memory: LockFileMemory
+    ) {
+        typealias Word = LockFileLayout.Word
+        memory.word64(Word.fileID).store(state.fileID, ordering: .relaxed)
+        memory.word64(Word.newestVersion).store(state.version, ordering: .relaxed)
+        memory.word32(Word.isRecovered).store(isRecovered ? 1 : 0, ordering: .relaxed)
+        note(identity, in: memory)
+        memory.word64(Word.bootID).store(bootID.0, ordering: .relaxed)
+        memory.word64(Word.bootID + 8).store(bootID.1, ordering: .relaxed)
+        memory.word32(Word.layoutVersion).store(LockFileLayout.version, ordering: .sequentiallyConsistent)
+    }
+
+    static func note(_ identity: FileIdentity, in memory: LockFileMemory) {
+        memory.word64(LockFileLayout.Word.device).store(identity.device, ordering: .relaxed)
+        memory.word64(LockFileLayout.Word.inode).store(identity.inode, ordering: .relaxed)
+    }
+
+    /// Fails when the lock file that others use has another layout, or belongs to another file.
+    static func checkDescription(
+        of identity: FileIdentity,
+        in memory: LockFileMemory,
+        _ path: String
+    ) throws(StorageError) {
+        typealias Word = LockFileLayout.Word
+        guard memory.word64(Word.magic).load(ordering: .relaxed) == LockFileLayout.magic,
+            memory.word32(Word.layoutVersion).load(ordering: .relaxed) == LockFileLayout.version
+        else { throw incompatible(path) }
+        guard memory.word64(Word.device).load(ordering: .relaxed) == identity.device,
+            memory.word64(Word.inode).load(ordering: .relaxed) == identity.inode
+        else {
+            throw StorageError(
+                .incompatibleLockFile,
+                "The realm file was replaced while another process has the old one open: close it there first",
+                path: path
+            )
+        }
+    }
+
+    static func lock(
+        _ descriptor: Int32,
+        _ start: Int64,
+        _ length: Int64,
+        waits: Bool,
+        _ path: String
+    ) throws(StorageError) {
+        while true {
+            let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), start, length, waits ? 1 : 0)
+            if result == 0 { return }
+            if result != EINTR { throw SystemCall.error(result, "Cannot lock the lock file", path) }
+        }
+    }
+
+    static func incompatible(_ path: String) -> StorageError {
+        StorageError(
+            .incompatibleLockFile,
+            "The lock file has another layout: another version of the library has the realm open",
+            path: path
+        )
     }
 
     static func takeSlot(_ descriptor: Int32, _ path: String) throws(StorageError) -> Int {
-        for slot in 0..<processSlotCount {
-            let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), processByte + Int64(slot), 1, 0)
+        for slot in 0..<LockFileLayout.slotCount {
+            let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFileLayout.processByte + Int64(slot), 1, 0)
             if result == 0 { return slot }
             if result != EAGAIN && result != EACCES {
                 throw SystemCall.error(result, "Cannot take a process slot", path)
             }
         }
-        throw StorageError(.limit, "More than \(processSlotCount) processes have the realm file open", path: path)
+        throw StorageError(
+            .limit,
+            "More than \(LockFileLayout.slotCount) processes have the realm file open",
+            path: path
+        )
     }
 }

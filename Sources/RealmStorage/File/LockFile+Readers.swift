@@ -2,59 +2,106 @@ import Atomics
 import CRealmShims
 import Synchronization
 
-/// The table of readers: who stands at which version.
+/// The tables of readers: who stands at which version. Each process has one of its own, so that none takes another's room.
 extension LockFile {
-    /// Takes a free reader entry for a version.
-    func register(version: UInt64) throws(StorageError) -> Int {
-        for entry in 0..<LockFile.readerEntryCount {
-            let word = readerVersion(entry)
-            guard word.load(ordering: .relaxed) == 0 else { continue }
-            let owner = readerOwner(entry)
-            if owner.compareExchange(expected: 0, desired: UInt32(processSlot + 1), ordering: .acquiringAndReleasing)
-                .exchanged
-            {
-                readerSecond(entry).store(LockFile.secondSinceBoot, ordering: .relaxed)
-                word.store(version + 1, ordering: .sequentiallyConsistent)
-                raise(36, to: UInt32(entry + 1))
-                return entry
-            }
-        }
-        throw StorageError(
-            .limit,
-            "More than \(LockFile.readerEntryCount) versions of the realm are in use at once",
-            path: path
-        )
+    private typealias Layout = LockFileLayout
+
+    /// The entries of this process.
+    struct Entries {
+        var free: [Int] = []
+        /// The entries below were used.
+        var end = 0
+        /// The entries below have room in the file.
+        var roomEnd = 0
     }
 
-    /// Moves a reader entry to another version.
-    func setVersion(_ version: UInt64, ofEntry entry: Int) {
-        readerVersion(entry).store(version + 1, ordering: .sequentiallyConsistent)
+    /// Takes a free reader entry for a version; none yet, to keep the entry for later.
+    func register(version: UInt64?, from origin: ReaderOrigin? = nil) throws(StorageError) -> Int {
+        try failures?.step(.readerEntry, path: path)
+        let result = entries.withLock { entries -> Result<Int, StorageError> in
+            do throws(StorageError) {
+                if let entry = entries.free.popLast() { return .success(entry) }
+                guard entries.end < readerLimit else {
+                    throw StorageError(
+                        .limit,
+                        "This process reads \(readerLimit) versions of the realm at once, which is the limit: let go of frozen "
+                            + "objects, or refresh or close realms that stand at old versions",
+                        path: path
+                    )
+                }
+                if entries.end == entries.roomEnd {
+                    let offset = Layout.area(processSlot) + Layout.Area.readers + entries.end * Layout.Reader.byteCount
+                    let byteCount = Layout.readerStep * Layout.Reader.byteCount
+                    try LockFile.writeZeros(offset..<(offset + byteCount), to: descriptor, path)
+                    entries.roomEnd += Layout.readerStep
+                }
+                entries.end += 1
+                let end = LockFileMemory.word32(ownArea + Layout.Area.readerEnd)
+                end.store(UInt32(entries.end), ordering: .sequentiallyConsistent)
+                return .success(entries.end - 1)
+            } catch {
+                return .failure(error)
+            }
+        }
+        let entry = try result.get()
+        if let version { setVersion(version, ofEntry: entry, from: origin) }
+        return entry
+    }
+
+    /// Moves a reader entry of this process to a version.
+    func setVersion(_ version: UInt64, ofEntry entry: Int, from origin: ReaderOrigin? = nil) {
+        let address = ownArea + Layout.Area.readers + entry * Layout.Reader.byteCount
+        LockFileMemory.word32(address + Layout.Reader.second).store(LockFile.secondSinceBoot, ordering: .relaxed)
+        let place = origin.map { self.place(of: $0) } ?? 0
+        LockFileMemory.word32(address + Layout.Reader.place).store(place, ordering: .relaxed)
+        readerVersion(entry, in: ownArea).store(version + 1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Lets an entry stand at no version; it is kept.
+    func clear(_ entry: Int) {
+        guard isOwn else { return }
+        readerVersion(entry, in: ownArea).store(0, ordering: .sequentiallyConsistent)
     }
 
     /// Gives a reader entry back.
     func unregister(_ entry: Int) {
         guard isOwn else { return }
-        readerVersion(entry).store(0, ordering: .sequentiallyConsistent)
-        readerOwner(entry).store(0, ordering: .sequentiallyConsistent)
+        clear(entry)
+        entries.withLock { $0.free.append(entry) }
+    }
+
+    func readerVersion(_ entry: Int, in area: UnsafeMutableRawPointer) -> UnsafeAtomic<UInt64> {
+        LockFileMemory.word64(area + Layout.Area.readers + entry * Layout.Reader.byteCount + Layout.Reader.version)
+    }
+
+    /// The entries of a process that stand at a version.
+    private func forEachReader(_ body: (_ slot: Int, _ entry: UnsafeMutableRawPointer, _ version: UInt64) -> Void)
+        throws(StorageError)
+    {
+        for slot in usedSlots {
+            try memory.reach(slot)
+            guard let area = memory.area(slot) else { continue }
+            let end = LockFileMemory.word32(area + Layout.Area.readerEnd).load(ordering: .sequentiallyConsistent)
+            for entry in 0..<min(Int(end), Layout.readerCount) {
+                let version = readerVersion(entry, in: area).load(ordering: .sequentiallyConsistent)
+                if version != 0 {
+                    body(slot, area + Layout.Area.readers + entry * Layout.Reader.byteCount, version - 1)
+                }
+            }
+        }
     }
 
     /// The versions at which readers of living processes stand, ascending and unique.
     ///
     /// Entries of dead processes are cleared on the way.
-    func pinnedVersions() -> [UInt64] {
+    func pinnedVersions() throws(StorageError) -> [UInt64] {
         var versions: [UInt64] = []
-        // Few: a list is searched faster than a set is made.
-        var aliveSlots: [Int] = []
-        let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
-        for entry in 0..<limit {
-            let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
-            if version == 0 { continue }
-            let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
-            if slot >= 0, slot < LockFile.processSlotCount, slot != processSlot, !aliveSlots.contains(slot) {
-                if forgetIfDead(slot: slot) { continue }
-                aliveSlots.append(slot)
-            }
-            versions.append(version - 1)
+        var last = processSlot
+        var isLastAlive = true
+        try forEachReader { slot, _, version in
+            if slot == processSlot { return versions.append(version) }
+            if slot != last { (last, isLastAlive) = (slot, !forgetIfDead(slot: slot)) }
+            if isLastAlive { versions.append(version) }
         }
         if versions.count < 2 { return versions }
         versions.sort()
@@ -70,37 +117,40 @@ extension LockFile {
     var hasOutsiders: Bool {
         let now = LockFile.nanosecond
         if now &- lastWithoutOutsiders.load(ordering: .relaxed) < LockFile.outsiderNanoseconds { return false }
-        if crealm_ofd_is_locked(data.descriptor, LockFile.outsiderByte, 1) != 0 { return true }
+        if crealm_ofd_is_locked(data.descriptor, Layout.outsiderByte, 1) != 0 { return true }
         lastWithoutOutsiders.store(now, ordering: .relaxed)
         return false
     }
 
-    /// What stands in the table of readers, dead processes' entries included until the next `pinnedVersions()`.
+    /// What stands in the tables of readers, dead processes' entries included until the next `pinnedVersions()`.
     func readers() -> [Reader] {
         let now = LockFile.secondSinceBoot
-        let limit = min(Int(word32(36).load(ordering: .sequentiallyConsistent)), LockFile.readerEntryCount)
-        return (0..<limit)
-            .compactMap { entry in
-                let version = readerVersion(entry).load(ordering: .sequentiallyConsistent)
-                let slot = Int(readerOwner(entry).load(ordering: .sequentiallyConsistent)) - 1
-                guard version != 0, slot >= 0, slot < LockFile.processSlotCount else { return nil }
-                let second = readerSecond(entry).load(ordering: .relaxed)
-                let process = word32(LockFile.processSlotsOffset + slot * 4).load(ordering: .relaxed)
-                return Reader(
-                    version: version - 1,
+        var readers: [Reader] = []
+        try? forEachReader { slot, entry, version in
+            let second = LockFileMemory.word32(entry + Layout.Reader.second).load(ordering: .relaxed)
+            let process = memory.word32(Layout.processIDs + slot * 4).load(ordering: .relaxed)
+            let place = LockFileMemory.word32(entry + Layout.Reader.place).load(ordering: .relaxed)
+            readers.append(
+                Reader(
+                    version: version,
                     seconds: now >= second ? Int(now - second) : 0,
                     process: Int32(bitPattern: process),
-                    isOwn: slot == processSlot
+                    isOwn: slot == processSlot,
+                    place: slot == processSlot ? nil : self.place(place, ofSlot: slot)
                 )
-            }
+            )
+        }
+        return readers
     }
 
-    /// One entry of the table of readers.
+    /// One entry of the tables of readers.
     struct Reader: Sendable {
         var version: UInt64
         /// For how long it has stood there.
         var seconds: Int
         var process: Int32
         var isOwn: Bool
+        /// Where another process came from.
+        var place: String?
     }
 }

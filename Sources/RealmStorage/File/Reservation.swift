@@ -22,15 +22,22 @@ final class Reservation: @unchecked Sendable {
     private let sideByteCount: Int
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
-    init(descriptor: Int32, byteCount: Int, path: String, failures: StepFailures? = nil) throws(StorageError) {
+    init(
+        descriptor: Int32,
+        byteCount: Int,
+        path: String,
+        reservedByteCount: Int? = nil,
+        failures: StepFailures? = nil
+    ) throws(StorageError) {
         self.failures = failures
         try failures?.step(.mapping, path: path)
-        var capacity = max(Int(crealm_preferred_reservation()), (byteCount * 2).roundedUpToPowerOfTwo)
+        var capacity = reservedByteCount ?? max(Reservation.share, (byteCount * 2).roundedUpToPowerOfTwo)
         let least = max(256 << 20, (byteCount + (byteCount >> 1)).roundedUpToPowerOfTwo)
         while true {
             if let regions = Reservation.map(descriptor: descriptor, capacity: capacity) {
                 pageCapacity = capacity / pageByteCount
                 sideByteCount = regions.sideByteCount
+                Reservation.reserved.add(2 * capacity + regions.sideByteCount, ordering: .relaxed)
                 mapping = UnsafeRawPointer(regions.mapping)
                 poolMemory = regions.pool
                 pool = BufferPool(memory: regions.pool, pageCapacity: pageCapacity)
@@ -59,6 +66,19 @@ final class Reservation: @unchecked Sendable {
         munmap(UnsafeMutableRawPointer(mutating: mapping), pageCapacity * pageByteCount)
         munmap(poolMemory, pageCapacity * pageByteCount)
         munmap(UnsafeMutableRawPointer(verified), sideByteCount)
+        Reservation.reserved.subtract(2 * pageCapacity * pageByteCount + sideByteCount, ordering: .relaxed)
+    }
+
+    /// The bytes of address space that the open files of this process reserved.
+    private static let reserved = Atomic<Int>(0)
+    /// The bytes of address space that a process has on the systems that we run on.
+    private static let addressSpace = 1 << 47
+
+    /// How many bytes a file may grow to, when nothing else is asked for: a small part of the address space that is left,
+    /// so that a process can hold thousands of files open, and at most what one file needs.
+    private static var share: Int {
+        let left = max(0, addressSpace - reserved.load(ordering: .relaxed))
+        return min(Int(crealm_preferred_reservation()), max(256 << 20, (left / 512).roundedDownToPowerOfTwo))
     }
 
     private static func map(
@@ -137,6 +157,10 @@ final class Reservation: @unchecked Sendable {
 }
 
 extension Int {
+    fileprivate var roundedDownToPowerOfTwo: Int {
+        self <= 1 ? 1 : 1 << (Int.bitWidth - 1 - leadingZeroBitCount)
+    }
+
     fileprivate var roundedUpToPowerOfTwo: Int {
         self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
     }

@@ -8,7 +8,7 @@ package struct ActiveVersion: Sendable {
     /// The process of that reader.
     package var processID: Int32
     package var isThisProcess: Bool
-    /// Where readers of this process that stand there were opened, when they said so.
+    /// Where readers that stand there were opened, when they said so; of another process the one that has stood there longest.
     package var origins: [String]
     /// Where observers of this process that stand there were registered.
     package var observers: [String]
@@ -20,7 +20,9 @@ extension ActiveVersion: CustomStringConvertible {
         var text = "version \(version), held for \(age) by process \(processID)"
         if isThisProcess {
             text += " (this process)"
-            if !origins.isEmpty { text += ", by a realm opened at " + origins.joined(separator: " and at ") }
+        }
+        if !origins.isEmpty { text += ", by a realm opened at " + origins.joined(separator: " and at ") }
+        if isThisProcess {
             if !observers.isEmpty {
                 text += ", by an observer registered at " + observers.joined(separator: " and at ")
             }
@@ -33,7 +35,8 @@ extension StorageFile {
     /// The versions that readers of all processes stand at, oldest first.
     package func activeVersions() -> [ActiveVersion] {
         guard let lock else { return [] }
-        _ = lock.pinnedVersions()
+        // It clears what dead processes have left.
+        _ = try? lock.pinnedVersions()
         var found: [UInt64: ActiveVersion] = [:]
         let observers = pinHolders.all
         for reader in lock.readers() {
@@ -41,7 +44,7 @@ extension StorageFile {
             {
                 continue
             }
-            let origins = reader.isOwn ? self.origins(ofPin: reader.version) : []
+            let origins = reader.isOwn ? self.origins(ofPin: reader.version) : reader.place.map { [$0] } ?? []
             found[reader.version] = ActiveVersion(
                 version: reader.version,
                 seconds: max(reader.seconds, found[reader.version]?.seconds ?? 0),

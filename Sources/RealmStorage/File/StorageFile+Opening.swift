@@ -21,6 +21,8 @@ extension StorageFile {
         } catch {
             guard error.code == .notFound, options.createsIfMissing, !options.isReadOnly else { throw error }
         }
+        // Before anything is created.
+        try LockFile.checkPlace(path + ".lock")
         try withNewFileContent(options) { (content) throws(StorageError) in
             try DataFile.create(path: path, content: content)
         }
@@ -38,18 +40,20 @@ extension StorageFile {
             descriptor: data.descriptor,
             byteCount: try data.currentByteCount(),
             path: path,
+            reservedByteCount: options.reservedByteCount,
             failures: options.failures
         )
         reservation.willNeed(0..<PageNumber(FileHeader.slotPageCount))
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
         do throws(StorageError) {
-            lock = try LockFile(path: path + ".lock", data: data) { (past) throws(StorageError) in
+            lock = try LockFile(path: path + ".lock", data: data, options: options) { (past) throws(StorageError) in
                 let byteCount = try data.currentByteCount()
                 if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
-                    if past.version > 1 {
+                    if past.version > 1 || past.isOfThisFile {
                         throw .corrupt(
-                            "The file was cut short: it held version \(past.version). To begin anew delete it and the lock file",
+                            "The file was cut short: it held version \(past.version). Bring it back from a copy; or, to begin anew, delete "
+                                + "it and the lock file",
                             page: 0,
                             path: path
                         )
@@ -87,6 +91,13 @@ extension StorageFile {
             }
         }
         if recovered == nil { recovered = try recover(data, reservation, path) }
+        if let pageCount = recovered?.header.pageCount, pageCount > UInt64(reservation.pageCapacity) {
+            throw StorageError(
+                .addressSpaceExhausted,
+                "The realm file is larger than the address space that could be reserved for it",
+                path: path
+            )
+        }
         return StorageFile(
             path: path,
             options: options,

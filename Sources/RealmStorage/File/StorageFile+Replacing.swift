@@ -26,10 +26,10 @@ extension StorageFile {
         let temporary = temporaryPath(for: path)
         // What an attempt that was interrupted has left.
         unlink(temporary)
-        unlink(temporary + ".lock")
+        removeLockFile(ofRealmAt: temporary)
         defer {
             unlink(temporary)
-            unlink(temporary + ".lock")
+            removeLockFile(ofRealmAt: temporary)
         }
         let result = try write(temporary, firstVersion: firstVersion, fill)
         // With the mark that closing it wrote.

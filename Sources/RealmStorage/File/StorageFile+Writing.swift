@@ -24,8 +24,20 @@ extension StorageFile {
         lock?.unlockForWriting()
     }
 
+    /// Whether another process has the file open, or that cannot be told.
+    package var isOpenElsewhere: Bool { lock.map { $0.isSharedWithOtherProcesses || $0.hasOutsiders } ?? true }
+
+    /// Has other processes that open the file wait, if none has it open, until `letOpenAgain()`; false when one has.
+    package func holdOffOpenings() -> Bool { lock?.holdOffOpenings() ?? false }
+
+    /// Lets other processes open the file again.
+    package func letOpenAgain() { lock?.letOpenAgain() }
+
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
+
+    /// Who holds the write lock, for messages.
+    package var writeLockHolder: WriteLockHolder? { lock?.writer }
 
     /// The process that holds the write lock, for messages.
     package var writerProcess: Int32? { lock?.writerProcess }
@@ -47,12 +59,17 @@ extension StorageFile {
     ///
     /// The caller holds the write lock. Without `joining` no transaction may have been left unsealed.
     ///
-    /// - Parameter joining: Whether the transaction may become a member of the group of those that are not sealed yet, and
+    /// - Parameters:
+    ///   - joining: Whether the transaction may become a member of the group of those that are not sealed yet, and
     ///   be left unsealed itself (``WriteTransaction/join()``).
+    ///   - origin: Where the realm that writes was opened; others that wait are told.
     /// - Returns: The open transaction.
     /// - Throws: The failure; `limit` when more versions are in use than the options allow.
-    package func beginWrite(joining: Bool = false) throws(StorageError) -> WriteTransaction {
-        if joining, let member = joinGroup() { return member }
+    package func beginWrite(
+        joining: Bool = false,
+        from origin: ReaderOrigin? = nil
+    ) throws(StorageError) -> WriteTransaction {
+        if joining, let member = try joinCounted(from: origin) { return member }
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
         let newest = lock.newestVersion
@@ -60,6 +77,7 @@ extension StorageFile {
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
+                try keepEntriesForWriters(&state)
                 // Asked for now: a flush under way makes the file larger before it publishes its version.
                 let byteCount = try data.currentByteCount()
                 guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
@@ -76,7 +94,7 @@ extension StorageFile {
             }
         }
         let (published, epoch) = try before.get()
-        var pinned = lock.pinnedVersions()
+        var pinned = try lock.pinnedVersions()
         try checkActiveVersions(pinned, newest: published.version)
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         let index = pinned.partitioningIndex { $0 >= published.version }
@@ -118,6 +136,7 @@ extension StorageFile {
             throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)
         }
         noteSpace(writerState.space)
+        if let origin { lock.noteWriter(from: origin) }
         return WriteTransaction(
             file: self,
             state: writerState,
@@ -135,6 +154,21 @@ extension StorageFile {
             box.state = nil
             box.release(upTo: .max, in: reservation)
         }
+    }
+
+    /// A new member of the group, once there is a reader entry for each writer.
+    private func joinCounted(from origin: ReaderOrigin?) throws(StorageError) -> WriteTransaction? {
+        let kept = state.withLock { (state) -> Result<Void, StorageError> in
+            do throws(StorageError) {
+                return .success(try keepEntriesForWriters(&state))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try kept.get()
+        guard let member = joinGroup() else { return nil }
+        if let origin { lock?.noteWriter(from: origin) }
+        return member
     }
 
     /// A new member of the group that is not sealed yet, if there is one.

@@ -64,6 +64,10 @@ package final class StorageFile: Sendable {
         var slot: Int
         var byteCount: Int
         var pins: [UInt64: Pin] = [:]
+        /// Who writes, and must be able to stand at the version that it has written.
+        var writerCount = 0
+        /// Reader entries that are kept for them.
+        var spareEntries: [Int] = []
         var stopped: StorageError?
         /// Grows when prepared commits are lost, so that a transaction built on them cannot be committed.
         var epoch: UInt64 = 0
@@ -95,7 +99,8 @@ package final class StorageFile: Sendable {
         verifier = PageVerifier(reservation: reservation, path: path)
         rolledBackVersion = recovered.rolledBack
         state = Mutex(State(published: recovered.header, slot: recovered.slot, byteCount: byteCount))
-        reservation.verified[0].store(UInt32(recovered.header.pageCount), ordering: .releasing)
+        let pageCount = min(recovered.header.pageCount, UInt64(reservation.pageCapacity))
+        reservation.verified[0].store(UInt32(pageCount), ordering: .releasing)
     }
 
     deinit {
@@ -116,7 +121,16 @@ package final class StorageFile: Sendable {
     }
 
     /// Pins the newest durable version, for a reader that may say where it was opened.
-    package func beginRead(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot {
+    ///
+    /// - Parameters:
+    ///   - origin: Where the reader was opened.
+    ///   - isWriter: Whether it has just written, and was counted by ``countWriter(_:)`` before: then there is an entry for it.
+    /// - Returns: The version, pinned.
+    /// - Throws: `StorageError`; `limit` when this process reads too many versions.
+    package func beginRead(
+        from origin: ReaderOrigin? = nil,
+        asWriter isWriter: Bool = false
+    ) throws(StorageError) -> Snapshot {
         try checkProcess()
         while true {
             let newest = lock?.newestVersion ?? 0
@@ -130,10 +144,18 @@ package final class StorageFile: Sendable {
                         state.pins[version] = pin
                         return .success(state.published)
                     }
-                    let entry = try lock?.register(version: version)
+                    var entry: Int?
+                    if let lock {
+                        if isWriter, let spare = state.spareEntries.popLast() {
+                            lock.setVersion(version, ofEntry: spare, from: origin)
+                            entry = spare
+                        } else {
+                            entry = try lock.register(version: version, from: origin)
+                        }
+                    }
                     // Whoever published a newer version before it could see the entry may reuse this version's pages.
                     if let lock, let entry, lock.newestVersion > version {
-                        lock.unregister(entry)
+                        giveBack(entry, to: lock, &state)
                         return .success(nil)
                     }
                     state.pins[version] = Pin(count: 1, entry: entry, origins: origin.map { [$0] } ?? [])
@@ -157,9 +179,37 @@ package final class StorageFile: Sendable {
             if pin.count > 0 {
                 state.pins[version] = pin
             } else {
-                if let entry = pin.entry { lock?.unregister(entry) }
+                if let lock, let entry = pin.entry { giveBack(entry, to: lock, &state) }
                 state.pins[version] = nil
             }
+        }
+    }
+
+    /// Gives a reader entry back, or keeps it for the writers.
+    private func giveBack(_ entry: Int, to lock: LockFile, _ state: inout State) {
+        if state.spareEntries.count < state.writerCount {
+            lock.clear(entry)
+            state.spareEntries.append(entry)
+        } else {
+            lock.unregister(entry)
+        }
+    }
+
+    /// Counts who writes, and moves to what it has written, in or out.
+    package func countWriter(_ begins: Bool) {
+        state.withLock { state in
+            state.writerCount += begins ? 1 : -1
+            while state.spareEntries.count > state.writerCount, let entry = state.spareEntries.popLast() {
+                lock?.unregister(entry)
+            }
+        }
+    }
+
+    /// Keeps an entry for each writer: what can fail fails before anything is written, and not behind the commit.
+    func keepEntriesForWriters(_ state: inout State) throws(StorageError) {
+        guard let lock else { return }
+        while state.spareEntries.count < state.writerCount {
+            state.spareEntries.append(try lock.register(version: nil))
         }
     }
 
@@ -183,28 +233,42 @@ package final class StorageFile: Sendable {
             if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
             throw .corrupt("The newest version's header cannot be read", page: 0, path: path)
         }
-        state.byteCount = try data.currentByteCount()
-        guard Int(found.header.pageCount) * pageByteCount <= state.byteCount else {
+        let byteCount = try data.currentByteCount()
+        guard found.header.pageCount <= UInt64(byteCount / pageByteCount) else {
             // A newer version may need less of the file, which was made smaller meanwhile.
             if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
             throw .corrupt(
                 "The file was cut short while it was open",
-                page: PageNumber(state.byteCount / pageByteCount),
+                page: PageNumber(byteCount / pageByteCount),
                 path: path
             )
         }
+        guard found.header.pageCount <= UInt64(reservation.pageCapacity) else { throw outgrown }
+        state.byteCount = byteCount
         state.published = found.header
         state.slot = found.slot
         setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: state.byteCount)
     }
 
+    /// The error of a file that became larger than the address space that was reserved for it.
+    var outgrown: StorageError {
+        StorageError(
+            .addressSpaceExhausted,
+            "The realm file outgrew the address space that this process reserved for it: close the realm everywhere in the process, "
+                + "and open it again",
+            path: path
+        )
+    }
+
     /// Moves the end behind which no reference may point: not before the newest version's, and not behind the file's.
     func setPageLimit(atLeast pageCount: UInt32, byteCount: Int) {
         let limit = max(reservation.verified[0].load(ordering: .relaxed), pageCount)
-        reservation.verified[0].store(min(limit, UInt32(byteCount / pageByteCount)), ordering: .releasing)
+        let end = min(byteCount / pageByteCount, reservation.pageCapacity)
+        reservation.verified[0].store(min(limit, UInt32(end)), ordering: .releasing)
     }
 
     func raisePageLimit(to limit: UInt32) {
+        let limit = min(limit, UInt32(reservation.pageCapacity))
         if reservation.verified[0].load(ordering: .relaxed) < limit {
             reservation.verified[0].store(limit, ordering: .releasing)
         }

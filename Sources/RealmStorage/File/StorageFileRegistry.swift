@@ -2,7 +2,10 @@ import Synchronization
 
 /// The open realm files of this process, by device and inode: two hard links are one realm.
 final class StorageFileRegistry: Sendable {
-    static let shared = StorageFileRegistry()
+    /// This process's: a forked child opens its files anew.
+    static var shared: StorageFileRegistry { processes.value }
+
+    private static let processes = PerProcess { StorageFileRegistry() }
 
     private let entries = Mutex<[FileIdentity: WeakReference<StorageFile>]>([:])
 

@@ -20,6 +20,10 @@ package struct StorageOptions: Sendable {
 
     /// Puts a device of the caller's before the real one; for tests of failures.
     package var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?
+    /// The most versions that this process may read at once; less in tests.
+    package var readerLimit = 4096
+    /// The address space to reserve; nil for what the machine allows.
+    package var reservedByteCount: Int?
     /// Has steps fail that no device reaches; for the same tests.
     package var failures: StepFailures?
 

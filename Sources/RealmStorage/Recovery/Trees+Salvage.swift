@@ -157,10 +157,3 @@ extension ClusterTree {
         }
     }
 }
-
-extension ClusterWriter {
-    /// Leaves out row keys, so that the next row gets this one.
-    package func skipKeys(to key: Int64) {
-        tree.nextKey = max(tree.nextKey, key)
-    }
-}

@@ -264,8 +264,10 @@ package final class WriteTransaction {
         if savepoint == nil {
             discardGroup()
         } else {
-            restoreSavepoint()
-            end()
+            if restoreSavepoint() { return end() }
+            // There is no memory for what earlier members wrote: they fail when the group is sealed.
+            state.session = nil
+            discardGroup()
         }
     }
 
@@ -327,8 +329,9 @@ package final class WriteTransaction {
         self.savepoint?.settled = []
     }
 
-    private func restoreSavepoint() {
-        guard let savepoint else { return }
+    /// Puts back what earlier members had; false when there is no memory for it.
+    private func restoreSavepoint() -> Bool {
+        guard let savepoint else { return true }
         group.retired.removeSubrange(savepoint.retiredCount...)
         group.sealed.removeSubrange(savepoint.sealedCount...)
         group.spareSingles = savepoint.spareSingles
@@ -343,11 +346,12 @@ package final class WriteTransaction {
             let page = Int(image.page)
             let pageCount = Int(image.pageCount)
             guard let bytes = reservation.buffer(of: page) ?? reservation.makeBuffer(page: page, pageCount: pageCount)
-            else { preconditionFailure("The memory that a page had before is not there any more") }
+            else { return false }
             bytes.copyMemory(from: image.bytes, byteCount: pageCount * pageByteCount)
             reservation.setSeal(of: page, to: image.seal)
         }
         dropImages()
+        return true
     }
 
     // MARK: Pages
@@ -379,20 +383,24 @@ package final class WriteTransaction {
         } else {
             // A few only: many would scatter a large commit.
             let isLasting = isLasting && group.lastingCount < 8
+            let end = state.space.pageCount
+            guard Int(end) + pageCount <= reservation.pageCapacity || state.space.freePageCount > 0 else {
+                throw file.outgrown
+            }
             if isLasting { group.lastingCount += 1 }
             page = state.space.allocate(count, isLasting: isLasting)
+            guard Int(page) + pageCount <= reservation.pageCapacity else {
+                // It is behind the end: nothing of it may be noted, there are no words for its pages.
+                state.space.resetEnd(to: end)
+                throw file.outgrown
+            }
             let extent = Extent(page: page, pageCount: count)
             group.take(extent)
             if !isSettling { savepoint?.taken.append(extent) }
         }
-        guard Int(page) + pageCount <= reservation.pageCapacity,
-            let bytes = reservation.makeBuffer(page: Int(page), pageCount: pageCount)
-        else {
-            throw StorageError(
-                .addressSpaceExhausted,
-                "The realm file outgrew the address space reserved for it; close it and open it again",
-                path: file.path
-            )
+        guard let bytes = reservation.makeBuffer(page: Int(page), pageCount: pageCount) else {
+            group.giveBack(Extent(page: page, pageCount: count))
+            throw file.outgrown
         }
         return MutablePage(reference: PageReference(page: page, pageCount: count, checksum: 0), bytes: bytes)
     }

@@ -92,6 +92,10 @@ struct OutdatedRealmTests {
 /// A program with a realm of its own.
 actor Program {
     private(set) var realm: Realm!
+    /// The loops over changes that have begun.
+    var loopsBegun = 0
+    /// Results that are kept from version to version.
+    var held: [Results<Rules.Indexed>] = []
 
     init(_ configuration: Realm.Configuration) async throws {
         realm = try await Realm(configuration: configuration, actor: self)

@@ -27,3 +27,54 @@ enum Release2 {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 }
+
+/// Nothing that the first release declares has changed: a property, an index and a class are new.
+enum Release3 {
+    class Item: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted(indexed: true) var n: Int
+        @Persisted var a: String
+        @Persisted var b: String
+        @Persisted var more = 5
+        @Persisted var list: List<Int>
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Extra: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var text: String
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Other: Object {
+        @Persisted var item: Item?
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+}
+
+/// What programs declare of one class beside its properties.
+enum Rules {
+    class Plain: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var n: Int
+        @Persisted var text: String
+        override class func _realmObjectName() -> String? { "Ruled" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Indexed: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted(indexed: true) var n: Int
+        @Persisted var text: String
+        override class func _realmObjectName() -> String? { "Ruled" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Unique: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var n: Int
+        @Persisted(unique: true) var text: String
+        override class func _realmObjectName() -> String? { "Ruled" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+}

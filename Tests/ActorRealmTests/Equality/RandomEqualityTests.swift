@@ -13,8 +13,8 @@ import Testing
     private static let firstSeed = environment["REALM_EQUALITY_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...(.max))
 
     private static let texts = [
-        "", "\0", "a", "a\0", composed, decomposed, "\u{E9}", "e\u{301}", String(repeating: "x", count: 256) + "\u{E9}",
-        String(repeating: "x", count: 256) + "e\u{301}",
+        "", "\0", "a", "a\0", composed, decomposed, "\u{E9}", "e\u{301}", String(repeating: "x", count: 253) + "\u{E9}",
+        String(repeating: "x", count: 253) + "e\u{301}",
     ]
     private static let numbers = [
         .nan, 0.0, -0.0, .infinity, -.infinity, 0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63, 1, 0.5, .leastNonzeroMagnitude,

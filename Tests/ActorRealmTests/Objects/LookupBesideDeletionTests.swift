@@ -21,7 +21,7 @@ import Testing
 
     private func text(_ number: Int, _ keyed: Keyed) -> String {
         // More than stands whole in an entry of an index, and the same but for its end.
-        keyed == .longString ? String(repeating: "k", count: 2_000) + String(number) : String(number)
+        keyed == .longString ? String(repeating: "k", count: 250) + String(number) : String(number)
     }
 
     private func uuid(_ number: Int) -> UUID {

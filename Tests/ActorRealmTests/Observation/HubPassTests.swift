@@ -79,6 +79,7 @@ struct HubPassTests {
             coordinator: realm.core.coordinator,
             at: nil,
             lagLimit: nil,
+            objectTypes: [Todo.self, Tally.self],
             origin: nil
         )
         #expect(cursor.ask() == .wait)
@@ -111,6 +112,7 @@ struct HubPassTests {
             coordinator: coordinator,
             at: nil,
             lagLimit: nil,
+            objectTypes: [Todo.self, Tally.self],
             origin: nil
         )
         let barrier = Barrier(hub)

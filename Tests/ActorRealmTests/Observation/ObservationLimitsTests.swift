@@ -84,7 +84,8 @@ struct ObservationLimitsTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [subject] in
             let file = ObservedFile()
             try Self.fill(file)
-            try withNewRealm(file.configuration) { _ = subject.observe($0) }
+            func open() throws -> Realm { try Realm(configuration: file.configuration) }
+            _ = subject.observe(try open())
         }
         check(result, says: "Can only add notification blocks from within")
     }

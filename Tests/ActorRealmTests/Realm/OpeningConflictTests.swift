@@ -124,7 +124,8 @@ struct OpeningConflictTests {
         var configuration = file.fast
         configuration.logger = Logger(level: .warn) { _, message in messages.add(message) }
         // Keeps the file open, with its queue of writers.
-        let other = try Realm(configuration: file.fast)
+        let queue = DispatchQueue(label: "other")
+        let other = try queue.sync { try Realm(configuration: file.fast, queue: queue) }
         do {
             let realm = try Realm(configuration: configuration)
             realm.beginWrite()
@@ -132,7 +133,7 @@ struct OpeningConflictTests {
         }
         #expect(messages.entries.contains { $0.contains("let go of inside a write transaction") })
         // In time only if the turn was given back.
-        try other.write(timeout: .seconds(20)) { #expect(other.objects(Tally.self).isEmpty) }
+        try queue.sync { try other.write(timeout: .seconds(20)) { #expect(other.objects(Tally.self).isEmpty) } }
     }
 
     @Test("A task that is cancelled while its commit is on its way to the device gets it written, and no error")

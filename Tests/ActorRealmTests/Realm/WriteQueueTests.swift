@@ -23,9 +23,18 @@ struct WriteQueueTests {
         func lingerEnded(at now: UInt64) -> Actions { queue.lingerEnded(at: now) }
         var isIdle: Bool { queue.isIdle }
         var holdsLock: Bool { queue.holdsLock }
-        var chosen: Ticket? { queue.chosen }
-        func enqueue(_ kind: Kind, isolation: Int, at now: UInt64) -> (ticket: Ticket, actions: Actions) {
-            queue.enqueue(kind, isolation: isolation, at: now)
+        var chosen: Ticket? { queue.chosen?.ticket }
+        var isPoolExhausted: Bool {
+            get { queue.isPoolExhausted }
+            set { queue.isPoolExhausted = newValue }
+        }
+        func enqueue(
+            _ kind: Kind,
+            isolation: Int,
+            isOnPool: Bool = false,
+            at now: UInt64
+        ) -> (ticket: Ticket, actions: Actions) {
+            queue.enqueue(kind, isolation: isolation, isOnPool: isOnPool, at: now)
         }
         func start(_ ticket: Ticket) -> Bool { queue.start(ticket) }
         func cancel(_ ticket: Ticket) -> Bool { queue.cancel(ticket) }
@@ -327,6 +336,31 @@ struct WriteQueueTests {
         #expect(queue.start(other))
         #expect(queue.finish(other, .nothing, at: 1).grant == blocker)
         #expect(queue.finish(blocker, .nothing, at: 1).grant == blocked)
+    }
+
+    @Test("While no thread of the pool is left, one that blocks one is chosen before those that need one to start")
+    func exhausted() {
+        let queue = Queue()
+        let suspended = queue.enqueue(.asynchronous, isolation: 1, isOnPool: true, at: 0).ticket
+        let elsewhere = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let outside = queue.enqueue(.synchronous, isolation: 3, at: 0).ticket
+        let first = queue.enqueue(.synchronous, isolation: 4, isOnPool: true, at: 0).ticket
+        let second = queue.enqueue(.synchronous, isolation: 5, isOnPool: true, at: 0).ticket
+        queue.isPoolExhausted = true
+        #expect(queue.lockAcquired(at: 0).grant == first)
+        // Its thread is free again.
+        queue.isPoolExhausted = false
+        #expect(queue.finish(first, .nothing, at: 1).grant == suspended)
+        #expect(queue.start(suspended))
+        queue.isPoolExhausted = true
+        // One that starts elsewhere needs none of them.
+        #expect(queue.finish(suspended, .nothing, at: 2).grant == elsewhere)
+        #expect(queue.start(elsewhere))
+        #expect(queue.finish(elsewhere, .nothing, at: 3).grant == outside)
+        #expect(queue.finish(outside, .nothing, at: 4).grant == second)
+        // Where nobody blocks the pool, the order is kept.
+        let last = queue.enqueue(.asynchronous, isolation: 1, isOnPool: true, at: 5).ticket
+        #expect(queue.finish(second, .nothing, at: 6).grant == last)
     }
 
     @Test("A synchronous writer that has waited long passes a chosen one that does not start")

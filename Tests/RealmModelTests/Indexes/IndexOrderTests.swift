@@ -144,23 +144,28 @@ import Testing
         }
     }
 
-    @Test("Long string primary keys that differ after the key's limit are different keys")
+    @Test("String primary keys up to the limit are told apart by their last byte, and longer ones are refused by name")
     func distinguishesLongPrimaryKeys() throws {
         let database = try TestDatabase([
             ClassSchema(name: "Row", properties: [PropertySchema(name: "id", kind: .string, isPrimaryKey: true)])
         ])
-        let values = (0..<20).map { Self.string("k", 300, "\($0)") }
+        let values = (0..<20).map { Self.string("k", $0 < 10 ? 255 : 254, "\($0)") }
+        let tooLong = Self.string("k", 256, "x")
         try database.write { _ in
             let table = try database.table("Row")
             for value in values { _ = try table.insert(primaryKey: value) }
             #expect(throws: ModelError.duplicatePrimaryKey(className: "Row", property: "id", existing: 4)) {
                 try table.insert(primaryKey: values[4])
             }
+            #expect(throws: ModelError.keyTooLong(className: "Row", property: "id", byteCount: 257, limit: 256)) {
+                try table.insert(primaryKey: tooLong)
+            }
         }
         for (key, value) in values.enumerated() {
             #expect(try database.table("Row").find(primaryKey: value) == Int64(key))
         }
-        #expect(try database.table("Row").find(primaryKey: Self.string("k", 300)) == nil)
+        #expect(try database.table("Row").find(primaryKey: Self.string("k", 256)) == nil)
+        #expect(try database.table("Row").find(primaryKey: tooLong) == nil)
         try ModelVerifier.verify(database.model)
     }
 

@@ -1,4 +1,5 @@
 import RealmModel
+import Testing
 
 /// Rows with unique values and delete rules in plain Swift, with the rules spelled out naively.
 struct RuledReference: Equatable {
@@ -16,16 +17,15 @@ struct RuledReference: Equatable {
 
     func table(named name: String) -> Int { schemas.firstIndex { $0.name == name }! }
 
-    mutating func insert(_ table: Int) -> Int64 {
-        let key = nextKeys[table]
-        nextKeys[table] += 1
+    mutating func insert(_ table: Int, key: Int64) {
+        #expect(key >= nextKeys[table], "a row key that was given out is given out again")
+        nextKeys[table] = key + 1
         tables[table][key] = schemas[table].properties
             .map { property in
                 if property.collection != .none { return [] }
                 if property.isOptional { return [.null] }
                 return [property.kind == .string ? .string("") : .int(0)]
             }
-        return key
     }
 
     /// The unique indexes of a class, by ordinals.

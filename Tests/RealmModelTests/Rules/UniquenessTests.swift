@@ -107,9 +107,10 @@ import Testing
         try FileVerifier.verify(database.file.beginRead())
     }
 
-    @Test func `long strings that are equal in the index are told apart`() throws {
+    @Test func `strings up to the limit are told apart by their last byte, and longer ones are refused by name`() throws
+    {
         let database = try TestDatabase([Self.user])
-        let long = String(repeating: "x", count: 400)
+        let long = String(repeating: "x", count: 255)
         try database.write { _ in
             let table = try database.table("User")
             try add(table, long + "1", long + "1", 1)
@@ -118,6 +119,14 @@ import Testing
             try table.discard(key: 2)
             #expect(throws: ModelError.self) { try add(table, "", long + "1", 1) }
             try table.discard(key: 3)
+            #expect(throws: ModelError.keyTooLong(className: "User", property: "email", byteCount: 257, limit: 256)) {
+                try add(table, long + "12", "", 4)
+            }
+            try table.discard(key: 4)
+            #expect(throws: ModelError.keyTooLong(className: "User", property: "first", byteCount: 257, limit: 256)) {
+                try add(table, "", long + "12", 4)
+            }
+            try table.discard(key: 5)
         }
         try FileVerifier.verify(database.file.beginRead())
     }

@@ -292,7 +292,7 @@ import Testing
 
     @Test("A primary key needs values that differ", arguments: [PropertyKind.int, .string])
     func refusesDuplicateKeys(_ kind: PropertyKind) throws {
-        let long = String(repeating: "x", count: 300)
+        let long = String(repeating: "x", count: 250)
         let plain = ClassSchema(name: "Thing", properties: [PropertySchema(name: "key", kind: kind)])
         let key = PropertySchema(name: "key", kind: kind, isPrimaryKey: true)
         let keyed = ClassSchema(name: "Thing", properties: [key])

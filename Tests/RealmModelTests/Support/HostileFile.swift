@@ -17,6 +17,11 @@ struct HostileFile {
     /// Children before their parents.
     let runs: [Run]
 
+    /// Whether the newest version has a record of commits in pages of its own.
+    static func hasRecord(_ path: String) throws -> Bool {
+        try !StorageFile.open(path: path).beginRead().header.log.isNone
+    }
+
     /// Takes a closed file as it is.
     init(path: String) throws {
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))

@@ -37,6 +37,8 @@ struct OperationRunner {
     private mutating func insert(_ index: Int, _ view: TableView) throws {
         let property = reference.schemas[index].primaryKey!
         var value = random.value(of: property.kind, isOptional: property.isOptional)
+        // Longer ones are refused.
+        if case .string(let text) = value { value = .string(String(text.prefix(256))) }
         if index == 0, random.chance(50) { value = .int(reference.nextKeys[0] * 7 + 100) }
         let ordinal = reference.schemas[index].primaryKeyOrdinal!
         let existing = reference.tables[index].first { $0.value[ordinal] == .single(value) }?.key
@@ -52,7 +54,7 @@ struct OperationRunner {
             return
         }
         let key = try view.insert(primaryKey: value)
-        #expect(key == reference.insert(index, primaryKey: value))
+        reference.insert(index, key: key, primaryKey: value)
         for _ in 0..<random.below(4) { try change(index, key, view) }
     }
 
@@ -78,7 +80,7 @@ struct OperationRunner {
         let target = reference.table(named: property.targetClass!)
         if reference.schemas[target].isEmbedded {
             let key = try database.table(property.targetClass!).insert()
-            #expect(key == reference.insert(target, primaryKey: nil))
+            reference.insert(target, key: key, primaryKey: nil)
             return .link(key)
         }
         return row(target).map { .link($0) }

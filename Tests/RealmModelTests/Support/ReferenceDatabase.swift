@@ -1,5 +1,6 @@
 import RealmModel
 import RealmTestSupport
+import Testing
 
 /// The same database in plain Swift dictionaries, with the rules spelled out naively.
 struct ReferenceDatabase: Equatable {
@@ -39,13 +40,12 @@ struct ReferenceDatabase: Equatable {
         }
     }
 
-    mutating func insert(_ table: Int, primaryKey: StoredValue?) -> Int64 {
-        let key = nextKeys[table]
-        nextKeys[table] += 1
+    mutating func insert(_ table: Int, key: Int64, primaryKey: StoredValue?) {
+        #expect(key >= nextKeys[table], "a row key that was given out is given out again")
+        nextKeys[table] = key + 1
         var row = schemas[table].properties.map(defaultValue)
         if let primaryKey { row[schemas[table].primaryKeyOrdinal!] = .single(primaryKey) }
         tables[table][key] = row
-        return key
     }
 
     /// Every link to a row: table, key and property of the origin, as often as it occurs.

@@ -11,8 +11,8 @@ final class TestDatabase {
     init(
         _ classes: [ClassSchema],
         version: UInt64 = 1,
-        in directory: TemporaryDirectory = TemporaryDirectory(),
-        failures: StepFailures? = nil
+        failures: StepFailures? = nil,
+        in directory: TemporaryDirectory = TemporaryDirectory()
     ) throws {
         self.directory = directory
         var options = StorageOptions()

@@ -69,6 +69,39 @@ import Testing
         #expect(fcntl(other, setLock, &lock) == 0)
     }
 
+    @Test func `a forked child opens the file anew, and reads and writes beside its parent`() throws {
+        let path = directory.path("both.realm")
+        var options = StorageOptions()
+        options.durability = .none
+        let file = try StorageFile.open(path: path, options: options)
+        try file.lockForWriting()
+        let transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        file.unlockForWriting()
+        let before = file.newestVersion
+        let status = try inChild {
+            do {
+                let own = try StorageFile.open(path: path, options: options)
+                if own === file { return 1 }
+                let snapshot = try own.beginRead()
+                guard snapshot.version == before else { return 2 }
+                try own.lockForWriting()
+                let transaction = try own.beginWrite()
+                try PageArray.set(3, to: 33, in: transaction)
+                try own.publish([try PageArray.commit(transaction)])
+                own.unlockForWriting()
+                return 0
+            } catch {
+                return 3
+            }
+        }
+        #expect(status == 0)
+        let snapshot = try file.beginRead()
+        #expect(snapshot.version == before + 1)
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[3] == 33)
+    }
+
     @Test func `what is closed is closed, though a child has copies of the descriptors and is no other program yet`()
         throws
     {

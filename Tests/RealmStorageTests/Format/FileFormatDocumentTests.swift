@@ -57,11 +57,59 @@ import Testing
     }
 
     @Test func `the lock file`() throws {
-        let table = try offsets(behind: "## The lock file")
-        #expect(table[LockFile.processSlotsOffset]?.hasPrefix("per process slot") == true)
-        #expect(table[LockFile.readerEntriesOffset]?.hasPrefix("reader entries") == true)
-        #expect(table[LockFile.waitingOffset]?.contains("wait for the write lock") == true)
-        #expect(Set(table.keys).isSuperset(of: [0, 8, 16, 24, 32, 36, 40, 44]))
+        typealias Layout = LockFileLayout
+        typealias Word = LockFileLayout.Word
+        let words: [Int: String] = [
+            Word.magic: "magic", Word.layoutVersion: "layout version, \(Layout.version)",
+            Word.fileID: "file identifier",
+            Word.newestVersion: "newest durable version", Word.wake: "wake word",
+            Word.reservedDoorbell: "reserved: doorbell",
+            Word.writerProcess: "process id of the writer", Word.watcherCount: "number of threads that watch",
+            Word.slotEnd: "highest process slot", Word.turn: "turn word",
+            Word.turnWaiterCount: "number of threads that wait",
+            Word.isRecovered: "1 when the newest version", Word.device: "device", Word.inode: "inode",
+            Word.refusedHeader: "fingerprint", Word.writerNanosecond: "nanosecond since boot",
+            Word.writerPlace: "place of the writer", Word.writerSlot: "process slot of the writer",
+            Word.bootID: "boot identifier", Word.reservedImage: "reserved: which image",
+            Word.reservedDurablePosition: "reserved: durable position",
+            Word.reservedAcknowledgedPosition: "reserved: acknowledged position",
+            Word.reservedLogID: "reserved: identifier of the log",
+            Word.reservedCheckpoint: "reserved: version of the checkpoint",
+            Word.reservedCandidate: "reserved: version of the candidate",
+            Word.reservedCandidateState: "reserved: whether the candidate",
+            Word.reservedStopped: "reserved: whether writing",
+            Word.reservedPageCommit: "reserved: page commit",
+            Word.reservedFailedPosition: "reserved: position of the first",
+            Word.reservedFailedChecksum: "reserved: its checksum",
+            Word.reservedFlushNotes: "reserved: notes of flushes",
+            Word.reservedCounters: "reserved: counters",
+            Word.rowKeys: "by the number of a table modulo \(Word.rowKeyCount)",
+            Layout.processIDs: "per process slot: its process id",
+            Layout.waitingThreads: "per process slot: how many", Layout.reservedImages: "reserved: two images",
+            Layout.baseByteCount: "the area of each process slot",
+        ]
+        try compare(words, with: "## The lock file")
+        typealias Area = LockFileLayout.Area
+        let area: [Int: String] = [
+            Area.openingNanosecond: "nanosecond since boot", Area.readerEnd: "highest reader entry",
+            Area.reservedHeartbeat: "reserved: heartbeat", Area.reservedDoorbell: "reserved: doorbell",
+            Area.reservedCounters: "reserved: counters", Area.places: "places in the program",
+            Area.reservedRules: "reserved: the indexes", Area.readers: "reader entries",
+        ]
+        try compare(area, with: "The area of a process (offsets")
+        typealias Reader = LockFileLayout.Reader
+        let reader = [Reader.version: "version plus one", Reader.second: "second since boot", Reader.place: "place of"]
+        try compare(reader, with: "A reader entry:")
+        #expect(Word.rowKeys + 8 * Word.rowKeyCount == Word.end)
+        #expect(Layout.Area.readers + Layout.readerCount * Reader.byteCount == Layout.areaByteCount)
+        #expect(Area.places + Area.placeCount * Area.placeByteCount == Area.reservedRules)
+        #expect(Layout.reservedImages + 2 * Layout.reservedImageByteCount == Layout.baseByteCount)
+    }
+
+    private func compare(_ constants: [Int: String], with marker: String) throws {
+        let table = try offsets(behind: marker)
+        #expect(Set(table.keys) == Set(constants.keys))
+        for (offset, text) in constants { #expect(table[offset]?.hasPrefix(text) == true, "offset \(offset)") }
     }
 
     @Test func `the kinds of pages`() throws {

@@ -1,0 +1,299 @@
+import Foundation
+import RealmModel
+
+/// Looks for what does not fit in dynamically typed values, before anything is made of them.
+///
+/// All problems of one input are found, each with the place where it stands.
+struct InputCheck {
+    /// How deep objects may nest in an input.
+    static let depthLimit = 100
+    /// The number of problems that are listed.
+    private static let listedCount = 20
+
+    private let core: RealmCore
+    private let ignoresUnknownKeys: Bool
+    private var problems: [String] = []
+    private var problemCount = 0
+    /// Where the value that is looked at stands.
+    private var path: [Step] = []
+    /// The objects that are being copied, from the outermost to that of the value that is looked at.
+    private var open: [Identity] = []
+    /// Whether the input is so wrong that the rest is not looked at.
+    private var isGivenUp = false
+    /// How deep the object nests that is looked at.
+    private var depth = 0
+
+    private enum Step {
+        case name(String)
+        case index(Int)
+    }
+
+    private enum Identity: Equatable {
+        case unmanaged(ObjectIdentifier)
+        case managed(ObjectIdentifier, Int64)
+    }
+
+    init(core: RealmCore, ignoresUnknownKeys: Bool) {
+        self.core = core
+        self.ignoresUnknownKeys = ignoresUnknownKeys
+    }
+
+    /// Looks at what an object of a class is to be made of.
+    mutating func check(_ value: Any, for info: ModelClass) {
+        if let object = ValueReader.object(value) {
+            checkCopy(of: object, info)
+        } else {
+            checkContent(value, info)
+        }
+    }
+
+    /// Throws when something was found.
+    func throwProblems(of info: ModelClass) throws {
+        if problemCount == 0 { return }
+        var lines = problems.map { "\n- " + $0 }.joined()
+        if problemCount > problems.count { lines += "\n- and \(problemCount - problems.count) more" }
+        throw core.error(.invalidInput, "An object of type '\(info.name)' cannot be made of the input:" + lines)
+    }
+
+    // MARK: Problems
+
+    private mutating func report(_ text: @autoclosure () -> String) {
+        problemCount += 1
+        guard problems.count < Self.listedCount else { return }
+        let place = place
+        problems.append(place.isEmpty ? text() : "\(place): \(text())")
+    }
+
+    private mutating func giveUp(_ text: @autoclosure () -> String) {
+        report(text())
+        isGivenUp = true
+    }
+
+    private var place: String {
+        var text = ""
+        for step in path {
+            switch step {
+            case .name(let name): text += (text.isEmpty ? "" : ".") + Self.excerpt(name)
+            case .index(let index): text += "[\(index)]"
+            }
+            // The beginning says enough of what nests without end.
+            if text.utf8.count > 200 { return text + "…" }
+        }
+        return text
+    }
+
+    private static func excerpt(_ text: String) -> String { text.count <= 100 ? text : text.prefix(100) + "…" }
+
+    /// A value in a message: the value itself where it is short, and its type.
+    static func describe(_ value: Any?) -> String {
+        guard let value = ValueReader.unwrap(value) else { return "nil" }
+        switch value {
+        case let text as String: return "'\(excerpt(text))' (String)"
+        case is [Any]: return "an array"
+        case is [String: Any]: return "a dictionary"
+        case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"
+        default: return "\(excerpt("\(value)")) (\(type(of: value)))"
+        }
+    }
+
+    private mutating func at(_ step: Step, _ body: (inout InputCheck) -> Void) {
+        path.append(step)
+        body(&self)
+        path.removeLast()
+    }
+
+    // MARK: Objects
+
+    /// Looks at an object whose values are copied.
+    private mutating func checkCopy(of object: ObjectBase, _ info: ModelClass) {
+        guard canRead(object) else { return }
+        let identity: Identity =
+            object.tableAccessor.map { .managed(ObjectIdentifier($0.table), object.rowKey) }
+            ?? .unmanaged(ObjectIdentifier(object))
+        if open.contains(identity) {
+            return giveUp(
+                "the object leads back to itself, and copying it would never end: insert it with insert(_:) instead"
+            )
+        }
+        open.append(identity)
+        checkContent(object, info)
+        open.removeLast()
+    }
+
+    /// Whether an object can be read here.
+    private mutating func canRead(_ object: ObjectBase) -> Bool {
+        guard let other = object.core else { return true }
+        if !other.isCurrent {
+            report("the object belongs to a realm of another isolation: give a frozen copy of it")
+            return false
+        }
+        if object.isInvalidated {
+            report("the object has been deleted or invalidated")
+            return false
+        }
+        return true
+    }
+
+    private mutating func checkContent(_ value: Any, _ info: ModelClass) {
+        if isGivenUp { return }
+        guard depth < Self.depthLimit else {
+            return giveUp("objects nest deeper than \(Self.depthLimit) levels")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        if value is [String: Any?] {
+            checkKeys(value, info)
+        } else if ValueReader.object(value) == nil, let array = value as? [Any?] {
+            let count = info.properties.count { !$0.isComputed }
+            if array.count > count {
+                return report("the array has \(array.count) values, and '\(info.name)' has \(count) properties")
+            }
+        }
+        guard let values = ValueReader.values(of: value, for: info) else {
+            return report(
+                "\(Self.describe(value)) is no '\(info.name)': give a dictionary by property name, an array in property "
+                    + "order or an object"
+            )
+        }
+        for property in info.properties where !isGivenUp {
+            guard let given = values[property.ordinal] else { continue }
+            at(.name(property.name)) { $0.check(given, for: property) }
+        }
+    }
+
+    private mutating func checkKeys(_ value: Any, _ info: ModelClass) {
+        guard let keys = (value as? [String: Any?])?.keys else { return }
+        for key in keys.sorted() {
+            guard let property = info.property(key) ?? info.property(columnNamed: key) else {
+                if !ignoresUnknownKeys { at(.name(key)) { $0.report("'\(info.name)' has no such property") } }
+                continue
+            }
+            if property.isComputed {
+                at(.name(key)) { $0.report("the objects that link to this one cannot be given: set the link in them") }
+            }
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func check(_ value: Any?, for property: ModelProperty) {
+        guard property.shape.collection == .none else { return checkCollection(value, property) }
+        switch property.shape.kind {
+        case .object:
+            guard let value = ValueReader.unwrap(value), isObjectInput(value) else {
+                return checkFit(value, property)
+            }
+            checkLink(value, property)
+        case .any: checkAny(value, depth: 0)
+        default:
+            checkFit(value, property)
+            checkLength(of: value, property)
+        }
+    }
+
+    /// Whether a value is what an object is made of.
+    private func isObjectInput(_ value: Any) -> Bool {
+        ValueReader.object(value) != nil || ValueReader.isComposite(value)
+    }
+
+    private mutating func checkLink(_ value: Any, _ property: ModelProperty) {
+        guard let type = property.shape.target, core.accessor(for: type) != nil else {
+            return report("the class '\(property.targetName)' is not in the realm")
+        }
+        let info = ModelClass.of(type)
+        guard let object = ValueReader.object(value) else { return checkContent(value, info) }
+        guard object.modelClass.name == info.name else {
+            return report("\(Self.describe(value)) is no '\(info.name)'")
+        }
+        // An object of this realm is linked to, others are copied, and so is what belongs to its owner only.
+        if object.core === core, !info.isEmbedded { _ = canRead(object) } else { checkCopy(of: object, info) }
+    }
+
+    private mutating func checkFit(_ value: Any?, _ property: ModelProperty) {
+        if Self.fits(value, property.valueType) { return }
+        report("\(Self.describe(value)) is no '\(property.schema.typeDescription)'")
+    }
+
+    private static func fits<Value: _Persistable>(_ value: Any?, _ type: Value.Type) -> Bool {
+        if case .some = Value._unboxed(value) { return true }
+        return false
+    }
+
+    private mutating func checkLength(of value: Any?, _ property: ModelProperty) {
+        guard property.isPrimaryKey || property.isUnique, let text = ValueReader.unwrap(value) as? String,
+            text.utf8.count > PropertySchema.uniqueStringByteLimit
+        else { return }
+        report(
+            "the value has \(text.utf8.count) bytes, and a primary key or unique string has at most "
+                + "\(PropertySchema.uniqueStringByteLimit)"
+        )
+    }
+
+    private mutating func checkCollection(_ value: Any?, _ property: ModelProperty) {
+        guard let value = ValueReader.unwrap(value) else { return }
+        if property.shape.collection == .map {
+            guard let entries = ValueReader.entries(of: value) else {
+                return report("\(Self.describe(value)) is no dictionary with names as its keys")
+            }
+            for (name, element) in entries where !isGivenUp {
+                at(.name(name)) { check in
+                    check.checkName(name)
+                    check.checkElement(element, property) { ["name": $0] as [String: Any?] }
+                }
+            }
+        } else {
+            guard let elements = ValueReader.elements(of: value) else {
+                return report("\(Self.describe(value)) is no array")
+            }
+            for (index, element) in elements.enumerated() where !isGivenUp {
+                at(.index(index)) { $0.checkElement(element, property) { [$0] as [Any?] } }
+            }
+        }
+    }
+
+    private mutating func checkElement(_ element: Any?, _ property: ModelProperty, wrapped: (Any?) -> Any) {
+        switch property.shape.kind {
+        case .any: checkAny(element, depth: 0)
+        case .object:
+            if let value = ValueReader.unwrap(element), isObjectInput(value) { return checkLink(value, property) }
+            fallthrough
+        default:
+            if Self.fits(wrapped(element), property.valueType) { return }
+            report("\(Self.describe(element)) is no '\(property.schema.typeDescription)' element")
+        }
+    }
+
+    private mutating func checkName(_ name: String) {
+        if let problem = Map<String, AnyRealmValue>.problem(of: name) { report(problem) }
+    }
+
+    private mutating func checkAny(_ value: Any?, depth: Int) {
+        if isGivenUp { return }
+        var content = ValueReader.unwrap(value)
+        if let any = content as? AnyRealmValue { content = any.content }
+        guard let content else { return }
+        if let object = ValueReader.object(content) {
+            guard canRead(object) else { return }
+            guard object is Object, object.core == nil || object.core === core,
+                core.accessor(for: type(of: object)) != nil
+            else { return report("\(Self.describe(object)) cannot be a value here") }
+            return
+        }
+        if let entries = ValueReader.entries(of: content) {
+            if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
+            for (name, element) in entries where !isGivenUp {
+                at(.name(name)) { check in
+                    check.checkName(name)
+                    check.checkAny(element, depth: depth + 1)
+                }
+            }
+        } else if !(content is String), let elements = ValueReader.elements(of: content) {
+            if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
+            for (index, element) in elements.enumerated() where !isGivenUp {
+                at(.index(index)) { $0.checkAny(element, depth: depth + 1) }
+            }
+        } else if AnyRealmValue._unboxed(content) == nil {
+            report("\(Self.describe(content)) cannot be a value of any kind")
+        }
+    }
+}

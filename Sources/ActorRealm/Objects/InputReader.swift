@@ -1,0 +1,147 @@
+import Foundation
+import RealmModel
+
+/// Reads what a decoder gives as dynamically typed values, as the properties of a class would have them.
+///
+/// What has another form than its property comes as it is, so that ``InputCheck`` can name it.
+enum InputReader {
+    /// What an object of a class is to be made of.
+    static func value(for info: ModelClass, from decoder: any Decoder, depth: Int) -> Any {
+        // Deeper ones are refused, and need not be read for that.
+        guard depth <= InputCheck.depthLimit, let container = try? decoder.container(keyedBy: Key.self) else {
+            return plain(from: decoder, depth: 0) ?? null
+        }
+        var values: [String: Any] = [:]
+        for key in container.allKeys {
+            guard let decoder = try? container.superDecoder(forKey: key) else { continue }
+            let name = key.stringValue
+            guard let property = info.property(name) ?? info.property(columnNamed: name), !property.isComputed else {
+                values[name] = plain(from: decoder, depth: 0) ?? null
+                continue
+            }
+            values[name] = value(of: property, from: decoder, depth: depth) ?? null
+        }
+        return values
+    }
+
+    /// What an object of a class is to be made of, in JSON.
+    ///
+    /// - Throws: What `failure` makes of the reason why it is no JSON.
+    static func value(
+        for info: ModelClass,
+        json: Data,
+        _ failure: (String) -> any Error
+    ) throws -> Any {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        decoder.userInfo[Input.info] = info
+        do {
+            return try decoder.decode(Input.self, from: json).value
+        } catch DecodingError.dataCorrupted(let context) {
+            let cause = context.underlyingError.map { ": \($0)" } ?? ""
+            throw failure("The input is no JSON. \(context.debugDescription)\(cause)")
+        } catch {
+            throw failure("The input is no JSON: \(error)")
+        }
+    }
+
+    private struct Input: Decodable {
+        static let info = CodingUserInfoKey(rawValue: "ActorRealm.class")!
+        let value: Any
+
+        init(from decoder: any Decoder) throws {
+            guard let info = decoder.userInfo[Self.info] as? ModelClass else { throw CocoaError(.coderReadCorrupt) }
+            value = InputReader.value(for: info, from: decoder, depth: 0)
+        }
+    }
+
+    private static func value(of property: ModelProperty, from decoder: any Decoder, depth: Int) -> Any? {
+        switch property.shape.collection {
+        case .none: return element(of: property, from: decoder, depth: depth)
+        case .map:
+            guard let container = try? decoder.container(keyedBy: Key.self) else { break }
+            var values: [String: Any] = [:]
+            for key in container.allKeys {
+                guard let decoder = try? container.superDecoder(forKey: key) else { continue }
+                values[key.stringValue] = element(of: property, from: decoder, depth: depth) ?? null
+            }
+            return values
+        case .list, .set:
+            guard var container = try? decoder.unkeyedContainer() else { break }
+            var values: [Any] = []
+            while !container.isAtEnd, let decoder = try? container.superDecoder() {
+                values.append(element(of: property, from: decoder, depth: depth) ?? null)
+            }
+            return values
+        }
+        return plain(from: decoder, depth: 0)
+    }
+
+    /// A value, or an element of a collection; nil for null.
+    private static func element(of property: ModelProperty, from decoder: any Decoder, depth: Int) -> Any? {
+        if property.shape.kind == .object, let target = property.shape.target {
+            if (try? decoder.singleValueContainer().decodeNil()) == true { return nil }
+            return value(for: ModelClass.of(target), from: decoder, depth: depth + 1)
+        }
+        guard let container = try? decoder.singleValueContainer(), !container.decodeNil() else {
+            return plain(from: decoder, depth: 0)
+        }
+        let value: Any? =
+            switch property.shape.kind {
+            case .int: try? container.decode(Int64.self)
+            case .bool: try? container.decode(Bool.self)
+            case .float: try? container.decode(Float.self)
+            case .double: try? container.decode(Double.self)
+            case .string: try? container.decode(String.self)
+            case .data: try? container.decode(Data.self)
+            case .date: try? container.decode(Date.self)
+            case .uuid: try? container.decode(UUID.self)
+            case .objectId: try? container.decode(ObjectId.self)
+            case .decimal128: decimal(in: container)
+            default: nil
+            }
+        return value ?? plain(from: decoder, depth: 0)
+    }
+
+    /// A decimal number, which is a text or a number.
+    private static func decimal(in container: any SingleValueDecodingContainer) -> Decimal128? {
+        if let text = try? container.decode(String.self) { return try? Decimal128(parsing: text) }
+        return (try? container.decode(Decimal.self)).map { Decimal128($0) }
+    }
+
+    /// A value of any kind, as it comes; nil for null.
+    private static func plain(from decoder: any Decoder, depth: Int) -> Any? {
+        // One level more than may be stored, so that what nests too deep is seen to.
+        guard depth <= MixedFormat.depthLimit + 1 else { return nil }
+        if let container = try? decoder.container(keyedBy: Key.self) {
+            var values: [String: Any] = [:]
+            for key in container.allKeys {
+                guard let decoder = try? container.superDecoder(forKey: key) else { continue }
+                values[key.stringValue] = plain(from: decoder, depth: depth + 1) ?? null
+            }
+            return values
+        }
+        if var container = try? decoder.unkeyedContainer() {
+            var values: [Any] = []
+            while !container.isAtEnd, let decoder = try? container.superDecoder() {
+                values.append(plain(from: decoder, depth: depth + 1) ?? null)
+            }
+            return values
+        }
+        guard let container = try? decoder.singleValueContainer(), !container.decodeNil() else { return nil }
+        if let value = try? container.decode(Bool.self) { return value }
+        if let value = try? container.decode(Int.self) { return value }
+        if let value = try? container.decode(Double.self) { return value }
+        return try? container.decode(String.self)
+    }
+
+    /// Null, as an element of dynamically typed collections.
+    private static var null: Any { Any?.none as Any }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

@@ -1,0 +1,142 @@
+public import Foundation
+import RealmModel
+import RealmStorage
+
+/// Adding what may not fit: everything here throws where `add` and `create` end the process.
+extension Realm {
+    /// Adds an unmanaged object like ``add(_:update:)``, and throws what that would trap on.
+    ///
+    /// When it throws, nothing has changed: the object, and those that it links to, are unmanaged as before.
+    ///
+    /// - Throws: `Realm.Error` with the code `.duplicatePrimaryKey` or `.duplicateValue` when an object with its primary key,
+    ///   or with the values of its unique properties, exists; `.limitExceeded` for a key that is too long; `.invalidInput` for
+    ///   what cannot be stored, and outside a write transaction.
+    public func insert(_ object: Object) throws {
+        let accessor = try core.insertionAccessor(for: type(of: object))
+        if let other = object.core {
+            if other === core, !object.isInvalidated { return }
+            throw core.error(
+                .invalidInput,
+                other === core || other.isInvalidated
+                    ? "Adding a deleted or invalidated object to a Realm is not permitted."
+                    : other.isFrozen
+                        ? "Cannot add a frozen object to a Realm. Use create to copy it."
+                        : "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+            )
+        }
+        let context = AddContext(core: core, policy: .error, undoes: true)
+        try insertion { try context.undoing { try context.add(object, accessor) } }
+    }
+
+    /// Creates an object like ``create(_:value:update:)``, and throws what that would trap on.
+    ///
+    /// It is meant for input from outside: nothing in it ends the process.
+    ///
+    /// ```swift
+    /// try realm.write { try realm.insert(Person.self, value: ["name": "Ada", "age": 36]) }
+    /// ```
+    ///
+    /// When it throws, nothing has changed. Objects may nest 100 levels deep.
+    ///
+    /// - Parameters:
+    ///   - type: The class.
+    ///   - value: A dictionary by property name, an array in property order, or another object, whose values are copied.
+    ///   - ignoringUnknownKeys: Whether keys that name no property are left out; they are errors otherwise.
+    /// - Returns: The object.
+    /// - Throws: `Realm.Error` with the code `.invalidInput` that names all values that do not fit; `.duplicatePrimaryKey` or
+    ///   `.duplicateValue` when an object with its primary key, or with the values of its unique properties, exists;
+    ///   `.limitExceeded` for what is too large.
+    @discardableResult
+    public func insert<T: Object>(
+        _ type: T.Type,
+        value: Any = [:],
+        ignoringUnknownKeys: Bool = false
+    ) throws -> T {
+        let accessor = try core.insertionAccessor(for: type)
+        var check = InputCheck(core: core, ignoresUnknownKeys: ignoringUnknownKeys)
+        check.check(value, for: accessor.info)
+        return try insert(value, after: check, accessor)
+    }
+
+    /// Creates an object from what a decoder gives, as ``insert(_:value:ignoringUnknownKeys:)`` does.
+    ///
+    /// Keys are property names. Dates, data and other values are decoded as the decoder does it.
+    @discardableResult
+    public func insert<T: Object>(
+        _ type: T.Type,
+        from decoder: any Decoder,
+        ignoringUnknownKeys: Bool = false
+    ) throws -> T {
+        let accessor = try core.insertionAccessor(for: type)
+        var check = InputCheck(core: core, ignoresUnknownKeys: ignoringUnknownKeys)
+        let value = InputReader.value(for: accessor.info, from: decoder, depth: 0)
+        check.check(value, for: accessor.info)
+        return try insert(value, after: check, accessor)
+    }
+
+    /// Creates an object from JSON, as ``insert(_:value:ignoringUnknownKeys:)`` does.
+    ///
+    /// Dates are texts in the form of ISO 8601, data is in Base64, and identifiers are texts. To read them otherwise, decode
+    /// with a decoder of your own and ``insert(_:from:ignoringUnknownKeys:)``.
+    @discardableResult
+    public func insert<T: Object>(
+        _ type: T.Type,
+        json: Data,
+        ignoringUnknownKeys: Bool = false
+    ) throws -> T {
+        let accessor = try core.insertionAccessor(for: type)
+        let value = try InputReader.value(for: accessor.info, json: json) { core.error(.invalidInput, $0) }
+        var check = InputCheck(core: core, ignoresUnknownKeys: ignoringUnknownKeys)
+        check.check(value, for: accessor.info)
+        return try insert(value, after: check, accessor)
+    }
+
+    private func insert<T: Object>(_ value: Any, after check: InputCheck, _ accessor: TableAccessor) throws -> T {
+        try check.throwProblems(of: accessor.info)
+        let context = CreateContext(core: core, policy: .error, undoes: true)
+        let key = try insertion {
+            try context.undoing {
+                let key = try context.create(value, accessor)
+                try context.drain()
+                return key
+            }
+        }
+        return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
+    }
+
+    private func insertion<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as ModelError {
+            throw core.error(error)
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+    }
+}
+
+extension RealmCore {
+    /// The accessor of a class of which an object is to be inserted.
+    ///
+    /// - Throws: `Realm.Error` when nothing can be inserted here and now.
+    fileprivate func insertionAccessor(for type: ObjectBase.Type) throws -> TableAccessor {
+        try checkWritable()
+        checkAccess()
+        guard isInWriteTransaction else {
+            throw error(
+                .invalidInput,
+                "Objects can only be inserted in a write transaction: call insert inside realm.write { } or "
+                    + "realm.asyncWrite { }."
+            )
+        }
+        guard let accessor = accessor(for: type) else {
+            throw error(.invalidInput, unknownClassMessage(type.className()))
+        }
+        return accessor
+    }
+
+    /// What the model layer refused, in its public form.
+    func error(_ error: ModelError) -> Realm.Error {
+        Realm.Error(model: error, fileURL: configuration.fileURL)
+    }
+}

@@ -1,0 +1,71 @@
+import CRealmShims
+import Glibc
+
+/// Whether what stands at `<file>.lock` is a lock file: nothing else is ever overwritten or deleted.
+extension LockFile {
+    private typealias Layout = LockFileLayout
+
+    /// The most that is looked through for something other than zeros, which a crash may have left of a lock file.
+    private static var searchedByteCount: Int { 1 << 20 }
+
+    /// Fails when a lock file at a path would take the place of something else; for a realm that is to be created.
+    static func checkPlace(_ path: String) throws(StorageError) {
+        let descriptor = crealm_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        // What cannot be read is told by opening it.
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        try checkIsRegular(descriptor, path)
+        try checkIsLockFile(descriptor, path)
+    }
+
+    /// Fails when a file has a content that is not a lock file's, or is empty and has another name.
+    static func checkIsLockFile(_ descriptor: Int32, _ path: String) throws(StorageError) {
+        var status = stat()
+        _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
+        if status.st_size == 0, status.st_nlink <= 1 { return }
+        var isOurs = false
+        if status.st_size > 0 {
+            var word: UInt64 = 0
+            let count = withUnsafeMutableBytes(of: &word) { pread(descriptor, $0.baseAddress, 8, 0) }
+            isOurs = count == 8 && word == Layout.magic
+            if !isOurs { isOurs = try isZero(descriptor, Int(status.st_size), path) }
+        }
+        if isOurs { return }
+        throw StorageError(
+            .incompatibleLockFile,
+            "The realm needs this name for its lock file, and a file that is none stands there"
+                + (status.st_size == 0 ? " under two names" : " (\(status.st_size) bytes)")
+                + ". It was left as it is. Move it away, or give the realm another name",
+            path: path
+        )
+    }
+
+    private static func isZero(_ descriptor: Int32, _ byteCount: Int, _ path: String) throws(StorageError) -> Bool {
+        guard byteCount <= searchedByteCount else { return false }
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        let count = try SystemCall.retrying(path, "Cannot read the lock file") {
+            bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        }
+        return bytes[..<count].allSatisfy { $0 == 0 }
+    }
+}
+
+extension StorageFile {
+    /// Deletes the lock file of a realm, when it is one.
+    ///
+    /// - Returns: Whether it was deleted.
+    @discardableResult
+    package static func removeLockFile(ofRealmAt path: String) -> Bool {
+        let lock = path + ".lock"
+        let descriptor = crealm_open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        do throws(StorageError) {
+            try LockFile.checkIsRegular(descriptor, lock)
+            try LockFile.checkIsLockFile(descriptor, lock)
+        } catch {
+            return false
+        }
+        return unlink(lock) == 0
+    }
+}

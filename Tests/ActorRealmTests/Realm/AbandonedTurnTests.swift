@@ -1,0 +1,87 @@
+import Foundation
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+/// What becomes of a turn whose actor is gone.
+@Suite("A turn does not outlive the actor that waits for it or has it", .timeLimit(.minutes(30)))
+struct AbandonedTurnTests {
+    let file = TestFile()
+
+    /// An actor that asks for turns and goes away.
+    actor Asker {
+        var realm: Realm!
+        var transaction: Realm.AsyncTransaction?
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        func observe() -> NotificationToken { realm.objects(Tally.self).observe { _ in } }
+
+        func ask(commits: Bool) {
+            if commits {
+                realm.writeAsync { Issue.record("There is no actor that could run this.") }
+            } else {
+                realm.beginAsyncWrite { Issue.record("There is no actor that could run this.") }
+            }
+        }
+
+        func begin() async throws {
+            transaction = try await realm.beginAsyncWrite()
+            realm.create(Tally.self, value: ["name": "never", "count": 1])
+        }
+    }
+
+    /// Writes, or gives up: a turn that never ends is what these tests are about.
+    private func write() throws -> [String] {
+        try withNewRealm(file.configuration) { realm in
+            try realm.write(timeout: .seconds(20)) {
+                _ = realm.create(Tally.self, value: ["name": "later", "count": 1])
+            }
+            return realm.objects(Tally.self).map(\.name)
+        }
+    }
+
+    @Test(
+        "an actor that goes away while its callback write waits gives the turn to the next",
+        arguments: [true, false]
+    )
+    func waiting(commits: Bool) async throws {
+        let blocker = try await Asker(file.configuration)
+        try await blocker.begin()
+        weak var gone: Asker?
+        try await {
+            let asker = try await Asker(file.configuration)
+            await asker.ask(commits: commits)
+            gone = asker
+        }()
+        #expect(await eventually { gone == nil })
+        await blocker.cancel()
+        #expect(try write() == ["later"])
+    }
+
+    @Test("an actor that goes away with an open transaction, while one of its tokens lives, rolls it back")
+    func open() async throws {
+        weak var gone: Asker?
+        let token = try await {
+            let asker = try await Asker(file.configuration)
+            let token = await asker.observe()
+            try await asker.begin()
+            gone = asker
+            return token
+        }()
+        #expect(await eventually { gone == nil })
+        #expect(try write() == ["later"])
+        token.invalidate()
+    }
+}
+
+extension AbandonedTurnTests.Asker {
+    func cancel() {
+        transaction?.cancel()
+        transaction = nil
+    }
+}

@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// A write that ends without a commit of its own because of what it saw.
+@Suite("What a block saw is there when its error is caught", .timeLimit(.minutes(30)))
+struct SeenBaseTests {
+    let file = TestFile()
+
+    struct Exists: Error {}
+
+    enum Form: String, CaseIterable {
+        case write, asyncWrite, cancelled, suspendedCancel, twoSteps, callback
+    }
+
+    actor Maker {
+        var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        private func find(_ name: String) -> Tally? { realm.object(ofType: Tally.self, forPrimaryKey: name) }
+        private func make(_ name: String) { realm.create(Tally.self, value: ["name": name, "count": 1]) }
+
+        func write(_ name: String) async throws { try await realm.asyncWrite { make(name) } }
+
+        /// Gets or creates; false when it was there in the block and is not behind it.
+        func getOrCreate(_ name: String, _ form: Form) async throws -> Bool {
+            var saw = false
+            do {
+                switch form {
+                case .write:
+                    try realm.write {
+                        if find(name) != nil { throw Exists() }
+                        make(name)
+                    }
+                case .asyncWrite:
+                    try await realm.asyncWrite {
+                        if find(name) != nil { throw Exists() }
+                        make(name)
+                    }
+                case .cancelled:
+                    realm.beginWrite()
+                    saw = find(name) != nil
+                    if saw {
+                        realm.cancelWrite()
+                    } else {
+                        make(name)
+                        try realm.commitWrite()
+                    }
+                case .suspendedCancel:
+                    try await realm.asyncWrite {
+                        saw = find(name) != nil
+                        if saw { realm.cancelWrite() } else { make(name) }
+                    }
+                case .twoSteps:
+                    let transaction = try await realm.beginAsyncWrite()
+                    saw = find(name) != nil
+                    if saw {
+                        transaction.cancel()
+                    } else {
+                        make(name)
+                        try await transaction.commit()
+                    }
+                case .callback:
+                    saw = await withCheckedContinuation { continuation in
+                        nonisolated(unsafe) var saw = false
+                        realm.writeAsync {
+                            saw = self.find(name) != nil
+                            if saw { self.realm.cancelWrite() } else { self.make(name) }
+                        } onComplete: { _ in
+                            continuation.resume(returning: saw)
+                        }
+                    }
+                }
+            } catch is Exists {
+                saw = true
+            }
+            return find(name) != nil
+        }
+    }
+
+    @Test("an object that made a block give up is there behind it, in every form", arguments: Form.allCases)
+    func exists(form: Form) async throws {
+        let makers = [try await Maker(file.configuration), try await Maker(file.configuration)]
+        for round in 0..<40 {
+            let found = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for maker in makers {
+                    group.addTask { try await maker.getOrCreate("\(round)", form) }
+                    group.addTask { try await maker.getOrCreate("\(round)", form) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(found == Array(repeating: true, count: found.count), "round \(round)")
+        }
+    }
+
+    @Test(
+        "a block that throws because of a commit that is lost then throws the failure of that",
+        arguments: [true, false]
+    )
+    func lost(suspends: Bool) async throws {
+        let gate = GatedDevice.Control()
+        let failing = FailingDevice.Switch()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice(FailingDevice($0, failing), gate) }
+        let one = try await Maker(configuration)
+        let other = try await Maker(configuration)
+        try await one.write("before")
+        gate.close()
+        failing.isOn.withLock { $0 = true }
+        let first = Task { try await one.write("lost") }
+        let seen = Counter()
+        let second = Task {
+            while seen.value == 0 {
+                try await other.giveUp(on: "lost", suspends: suspends) {
+                    seen.increment()
+                    // The block may end on one of the pool's threads, and wait there: what it waits for needs none of them.
+                    Thread.detachNewThread { gate.open() }
+                }
+                await Task.yield()
+            }
+        }
+        await #expect(throws: Realm.Error.self) { try await first.value }
+        await #expect(throws: Realm.Error.self) { try await second.value }
+        #expect(seen.value == 1)
+    }
+}
+
+extension SeenBaseTests.Maker {
+    /// Throws when an object is there.
+    func giveUp(on name: String, suspends: Bool, _ seen: () -> Void) async throws {
+        func look() throws {
+            if realm.object(ofType: Tally.self, forPrimaryKey: name) == nil { return realm.cancelWrite() }
+            seen()
+            throw SeenBaseTests.Exists()
+        }
+        if suspends { try await realm.asyncWrite(look) } else { try realm.write(look) }
+    }
+}

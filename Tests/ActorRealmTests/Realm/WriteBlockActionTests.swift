@@ -1,0 +1,116 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// What a block may do to its realm beside writing.
+@Suite("A block that ends its realm's transaction is told of it", .timeLimit(.minutes(30)))
+struct WriteBlockActionTests {
+    let file = TestFile()
+
+    enum Form: String, CaseIterable { case write, asyncWrite, writeAsync, twoSteps }
+    enum Action: String, CaseIterable { case invalidate, close }
+
+    actor Store {
+        var realm: Realm!
+        private let configuration: Realm.Configuration
+
+        init(_ configuration: Realm.Configuration) async throws {
+            self.configuration = configuration
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        func names() throws -> [String] {
+            try Realm(configuration: configuration).objects(Tally.self).map(\.name).sorted()
+        }
+        func write(_ name: String) async throws { try await realm.asyncWrite { make(name) } }
+        func make(_ name: String) { realm.create(Tally.self, value: ["name": name, "count": 1]) }
+
+        private func end(_ action: Action) {
+            switch action {
+            case .invalidate: realm.invalidate()
+            case .close: realm.close()
+            }
+        }
+
+        /// Writes, and ends the realm in the block.
+        func write(_ form: Form, endingWith action: Action) async -> (any Error)? {
+            func body() {
+                make("never")
+                end(action)
+            }
+            do {
+                switch form {
+                case .write: try realm.write(body)
+                case .asyncWrite: try await realm.asyncWrite(body)
+                case .twoSteps:
+                    let transaction = try await realm.beginAsyncWrite()
+                    body()
+                    try await transaction.commit()
+                case .writeAsync:
+                    return await withCheckedContinuation { continuation in
+                        realm.writeAsync({
+                            self.make("never")
+                            self.end(action)
+                        }) { continuation.resume(returning: $0) }
+                    }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        func copy(to url: URL) async -> Realm.Error.Code? {
+            do {
+                try await realm.asyncWrite {
+                    make("copied \(url.lastPathComponent)")
+                    try realm.writeCopy(toFile: url)
+                }
+                return nil
+            } catch {
+                return (error as? Realm.Error)?.code
+            }
+        }
+
+        func copyBlocking(to url: URL) throws { try realm.write { try realm.writeCopy(toFile: url) } }
+    }
+
+    @Test(
+        "a write whose block rolled it back by ending the realm throws, unless closing waits for it",
+        arguments: Form.allCases,
+        Action.allCases
+    )
+    func ended(form: Form, action: Action) async throws {
+        let store = try await Store(file.configuration)
+        let error = await store.write(form, endingWith: action) as? Realm.Error
+        // A realm that is closed in an asynchronous write closes behind it.
+        if action == .close, form == .asyncWrite || form == .writeAsync {
+            #expect(error == nil)
+            #expect(try await store.names() == ["never"])
+            return
+        }
+        #expect(error != nil)
+        #expect(try await store.names() == [])
+    }
+
+    @Test("writeCopy in the block of asyncWrite says where it works, whoever else writes")
+    func copying() async throws {
+        let directory = TemporaryDirectory()
+        let store = try await Store(file.configuration)
+        let other = try await Store(file.configuration)
+        let writers = Task {
+            for index in 0..<200 where !Task.isCancelled { try await other.write("other \(index)") }
+        }
+        var codes: [Realm.Error.Code?] = []
+        for index in 0..<20 {
+            codes.append(await store.copy(to: URL(fileURLWithPath: directory.path("copy\(index).realm"))))
+        }
+        writers.cancel()
+        try await writers.value
+        // Whether it works must not depend on who else writes.
+        #expect(Set(codes) == [.alreadyInWriteTransaction])
+        try await store.copyBlocking(to: URL(fileURLWithPath: directory.path("blocking.realm")))
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// A file that reaches the end of the address space that was reserved for it.
+@Suite("The end of the address space")
+struct AddressSpaceTests {
+    let directory = TemporaryDirectory()
+
+    private func open(_ name: String) throws -> StorageFile {
+        var options = StorageOptions()
+        options.durability = .none
+        options.reservedByteCount = 2 << 20
+        return try StorageFile.open(path: directory.path(name), options: options)
+    }
+
+    @Test(
+        "a transaction that does not fit throws, is rolled back, and what fits is written afterwards",
+        arguments: [1, 3, 16, 255]
+    )
+    func growing(pageCount: Int) throws {
+        let file = try open("full-\(pageCount).realm")
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        var transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        for round in 0..<3 {
+            transaction = try file.beginWrite()
+            var error: StorageError?
+            for _ in 0..<600 {
+                do throws(StorageError) {
+                    _ = try transaction.allocate(pageCount: pageCount, kind: .overflow)
+                } catch let failure {
+                    error = failure
+                    break
+                }
+            }
+            #expect(error?.code == .addressSpaceExhausted)
+            transaction.rollback()
+            transaction = try file.beginWrite()
+            try PageArray.set(round, to: UInt64(round) + 5, in: transaction)
+            try file.publish([try PageArray.commit(transaction)])
+        }
+        let snapshot = try file.beginRead()
+        #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view).prefix(3) == [5, 6, 7])
+    }
+
+    @Test("what another process wrote behind the end is an error that says so, and the reader stays where it was")
+    func grownElsewhere() throws {
+        let file = try open("other.realm")
+        try file.lockForWriting()
+        let transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        file.unlockForWriting()
+        let old = try file.beginRead()
+        // Another process: another name of the same file is one registry entry, so a child does it.
+        let path = file.path
+        let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
+        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
+        if child == 0 {
+            guard let own = try? StorageFile.open(path: path), (try? own.lockForWriting()) != nil,
+                let transaction = try? own.beginWrite(), (try? PageArray.set(0, to: 9, in: transaction)) != nil
+            else { _exit(1) }
+            for _ in 0..<600 where (try? transaction.allocate(pageCount: 1, kind: .overflow)) == nil { _exit(2) }
+            guard (try? own.publish([PageArray.commit(transaction)])) != nil else { _exit(3) }
+            _exit(0)
+        }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        #expect(status == 0)
+        let error = #expect(throws: StorageError.self) { try file.beginRead() }
+        #expect(error?.code == .addressSpaceExhausted)
+        let writing = #expect(throws: StorageError.self) { try file.beginWrite() }
+        #expect(writing?.code == .addressSpaceExhausted)
+        #expect(file.pinnedVersionCount == 1)
+        #expect(try PageArray.values(of: old.catalog.root, in: old.view)[0] == 0)
+    }
+}

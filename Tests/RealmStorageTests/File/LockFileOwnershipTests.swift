@@ -1,0 +1,95 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// What stands at the lock file's name and is none.
+@Suite("Names that a lock file would take")
+struct LockFileOwnershipTests {
+    let directory = TemporaryDirectory()
+
+    @Test(
+        "a file that is no lock file is an error, stays as it is, and no realm is made beside it",
+        arguments: [1, 7, 8, 40_000]
+    )
+    func foreignFile(byteCount: Int) throws {
+        let path = directory.path("Cargo")
+        let content = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 + 1) })
+        try content.write(to: URL(fileURLWithPath: path + ".lock"))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .incompatibleLockFile)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".lock")) == content)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(!StorageFile.removeLockFile(ofRealmAt: path))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".lock")) == content)
+    }
+
+    @Test("beside a realm that is there the same holds, and it opens when the file has gone")
+    func besideRealm() throws {
+        let path = directory.path("there.realm")
+        _ = try StorageFile.open(path: path)
+        unlink(path + ".lock")
+        let content = Data("somebody else's".utf8)
+        try content.write(to: URL(fileURLWithPath: path + ".lock"))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .incompatibleLockFile)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".lock")) == content)
+        unlink(path + ".lock")
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+    }
+
+    @Test("the target of a hard link is not overwritten, be it empty")
+    func hardLink() throws {
+        for content in [Data("a document".utf8), Data()] {
+            let target = directory.path("document-\(content.count)")
+            try content.write(to: URL(fileURLWithPath: target))
+            let path = directory.path("linked-\(content.count).realm")
+            #expect(link(target, path + ".lock") == 0)
+            let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+            #expect(error?.code == .incompatibleLockFile)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == content)
+        }
+    }
+
+    @Test("the target of a symbolic link is not overwritten, nor made")
+    func symbolicLink() throws {
+        let target = directory.path("target")
+        let path = directory.path("symbolic.realm")
+        try FileManager.default.createSymbolicLink(atPath: path + ".lock", withDestinationPath: target)
+        #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(!FileManager.default.fileExists(atPath: target))
+    }
+
+    @Test(
+        "what a crash leaves of a lock file is one: nothing, zeros, or the layout before",
+        arguments: [0, 4096, 77_824]
+    )
+    func leftovers(byteCount: Int) throws {
+        let path = directory.path("crashed.realm")
+        try Data(count: byteCount).write(to: URL(fileURLWithPath: path + ".lock"))
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+        var old = Data(count: 77_824)
+        withUnsafeBytes(of: LockFileLayout.magic.littleEndian) { old.replaceSubrange(0..<8, with: $0) }
+        old[8] = 3
+        try old.write(to: URL(fileURLWithPath: path + ".lock"))
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+    }
+
+    @Test("a realm cut to nothing is an error while the lock file knows it, even one that was never written to")
+    func cutToNothing() throws {
+        let path = directory.path("cut.realm")
+        _ = try StorageFile.open(path: path)
+        truncate(path, 0)
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("delete it and the lock file") == true)
+        // Another file of that name is a new realm.
+        unlink(path)
+        let other = directory.path("other")
+        try Data().write(to: URL(fileURLWithPath: other))
+        rename(other, path)
+        unlink(path + ".lock")
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+    }
+}

@@ -2,6 +2,7 @@ import CRealmShims
 import DequeModule
 import Dispatch
 import Glibc
+import RealmStorage
 import Synchronization
 
 /// A serial executor with a thread of its own, for work that blocks in the device or in a lock and must not take a
@@ -65,7 +66,13 @@ final class DedicatedThread: SerialExecutor {
             return !state.isStarted
         }
         if starts {
-            Self.detach(name: name) { [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
+            let body = { @Sendable [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
+            do throws(StorageError) {
+                try Self.detach(name: name, body)
+            } catch {
+                // The shared pool is the only place where the work still can run.
+                DispatchQueue.global().async(execute: body)
+            }
         }
         inbox.wakeUps.signal()
     }
@@ -87,7 +94,9 @@ final class DedicatedThread: SerialExecutor {
     }
 
     /// Runs a block on a new thread.
-    static func detach(name: String, _ block: @escaping @Sendable () -> Void) {
+    ///
+    /// - Throws: `limit` when the system starts no thread; the block does not run then.
+    static func detach(name: String, _ block: @escaping @Sendable () -> Void) throws(StorageError) {
         final class Start: Sendable {
             let name: String
             let block: @Sendable () -> Void
@@ -116,9 +125,11 @@ final class DedicatedThread: SerialExecutor {
         pthread_attr_destroy(&attributes)
         guard result == 0 else {
             start.release()
-            // The process has no thread left: the shared pool is the only place where the work still can run.
-            DispatchQueue.global().async(execute: block)
-            return
+            throw StorageError(
+                .limit,
+                "The system started no further thread for this process. Try again when others have ended, or raise the limit.",
+                errorNumber: result
+            )
         }
     }
 }

@@ -142,10 +142,7 @@ extension Realm {
         let task = AsyncOpenTask()
         // Called once, on the queue that the caller names.
         nonisolated(unsafe) let callback = callback
-        DedicatedThread.detach(name: "realm-open") {
-            let result = Swift.Result {
-                try prepare(configuration, blocking: .none, cancellation: task.cancellation)
-            }
+        let deliver = { @Sendable (result: Swift.Result<RealmCoordinator, any Swift.Error>) in
             callbackQueue.async {
                 if task.cancellation.isCancelled { return }
                 callback(
@@ -158,6 +155,17 @@ extension Realm {
                     }
                 )
             }
+        }
+        do {
+            try DedicatedThread.detach(name: "realm-open") {
+                deliver(
+                    Swift.Result {
+                        try prepare(configuration, blocking: .none, cancellation: task.cancellation)
+                    }
+                )
+            }
+        } catch {
+            deliver(.failure(Realm.Error.wrap(error, path: configuration.fileURL?.path)))
         }
         return task
     }
@@ -288,16 +296,22 @@ extension Realm {
         let cancellation = OpeningCancellation()
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                DedicatedThread.detach(name: "realm-open") {
+                do {
+                    try DedicatedThread.detach(name: "realm-open") {
+                        continuation.resume(
+                            returning: Swift.Result {
+                                try prepare(
+                                    configuration,
+                                    blocking: .none,
+                                    deadline: deadline,
+                                    cancellation: cancellation
+                                )
+                            }
+                        )
+                    }
+                } catch {
                     continuation.resume(
-                        returning: Swift.Result {
-                            try prepare(
-                                configuration,
-                                blocking: .none,
-                                deadline: deadline,
-                                cancellation: cancellation
-                            )
-                        }
+                        returning: .failure(Realm.Error.wrap(error, path: configuration.fileURL?.path))
                     )
                 }
             }

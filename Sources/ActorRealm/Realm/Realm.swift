@@ -72,9 +72,9 @@ public final class Realm {
         guard old.isCurrent else { return }
         do {
             let next = try old.successor()
+            try old.coordinator.remember(next)
             lastCore = next
             next.adopt(self)
-            old.coordinator.remember(next)
             for block in old.signals.blocks { block.move(to: next) }
         } catch {
             old.report(error, "A realm could not be read any more after it was invalidated; it is closed.")

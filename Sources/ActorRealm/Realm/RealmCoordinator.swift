@@ -1,3 +1,4 @@
+import Logging
 import RealmModel
 import RealmStorage
 import Synchronization
@@ -106,11 +107,11 @@ final class RealmCoordinator: Sendable {
                 origin: origin
             )
             try core.followSchema()
+            try remember(core)
         } catch {
             throw Realm.Error.wrap(error, path: path)
         }
         if use == .block { core.blockCount = 1 }
-        remember(core)
         return core
     }
 
@@ -164,13 +165,15 @@ final class RealmCoordinator: Sendable {
     }
 
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
-    func remember(_ core: RealmCore) {
+    ///
+    /// - Throws: `limit` when it can not follow them, for want of a thread; it is not known then.
+    func remember(_ core: RealmCore) throws(StorageError) {
         let registration = core.registration
         forgetDead()
         let key = core.isolation.key
         guard core.isolation.isLasting else { return state.withLock { $0.passing[key] = registration } }
+        if core.isolation.canPost { try watchVersions() }
         state.withLock { $0.cores[key] = registration }
-        if core.isolation.canPost { watchVersions() }
     }
 
     /// Forgets the cores that are gone.
@@ -236,14 +239,14 @@ final class RealmCoordinator: Sendable {
             state.listeners.append((id, listener))
             return id
         }
-        watchVersions()
+        watchVersionsOrReport()
         return id
     }
 
     /// Has an observer taken to new versions, until it unregisters.
     func register(_ observer: ObservationMember) {
         observations.register(observer)
-        watchVersions()
+        watchVersionsOrReport()
     }
 
     /// Ends what ``addVersionListener(_:)`` began.
@@ -266,15 +269,29 @@ final class RealmCoordinator: Sendable {
     }
 
     /// Watches for the commits of other processes, from the first call on.
-    private func watchVersions() {
+    ///
+    /// - Throws: `limit` when the system starts no thread for it; the next call tries again.
+    private func watchVersions() throws(StorageError) {
         guard !settings.isReadOnly else { return }
-        let watcher = state.withLock { state -> VersionWatcher? in
-            if state.watcher != nil { return nil }
+        try state.withLock { state throws(StorageError) in
+            if state.watcher != nil { return }
             let watcher = VersionWatcher(file: file, relay: relay)
+            try watcher.start()
             state.watcher = watcher
-            return watcher
         }
-        watcher?.start()
+    }
+
+    /// Watches for the commits of other processes where nothing can be thrown.
+    private func watchVersionsOrReport() {
+        do throws(StorageError) {
+            try watchVersions()
+        } catch {
+            Logger.sharedIfSet?
+                .error(
+                    "Observers are not told of other processes' commits until another one registers.",
+                    metadata: ["realm.path": "\(path)", "error": "\(error)"]
+                )
+        }
     }
 
     // MARK: Schema

@@ -14,9 +14,10 @@ final class VersionWatcher: Sendable {
         self.relay = relay
     }
 
-    func start() {
+    /// - Throws: `limit` when the system starts no thread.
+    func start() throws(StorageError) {
         let first = file.newestVersion
-        DedicatedThread.detach(name: "realm-watch") { [self] in
+        try DedicatedThread.detach(name: "realm-watch") { [self] in
             var version = first
             var pace = WatcherPace()
             file.beginWatching()

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 
 // The documentation's examples as a user would write them: in a package of its own that depends on the library, with the
 // settings that new packages have, and with every warning an error.

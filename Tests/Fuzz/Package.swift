@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 
 // Fuzzing guided by coverage, with libFuzzer: these targets link only with `--sanitize=fuzzer`, so they have a package of
 // their own. `Tests/Fuzz/run` builds and runs them.

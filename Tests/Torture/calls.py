@@ -50,6 +50,11 @@ def differences(found, known):
     return ", ".join(f"{key} is {str(found.get(key))[:20]} and not {str(known.get(key))[:20]}" for key in keys[:5])
 
 
+def named(kinds):
+    """Which calls may fail, where it is not each."""
+    return "" if kinds == ALL_KINDS else " of " + ", ".join(name for kind, name in enumerate(KIND_NAMES) if kinds >> kind & 1)
+
+
 def prepare(path, pairs):
     driver = Driver()
     driver.need(f"open {path}")
@@ -57,9 +62,9 @@ def prepare(path, pairs):
     driver.end()
 
 
-def opening(error_name, number, mode, at, isNew):
+def opening(error_name, number, mode, at, isNew, kinds=ALL_KINDS):
     """One call of opening or creating fails; then the file opens, with everything."""
-    context = f"opening{' a new file' if isNew else ''}, {error_name} in call {at}"
+    context = f"opening{' a new file' if isNew else ''}, {error_name} in call {at}{named(kinds)}"
     with Folder() as folder:
         control = Control(folder.path)
         path = folder.file()
@@ -67,7 +72,7 @@ def opening(error_name, number, mode, at, isNew):
         if not isNew:
             prepare(path, known)
         driver = Driver(control=control)
-        control.arm(at, mode, error=number)
+        control.arm(at, mode, error=number, kinds=kinds)
         session = Session(driver, path, known)
         try:
             session.ask(f"open {path}", context)
@@ -95,9 +100,9 @@ def opening(error_name, number, mode, at, isNew):
         return did_fail, session.errors
 
 
-def writing(error_name, number, mode, at):
+def writing(error_name, number, mode, at, kinds=ALL_KINDS):
     """One call of twelve commits that grow the file, or of closing it, fails."""
-    context = f"writing, {error_name} in call {at}"
+    context = f"writing, {error_name} in call {at}{named(kinds)}"
     with Folder() as folder:
         control = Control(folder.path)
         path = folder.file()
@@ -107,7 +112,7 @@ def writing(error_name, number, mode, at):
         session = Session(driver, path, known)
         try:
             driver.need(f"open {path}")
-            control.arm(at, mode, error=number)
+            control.arm(at, mode, error=number, kinds=kinds)
             has_stopped = False
             for round in range(12):
                 key, value = f"n{round % 5}", f"{round}" * (30_000 if round % 3 == 2 else 20)
@@ -148,16 +153,27 @@ def writing(error_name, number, mode, at):
 
 
 def each_call(part=1.0, seed=0):
-    """Every case of every call; `part` of them, chosen by the seed, when less is asked for."""
+    """Every case of every call; `part` of them, chosen by the seed, when less is asked for. Always: all calls of one kind."""
     rng = random.Random(seed)
     cases = failures = errors = 0
     broken = []
     bodies = [
-        lambda *case: opening(*case, True),
-        lambda *case: opening(*case, False),
-        lambda *case: writing(*case),
+        lambda *case, **kinds: opening(*case, True, **kinds),
+        lambda *case, **kinds: opening(*case, False, **kinds),
+        lambda *case, **kinds: writing(*case, **kinds),
     ]
     for body in bodies:
+        for kind in range(len(KIND_NAMES)):
+            for name, number, mode in CASES:
+                if mode == FAIL_FROM_HERE_ON:
+                    cases += 1
+                    try:
+                        did_fail, count = body(name, number, mode, 0, kinds=1 << kind)
+                        failures += did_fail
+                        errors += count
+                    except Failure as failure:
+                        broken.append(str(failure))
+                        print("  broken:", failure, file=sys.stderr, flush=True)
         for name, number, mode in CASES:
             at = 0
             while True:

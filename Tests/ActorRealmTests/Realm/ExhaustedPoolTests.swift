@@ -6,8 +6,6 @@ import Testing
 
 @Suite("Blocking writers beside suspending ones", .serialized, .timeLimit(.minutes(30)))
 struct ExhaustedPoolTests {
-    let file = TestFile()
-
     actor Writer {
         var realm: Realm!
 
@@ -35,8 +33,20 @@ struct ExhaustedPoolTests {
         }
     }
 
+    /// In a process of its own: other tests block threads of this one's pool in their own ways.
     @Test("a few blocking writers on actors do not slow the suspending ones down by waits of milliseconds each")
     func mixed() async throws {
+        let result = try await #require(
+            processExitsWith: .success,
+            observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
+            let report = try await Self.writeMixed(on: TestFile())
+            FileHandle.standardOutput.write(Data(report.utf8))
+        }
+        print(String(decoding: result.standardOutputContent, as: UTF8.self))
+    }
+
+    private static func writeMixed(on file: TestFile) async throws -> String {
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let rounds = Int(ProcessInfo.processInfo.environment["REALM_POOL_ROUNDS"] ?? "") ?? 20
         var writers: [Writer] = []
@@ -55,8 +65,6 @@ struct ExhaustedPoolTests {
         let pauses = await writers[0].pauses
         // What is let go by the clock costs milliseconds each, and an exhausted pool is met at nearly every turn.
         #expect(pauses < count / 10)
-        print(
-            "ExhaustedPoolTests: \(pauses) let go by the clock, \(count) transactions, \(processors) processors, \(elapsed)"
-        )
+        return "ExhaustedPoolTests: \(pauses) let go by the clock, \(count) transactions, \(processors) processors, \(elapsed)"
     }
 }

@@ -65,6 +65,7 @@ struct ExhaustedPoolTests {
         let pauses = await writers[0].pauses
         // What is let go by the clock costs milliseconds each, and an exhausted pool is met at nearly every turn.
         #expect(pauses < count / 10)
-        return "ExhaustedPoolTests: \(pauses) let go by the clock, \(count) transactions, \(processors) processors, \(elapsed)"
+        return "ExhaustedPoolTests: \(pauses) let go by the clock, \(count) transactions, \(processors) processors, "
+            + "\(elapsed)"
     }
 }

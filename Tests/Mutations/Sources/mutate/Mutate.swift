@@ -52,14 +52,15 @@ struct Mutate {
     private static func places(in target: String, of root: URL) throws -> [Mutation] {
         let folder = root.appending(path: "Sources/\(target)")
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
-        return try names.sorted().flatMap { name -> [Mutation] in
-            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            let tree = OperatorTable.standardOperators.foldAll(Parser.parse(source: text)) { _ in }
-            let path = "Sources/\(target)/\(name)"
-            let finder = MutationFinder(file: path, converter: SourceLocationConverter(fileName: path, tree: tree))
-            finder.walk(tree)
-            return finder.found
-        }
+        return try names.sorted()
+            .flatMap { name -> [Mutation] in
+                let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                let tree = OperatorTable.standardOperators.foldAll(Parser.parse(source: text)) { _ in }
+                let path = "Sources/\(target)/\(name)"
+                let finder = MutationFinder(file: path, converter: SourceLocationConverter(fileName: path, tree: tree))
+                finder.walk(tree)
+                return finder.found
+            }
     }
 
     private static func write(_ mutations: [Mutation], to file: URL) throws {

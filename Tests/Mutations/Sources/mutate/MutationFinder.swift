@@ -57,12 +57,14 @@ final class MutationFinder: SyntaxVisitor {
             if let attempt = inner.as(TryExprSyntax.self) { inner = attempt.expression }
             if let wait = inner.as(AwaitExprSyntax.self) { inner = wait.expression }
             let isCall = inner.is(FunctionCallExprSyntax.self)
-            let isAssignment = inner.as(InfixOperatorExprSyntax.self).map { operation in
-                operation.operator.is(AssignmentExprSyntax.self)
-                    || operation.operator.as(BinaryOperatorExprSyntax.self).map {
-                        ["+=", "-=", "|=", "&=", "&+=", "&-="].contains($0.operator.text)
-                    } == true
-            }
+            let isAssignment = inner.as(InfixOperatorExprSyntax.self)
+                .map { operation in
+                    operation.operator.is(AssignmentExprSyntax.self)
+                        || operation.operator.as(BinaryOperatorExprSyntax.self)
+                            .map {
+                                ["+=", "-=", "|=", "&=", "&+=", "&-="].contains($0.operator.text)
+                            } == true
+                }
             if isCall || isAssignment == true {
                 add(expression, "statement", expression.trimmedDescription, "")
             }

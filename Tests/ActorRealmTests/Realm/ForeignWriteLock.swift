@@ -16,7 +16,8 @@ final class ForeignWriteLock: Sendable {
         // A process that another test spawns must not inherit the lock: it would keep it.
         descriptor = open(path + ".lock", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
-        let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), Self.writeByte, 1, 0)
+        // A realm of this process that was just closed may still have it for a moment.
+        let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), Self.writeByte, 1, 1)
         guard result == 0 else { throw Failure(number: result) }
     }
 

@@ -62,7 +62,7 @@ package final class SpaceMaintenance {
                 }
             }
             if transaction.trimEnd() > 0 { isChanged = true }
-            if !isChanged, !transaction.writesCheckpoint, !file.isOlderHeaderLonger {
+            if !isChanged, !transaction.writesPicture, !file.isOlderHeaderLonger {
                 transaction.rollback()
                 return pass?.isDone == false ? .more : .done
             }

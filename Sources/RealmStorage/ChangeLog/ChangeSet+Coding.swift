@@ -1,5 +1,5 @@
 extension ChangeSet {
-    /// Appends the change set in the form of the commit record; `Docs/FileFormat.md` draws it.
+    /// Appends the change set in the form of the space record; `Docs/FileFormat.md` draws it.
     func encode(into writer: inout ByteWriter) {
         writer.write(tables.count)
         for (id, changes) in tables.sorted(by: { $0.key < $1.key }) {

@@ -16,7 +16,7 @@ extension StorageFile {
     /// - Parameters:
     ///   - first: The version.
     ///   - last: A later version, or the same.
-    ///   - byteLimit: Log segments that are larger than this are not read.
+    ///   - byteLimit: Space segments that are larger than this are not read.
     /// - Returns: What changed, merged; nil when that cannot be told.
     /// - Throws: `StorageError` when the log is damaged.
     package func changes(
@@ -40,27 +40,27 @@ extension StorageFile {
     ) throws(StorageError) -> (changes: [ChangeSet], isExact: Bool)? {
         if first >= last.version { return ([], true) }
         if first < last.header.oldestLogVersion { return nil }
-        var found: [LogSegment.VersionChanges] = []
-        // Each commit has its own record, until a checkpoint joins some of them.
+        var found: [SpaceSegment.VersionChanges] = []
+        // Each commit has its own record, until a picture joins some of them.
         var isExact = false
         for record in try last.headerRecords where record.version >= first {
             isExact = isExact || record.version <= first + 1
             if record.version == first { continue }
-            found.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
+            found.append(SpaceSegment.VersionChanges(version: record.version, changes: record.changes))
         }
         // Records in the header follow each other: what they reach back to need not be looked for in the log.
         var next = isExact ? PageReference.none : last.header.log
         var bound = last.version
         while !next.isNone {
             if Int(next.pageCount) * pageByteCount > byteLimit { return nil }
-            let segment = try LogSegment.read(next, in: last.view)
+            let segment = try SpaceSegment.read(next, in: last.view)
             guard segment.version <= bound else {
-                throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
+                throw .corrupt("The chain of space segments does not end", page: next.page, path: path)
             }
             isExact = isExact || segment.version == first || segment.previousVersion == first
             if segment.version <= first { break }
             for item in segment.changes {
-                if item.version == first || !segment.isCheckpoint && item.version == first + 1 { isExact = true }
+                if item.version == first || !segment.isPicture && item.version == first + 1 { isExact = true }
                 if item.version > first { found.append(item) }
             }
             bound = segment.previousVersion

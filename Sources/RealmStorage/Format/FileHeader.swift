@@ -13,15 +13,15 @@
 /// | 56 | 8 | version |
 /// | 64 | 8 | newest version known to be durable when this was written |
 /// | 72 | 16 | reference to the catalog |
-/// | 88 | 16 | reference to the newest log segment |
+/// | 88 | 16 | reference to the newest space segment |
 /// | 104 | 8 | number of pages in use or free below the end |
 /// | 112 | 4 | flags: bit 0, the pages were flushed before this header was written |
 /// | 116 | 4 | number of extents |
 /// | 120 | 8 | checksum over the checksums of the runs that this commit wrote |
 /// | 128 | 8 | the changes of all versions above this one can be read |
-/// | 136 | 4 | byte count of the newest commit records |
+/// | 136 | 4 | byte count of the newest space records |
 /// | 144 | 8 × 120 | extents that this commit wrote: first page `u32`, page count `u32` |
-/// | 1104 | 2984 | the commit records since the newest log segment, one behind the other |
+/// | 1104 | 2984 | the space records since the newest space segment, one behind the other |
 /// | 4088 | 8 | XXH64 of the 4,088 bytes before |
 package struct FileHeader: Sendable, Equatable {
     static let slotPageCount = 4
@@ -57,9 +57,9 @@ package struct FileHeader: Sendable, Equatable {
     var version: UInt64
     var confirmedVersion: UInt64
     var catalog: PageReference
-    /// The newest log segment.
+    /// The newest space segment.
     var log: PageReference
-    /// The commit records since that segment.
+    /// The space records since that segment.
     var records: [UInt8]
     var oldestLogVersion: UInt64
     var pageCount: UInt64
@@ -211,13 +211,13 @@ package struct FileHeader: Sendable, Equatable {
     }
 
     /// The records of the newest versions, which stand in the header itself.
-    func commitRecords(path: String) throws(StorageError) -> [CommitRecord] {
+    func spaceRecords(path: String) throws(StorageError) -> [SpaceRecord] {
         do {
             return try records.withUnsafeBytes { (bytes) throws(ByteReader.Truncated) in
-                try CommitRecord.list(in: bytes)
+                try SpaceRecord.list(in: bytes)
             }
         } catch {
-            throw .corrupt("The commit records in the file header are malformed", page: 0, path: path)
+            throw .corrupt("The space records in the file header are malformed", page: 0, path: path)
         }
     }
 }

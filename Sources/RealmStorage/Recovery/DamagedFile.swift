@@ -90,7 +90,7 @@ package final class DamagedFile: Sendable {
         var next = roots[0].log
         var bound = UInt64.max
         while !next.isNone {
-            guard let segment = try? LogSegment.read(next, in: view), segment.version < bound else {
+            guard let segment = try? SpaceSegment.read(next, in: view), segment.version < bound else {
                 damage(next.page)
                 return
             }

@@ -6,13 +6,13 @@ package struct SpaceAudit {
     private static let used: UInt8 = 1
     private static let unused: UInt8 = 2
 
-    /// Starts an audit of a version: its log segments and its free space are entered, its trees are the caller's.
+    /// Starts an audit of a version: its space segments and its free space are entered, its trees are the caller's.
     package init(_ snapshot: Snapshot) throws(StorageError) {
         path = snapshot.file.path
         owners = [UInt8](repeating: 0, count: Int(snapshot.header.pageCount))
         for page in 0..<FileHeader.slotPageCount { owners[page] = SpaceAudit.used }
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: path)
-        for segment in state.segments + state.checkpoints { try enter(segment.reference) }
+        for segment in state.segments + state.pictures { try enter(segment.reference) }
         for extent in state.space.freeExtents { try enter(extent, as: SpaceAudit.unused) }
         for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
     }
@@ -20,7 +20,7 @@ package struct SpaceAudit {
     /// The segments of a version's change log.
     package static func logSegments(of snapshot: Snapshot) throws(StorageError) -> [PageReference] {
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: snapshot.file.path)
-        return (state.segments + state.checkpoints).map(\.reference)
+        return (state.segments + state.pictures).map(\.reference)
     }
 
     /// Enters a run that a tree uses.

@@ -91,31 +91,31 @@ extension WriteTransaction {
         return state.space.trimEnd() ? trailing : 0
     }
 
-    /// Whether the commit writes a checkpoint for the sake of the place of those before it.
-    package var writesCheckpoint: Bool { state.writesCheckpoint }
+    /// Whether the commit writes a picture for the sake of the place of those before it.
+    package var writesPicture: Bool { state.writesPicture }
 
-    /// Moves the log's segments off the end: this commit writes a checkpoint, and older checkpoints are copied.
+    /// Moves the log's segments off the end: this commit writes a picture, and older pictures are copied.
     package func relocateLog(below limit: PageNumber) throws(StorageError) {
         let isAbove = { (segment: WriterState.Segment) in segment.reference.page >= limit }
-        let checkpoints = state.checkpoints
-        if let first = checkpoints.firstIndex(where: isAbove) {
+        let pictures = state.pictures
+        if let first = pictures.firstIndex(where: isAbove) {
             // Each one is named by the one after it, so all from the first on are written again.
-            var previous = first > 0 ? checkpoints[first - 1] : nil
-            for index in first..<checkpoints.count {
-                var segment = try LogSegment.read(checkpoints[index].reference, in: view)
+            var previous = first > 0 ? pictures[first - 1] : nil
+            for index in first..<pictures.count {
+                var segment = try SpaceSegment.read(pictures[index].reference, in: view)
                 segment.previous = previous?.reference ?? .none
                 segment.previousVersion = previous?.version ?? 0
                 let reference = try store(segment)
-                free(checkpoints[index].reference)
-                state.checkpoints[index].reference = reference
-                previous = state.checkpoints[index]
+                free(pictures[index].reference)
+                state.pictures[index].reference = reference
+                previous = state.pictures[index]
             }
-            state.writesCheckpoint = true
+            state.writesPicture = true
         }
-        if state.segments.contains(where: isAbove) { state.writesCheckpoint = true }
+        if state.segments.contains(where: isAbove) { state.writesPicture = true }
     }
 
-    private func store(_ segment: LogSegment) throws(StorageError) -> PageReference {
+    private func store(_ segment: SpaceSegment) throws(StorageError) -> PageReference {
         let bytes = segment.encoded()
         let pageCount = (bytes.count + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
         let page = try allocate(pageCount: pageCount, kind: .commitRecord)

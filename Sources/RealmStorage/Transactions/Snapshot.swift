@@ -19,8 +19,8 @@ package final class Snapshot: Sendable {
     }
 
     /// The records of the newest versions, which stand in the header.
-    var headerRecords: [CommitRecord] {
-        get throws(StorageError) { try header.commitRecords(path: file.path) }
+    var headerRecords: [SpaceRecord] {
+        get throws(StorageError) { try header.spaceRecords(path: file.path) }
     }
 
     deinit {

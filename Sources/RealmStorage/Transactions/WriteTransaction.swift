@@ -200,7 +200,7 @@ package final class WriteTransaction {
         return try body()
     }
 
-    /// Seals everything, with what earlier members of the group left, and builds the commit record: pure memory, no I/O.
+    /// Seals everything, with what earlier members of the group left, and builds the space record: pure memory, no I/O.
     ///
     /// Afterwards the transaction is over, and the next one may begin on top of it. The commit is to be published, unless one before
     /// it fails.
@@ -411,10 +411,10 @@ package final class WriteTransaction {
         group.spareRuns = []
     }
 
-    // MARK: The commit record
+    // MARK: The space record
 
-    private func record(_ changeSet: ChangeSet) -> CommitRecord {
-        CommitRecord(
+    private func record(_ changeSet: ChangeSet) -> SpaceRecord {
+        SpaceRecord(
             version: version,
             pageCount: state.space.pageCount,
             allocated: group.keptExtents(),
@@ -429,7 +429,7 @@ package final class WriteTransaction {
         // More than the record of a small commit.
         var writer = ByteWriter(capacity: 256)
         own.encode(into: &writer)
-        if !state.writesCheckpoint,
+        if !state.writesPicture,
             state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
         {
             state.recordBytes += writer.bytes
@@ -438,8 +438,8 @@ package final class WriteTransaction {
             return
         }
         let pictureCount = state.space.extentCount
-        if state.writesCheckpoint || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
-            try writeCheckpoint(changeSet)
+        if state.writesPicture || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
+            try writePicture(changeSet)
         } else {
             try writeSegment(changeSet)
         }
@@ -447,16 +447,16 @@ package final class WriteTransaction {
         state.recordBytes = []
     }
 
-    private func note(_ record: CommitRecord) {
-        state.recentChanges.append(LogSegment.VersionChanges(version: version, changes: record.changes))
+    private func note(_ record: SpaceRecord) {
+        state.recentChanges.append(SpaceSegment.VersionChanges(version: version, changes: record.changes))
         state.differenceCount += record.allocated.count + record.retired.count
     }
 
     private func writeSegment(_ changeSet: ChangeSet) throws(StorageError) {
         let previous = state.segments.last
-        let (reference, own) = try store { () -> (LogSegment, CommitRecord) in
+        let (reference, own) = try store { () -> (SpaceSegment, SpaceRecord) in
             let own = record(changeSet)
-            let segment = LogSegment(
+            let segment = SpaceSegment(
                 version: version,
                 previous: previous?.reference ?? .none,
                 previousVersion: previous?.version ?? 0,
@@ -468,57 +468,57 @@ package final class WriteTransaction {
         note(own)
     }
 
-    /// Replaces the segments since the last checkpoint, and lets go of those that nobody can ask for.
-    private func writeCheckpoint(_ changeSet: ChangeSet) throws(StorageError) {
+    /// Replaces the segments since the last picture, and lets go of those that nobody can ask for.
+    private func writePicture(_ changeSet: ChangeSet) throws(StorageError) {
         let needed = min(group.pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
-        var checkpoints = state.checkpoints
+        var pictures = state.pictures
         for (index, segment) in state.segments.enumerated() {
-            if index == 0, segment.version > needed, try LogSegment.read(segment.reference, in: view).isCheckpoint {
-                checkpoints.append(segment)
+            if index == 0, segment.version > needed, try SpaceSegment.read(segment.reference, in: view).isPicture {
+                pictures.append(segment)
             } else {
                 free(segment.reference)
             }
         }
-        while let first = checkpoints.first, first.version <= needed {
+        while let first = pictures.first, first.version <= needed {
             free(first.reference)
-            checkpoints.removeFirst()
+            pictures.removeFirst()
         }
-        var changes = LogSegment.merged(
+        var changes = SpaceSegment.merged(
             state.recentChanges.filter { $0.version > needed }
-                + [LogSegment.VersionChanges(version: version, changes: changeSet)],
+                + [SpaceSegment.VersionChanges(version: version, changes: changeSet)],
             pinned: group.pinned,
             retention: file.options.changeLogRetention
         )
-        try foldCheckpoints(&checkpoints, into: &changes, pinned: group.pinned)
-        let previous = checkpoints.last
-        let (reference, _) = try store { () -> (LogSegment, Void) in
+        try foldPictures(&pictures, into: &changes, pinned: group.pinned)
+        let previous = pictures.last
+        let (reference, _) = try store { () -> (SpaceSegment, Void) in
             var space = state.space
             space.endChunk()
             space.release(group.spare)
-            let picture = LogSegment.Picture(
+            let picture = SpaceSegment.Picture(
                 pageCount: space.pageCount,
                 free: space.freeExtents,
                 retired: space.retired + group.retired,
                 changes: changes
             )
-            let segment = LogSegment(
+            let segment = SpaceSegment(
                 version: version,
                 previous: previous?.reference ?? .none,
                 previousVersion: previous?.version ?? 0,
-                content: .checkpoint(picture)
+                content: .picture(picture)
             )
             return (segment, ())
         }
         state.segments = [WriterState.Segment(version: version, reference: reference)]
-        state.checkpoints = checkpoints
+        state.pictures = pictures
         state.oldestLogVersion = max(state.oldestLogVersion, needed)
         state.recentChanges = []
         state.differenceCount = 0
-        state.writesCheckpoint = false
+        state.writesPicture = false
     }
 
     /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.
-    private func store<T>(_ make: () -> (LogSegment, T)) throws(StorageError) -> (PageReference, T) {
+    private func store<T>(_ make: () -> (SpaceSegment, T)) throws(StorageError) -> (PageReference, T) {
         var pageCount = 1
         while true {
             let page = try allocate(pageCount: pageCount, kind: .commitRecord)

@@ -14,17 +14,17 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) var version: UInt64
     @exclusivity(unchecked) var catalog: PageReference
     @exclusivity(unchecked) var space: SpaceMap
-    /// The newest checkpoint, when there is one, and the plain segments since, oldest first.
+    /// The newest picture, when there is one, and the plain segments since, oldest first.
     @exclusivity(unchecked) var segments: [Segment] = []
-    /// The checkpoints before that one which somebody may still ask for, oldest first.
-    @exclusivity(unchecked) var checkpoints: [Segment] = []
+    /// The pictures before that one which somebody may still ask for, oldest first.
+    @exclusivity(unchecked) var pictures: [Segment] = []
     /// The records that stand in the header.
-    @exclusivity(unchecked) var records: [CommitRecord] = []
+    @exclusivity(unchecked) var records: [SpaceRecord] = []
     @exclusivity(unchecked) var recordBytes: [UInt8] = []
-    /// The changes since the newest checkpoint, which the next checkpoint takes over.
-    @exclusivity(unchecked) var recentChanges: [LogSegment.VersionChanges] = []
+    /// The changes since the newest picture, which the next picture takes over.
+    @exclusivity(unchecked) var recentChanges: [SpaceSegment.VersionChanges] = []
     @exclusivity(unchecked) var oldestLogVersion: UInt64
-    /// Entries in the differences since the newest checkpoint.
+    /// Entries in the differences since the newest picture.
     @exclusivity(unchecked) var differenceCount = 0
     /// The transactions that are not sealed yet, the open one included.
     @exclusivity(unchecked) var group: WriterGroup?
@@ -32,8 +32,8 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) var sealedCatalog = PageReference.none
     /// What the layer above keeps from transaction to transaction.
     @exclusivity(unchecked) var session: (any WriterSession)?
-    /// Whether the next commit writes a checkpoint, whatever its size: the segments before stand where the file is to end.
-    @exclusivity(unchecked) var writesCheckpoint = false
+    /// Whether the next commit writes a picture, whatever its size: the segments before stand where the file is to end.
+    @exclusivity(unchecked) var writesPicture = false
 
     /// What was written by earlier versions has lasted for some commits already.
     @exclusivity(unchecked) private(set) var settledVersion: UInt64 = 0
@@ -55,25 +55,25 @@ final class WriterState: @unchecked Sendable {
     }
 
     /// Reads the state of a durable version: the records in its header, and the chain of segments back to the newest
-    /// checkpoint.
+    /// picture.
     static func load(from header: FileHeader, in view: PageView, path: String) throws(StorageError) -> WriterState {
-        var chain: [(LogSegment, PageReference)] = []
+        var chain: [(SpaceSegment, PageReference)] = []
         var visited = VisitedPages()
         var next = header.log
         while !next.isNone {
             try visited.enter(next, in: view)
-            let segment = try LogSegment.read(next, in: view)
+            let segment = try SpaceSegment.read(next, in: view)
             guard segment.version <= chain.last.map({ $0.0.previousVersion }) ?? header.version else {
-                throw .corrupt("The chain of log segments does not end", page: next.page, path: path)
+                throw .corrupt("The chain of space segments does not end", page: next.page, path: path)
             }
             chain.append((segment, next))
-            if segment.isCheckpoint { break }
+            if segment.isPicture { break }
             next = segment.previous
         }
         chain.reverse()
         var tags = TaggedSpace()
         var end = UInt32(FileHeader.slotPageCount)
-        var replay: [CommitRecord] = []
+        var replay: [SpaceRecord] = []
         func add(_ extents: [RetiredExtent]) throws(StorageError) {
             guard tags.add(extents) else {
                 throw .corrupt("The records of free space name a page twice", page: header.log.page, path: path)
@@ -81,19 +81,19 @@ final class WriterState: @unchecked Sendable {
         }
         for (segment, _) in chain {
             switch segment.content {
-            case .checkpoint(let picture):
+            case .picture(let picture):
                 end = picture.pageCount
                 try add(picture.free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + picture.retired)
             case .records(let records):
                 replay += records
             }
         }
-        let headerRecords = try header.commitRecords(path: path)
+        let headerRecords = try header.spaceRecords(path: path)
         replay += headerRecords
         var version: UInt64 = 0
         for record in replay {
             guard record.version > version else {
-                throw .corrupt("The versions of the commit records do not ascend", page: header.log.page, path: path)
+                throw .corrupt("The versions of the space records do not ascend", page: header.log.page, path: path)
             }
             version = record.version
             if record.pageCount > end {
@@ -108,7 +108,7 @@ final class WriterState: @unchecked Sendable {
         // What is put behind another end would make the file as long as a stranger likes.
         guard UInt64(end) == header.pageCount, version <= header.version else {
             throw .corrupt(
-                "The commit records end at page \(end) and version \(version), the file at page \(header.pageCount) and "
+                "The space records end at page \(end) and version \(version), the file at page \(header.pageCount) and "
                     + "version \(header.version)",
                 page: header.log.page,
                 path: path
@@ -125,18 +125,18 @@ final class WriterState: @unchecked Sendable {
         state.records = headerRecords
         state.segments = chain.map { Segment(version: $0.0.version, reference: $0.1) }
         for record in replay {
-            state.recentChanges.append(LogSegment.VersionChanges(version: record.version, changes: record.changes))
+            state.recentChanges.append(SpaceSegment.VersionChanges(version: record.version, changes: record.changes))
             state.differenceCount += record.allocated.count + record.retired.count
         }
-        if var oldest = chain.first?.0, oldest.isCheckpoint {
+        if var oldest = chain.first?.0, oldest.isPicture {
             while !oldest.previous.isNone, oldest.previousVersion > state.oldestLogVersion {
                 let reference = oldest.previous
                 try visited.enter(reference, in: view)
-                let before = try LogSegment.read(reference, in: view)
-                guard before.version < oldest.version, before.isCheckpoint else {
-                    throw .corrupt("The chain of log segments does not end", page: reference.page, path: path)
+                let before = try SpaceSegment.read(reference, in: view)
+                guard before.version < oldest.version, before.isPicture else {
+                    throw .corrupt("The chain of space segments does not end", page: reference.page, path: path)
                 }
-                state.checkpoints.insert(Segment(version: before.version, reference: reference), at: 0)
+                state.pictures.insert(Segment(version: before.version, reference: reference), at: 0)
                 oldest = before
             }
         }

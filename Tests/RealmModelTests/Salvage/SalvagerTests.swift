@@ -130,11 +130,11 @@ import Testing
         #expect(report?.damagedPages.contains(page) == true)
     }
 
-    @Test func `a damaged log segment costs nothing`() throws {
+    @Test func `a damaged space segment costs nothing`() throws {
         let snapshot = try StorageFile.open(path: sample.path).beginRead()
         let segments = try SpaceAudit.logSegments(of: snapshot)
         for (index, segment) in segments.enumerated() {
-            let report = try salvage([segment.page], "log-\(index)", "log segment \(index)")
+            let report = try salvage([segment.page], "log-\(index)", "space segment \(index)")
             #expect(report.isComplete)
         }
     }

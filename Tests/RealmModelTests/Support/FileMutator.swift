@@ -148,13 +148,13 @@ struct FileMutator {
         return "header \(pages) \(field.name) \(result)"
     }
 
-    /// Changes what a commit record in the header says about space.
+    /// Changes what a space record in the header says about space.
     private func changeRecord(_ forgery: inout Forgery, _ random: inout SplitMix64) -> String {
         var result = "record"
         let seed = random.next()
         forgery.editHeader { header in
             var random = SplitMix64(seed: seed)
-            guard var records = try? header.commitRecords(path: ""), !records.isEmpty else { return }
+            guard var records = try? header.spaceRecords(path: ""), !records.isEmpty else { return }
             let index = Int.random(in: 0..<records.count, using: &random)
             result = "record \(index): "
             switch Int.random(in: 0..<6, using: &random) {

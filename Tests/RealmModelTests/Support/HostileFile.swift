@@ -33,7 +33,7 @@ struct HostileFile {
             var log = snapshot.header.log
             while !log.isNone {
                 references.insert(log)
-                log = try LogSegment.read(log, in: snapshot.view).previous
+                log = try SpaceSegment.read(log, in: snapshot.view).previous
             }
         }
         var places: [UInt64: [Int]] = [:]

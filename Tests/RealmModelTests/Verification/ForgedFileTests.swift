@@ -202,10 +202,10 @@ extension Forgery {
         }
     }
 
-    /// Changes the newest commit record in the header.
-    mutating func editSpace(_ body: (inout CommitRecord) -> Void) {
+    /// Changes the newest space record in the header.
+    mutating func editSpace(_ body: (inout SpaceRecord) -> Void) {
         editHeader { header in
-            guard var records = try? header.commitRecords(path: ""), !records.isEmpty else { return }
+            guard var records = try? header.spaceRecords(path: ""), !records.isEmpty else { return }
             body(&records[records.count - 1])
             var writer = ByteWriter()
             for record in records { record.encode(into: &writer) }

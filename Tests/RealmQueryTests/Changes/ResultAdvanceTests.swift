@@ -101,7 +101,7 @@ import Testing
             if round % 61 == 5 { held.append(try file.beginRead()) }
             if held.count > 3 { held.remove(at: Int.random(in: 1..<held.count, using: &random)) }
             let transaction = try file.beginWrite()
-            // So much that checkpoints join what is old.
+            // So much that pictures join what is old.
             for _ in 0..<80 {
                 transaction.changes.recordModify(table: 2, key: .random(in: 0..<5_000, using: &random), column: 0)
             }

@@ -45,12 +45,12 @@ import Testing
             FileHeader.pageSizeOffset: "page size", FileHeader.fileIDOffset: "file identifier",
             FileHeader.versionOffset: "version", FileHeader.confirmedVersionOffset: "newest version known",
             FileHeader.catalogOffset: "reference to the catalog",
-            FileHeader.logOffset: "reference to the newest log segment",
+            FileHeader.logOffset: "reference to the newest space segment",
             FileHeader.pageCountOffset: "number of pages", FileHeader.flagsOffset: "flags",
             FileHeader.extentCountOffset: "number of extents", FileHeader.contentChecksumOffset: "checksum over",
             FileHeader.oldestLogVersionOffset: "the changes of all versions",
             FileHeader.recordByteCountOffset: "byte count of the newest", FileHeader.extentsOffset: "extents",
-            FileHeader.recordsOffset: "the commit records", FileHeader.checksumOffset: "XXH64",
+            FileHeader.recordsOffset: "the space records", FileHeader.checksumOffset: "XXH64",
         ]
         #expect(Set(table.keys) == Set(constants.keys))
         for (offset, text) in constants { #expect(table[offset]?.hasPrefix(text) == true, "offset \(offset)") }

@@ -60,7 +60,7 @@ enum PageArray {
             if transaction.catalog.root == old {
                 transaction.catalog = ByteTree(root: try relocation.mapped(old, []))
             }
-            isChanged = transaction.catalog.root != old || transaction.writesCheckpoint
+            isChanged = transaction.catalog.root != old || transaction.writesPicture
         }
         if transaction.trimEnd() > 0 { isChanged = true }
         if isChanged || file.isOlderHeaderLonger { return try transaction.prepareCommit() }

@@ -212,7 +212,7 @@ import Testing
             try file.publish([try PageArray.commit(transaction)])
         }
         #expect(try PageArray.values(of: held.catalog.root, in: held.view).allSatisfy { $0 == 0 })
-        // 200 pages of data, 21 pinned twice, the log of 1,500 versions in checkpoints.
+        // 200 pages of data, 21 pinned twice, the log of 1,500 versions in pictures.
         #expect(file.byteCount < 4 << 20, "\(file.byteCount) bytes")
         try PageArray.audit(try file.beginRead())
     }

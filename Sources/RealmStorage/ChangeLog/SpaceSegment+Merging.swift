@@ -1,6 +1,6 @@
 /// Keeping the change log as short as what somebody can ask for: all that lies between two versions at which readers stand
 /// is one change to them, however many commits it was.
-extension LogSegment {
+extension SpaceSegment {
     /// Joins the changes of versions between which nobody can stand.
     ///
     /// - Parameters:
@@ -30,30 +30,30 @@ extension LogSegment {
 }
 
 extension WriteTransaction {
-    /// Takes over the changes of older checkpoints that are no larger than the new one, so that few stay however long a
+    /// Takes over the changes of older pictures that are no larger than the new one, so that few stay however long a
     /// reader does, and each change is copied a few times only.
-    func foldCheckpoints(
-        _ checkpoints: inout [WriterState.Segment],
-        into changes: inout [LogSegment.VersionChanges],
+    func foldPictures(
+        _ pictures: inout [WriterState.Segment],
+        into changes: inout [SpaceSegment.VersionChanges],
         pinned: [UInt64]
     ) throws(StorageError) {
-        var byteCount = LogSegment.byteCount(of: changes)
-        while let last = checkpoints.last {
-            let older = try LogSegment.read(last.reference, in: view).changes
-            guard LogSegment.byteCount(of: older) <= byteCount * 2 + pageByteCount else { return }
-            changes = LogSegment.merged(
+        var byteCount = SpaceSegment.byteCount(of: changes)
+        while let last = pictures.last {
+            let older = try SpaceSegment.read(last.reference, in: view).changes
+            guard SpaceSegment.byteCount(of: older) <= byteCount * 2 + pageByteCount else { return }
+            changes = SpaceSegment.merged(
                 older + changes,
                 pinned: pinned,
                 retention: file.options.changeLogRetention
             )
-            byteCount = LogSegment.byteCount(of: changes)
+            byteCount = SpaceSegment.byteCount(of: changes)
             free(last.reference)
-            checkpoints.removeLast()
+            pictures.removeLast()
         }
     }
 }
 
-extension LogSegment {
+extension SpaceSegment {
     fileprivate static func byteCount(of changes: [VersionChanges]) -> Int {
         var writer = ByteWriter()
         for item in changes { item.changes.encode(into: &writer) }

@@ -1,8 +1,8 @@
 /// What a commit says about itself: the space it took and gave up, and what it changed.
 ///
 /// The newest records stand in the file header itself, so that a small commit needs no page for its record; when they
-/// outgrow it, they move to a `LogSegment` together.
-struct CommitRecord: Sendable {
+/// outgrow it, they move to a `SpaceSegment` together.
+struct SpaceRecord: Sendable {
     var version: UInt64
     /// The end of the file in pages.
     var pageCount: UInt32
@@ -15,8 +15,8 @@ struct CommitRecord: Sendable {
     func encode(into writer: inout ByteWriter) {
         writer.write(version)
         writer.write(pageCount)
-        CommitRecord.encode(allocated, into: &writer)
-        CommitRecord.encode(retired, into: &writer)
+        SpaceRecord.encode(allocated, into: &writer)
+        SpaceRecord.encode(retired, into: &writer)
         changes.encode(into: &writer)
     }
 
@@ -31,16 +31,16 @@ struct CommitRecord: Sendable {
     init(from reader: inout ByteReader) throws(ByteReader.Truncated) {
         version = try reader.number()
         pageCount = try reader.number32()
-        allocated = try CommitRecord.extents(from: &reader, below: pageCount)
-        retired = try CommitRecord.retired(from: &reader, below: pageCount, version: version)
+        allocated = try SpaceRecord.extents(from: &reader, below: pageCount)
+        retired = try SpaceRecord.retired(from: &reader, below: pageCount, version: version)
         changes = try ChangeSet(from: &reader)
     }
 
     /// Reads the records that stand one behind the other.
-    static func list(in bytes: UnsafeRawBufferPointer) throws(ByteReader.Truncated) -> [CommitRecord] {
+    static func list(in bytes: UnsafeRawBufferPointer) throws(ByteReader.Truncated) -> [SpaceRecord] {
         var reader = ByteReader(bytes)
-        var records: [CommitRecord] = []
-        while !reader.isAtEnd { records.append(try CommitRecord(from: &reader)) }
+        var records: [SpaceRecord] = []
+        while !reader.isAtEnd { records.append(try SpaceRecord(from: &reader)) }
         return records
     }
 

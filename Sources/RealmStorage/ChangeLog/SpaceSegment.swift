@@ -1,11 +1,11 @@
 /// A run of pages with the records of several versions; segments form a chain, newest first, each holding the
 /// checksummed reference of the one before.
 ///
-/// A plain segment holds the records that no longer fitted into the header. A checkpoint holds the whole picture of
-/// free space, and the changes of all versions since the checkpoint before it, whose segments it replaces; the chain then
-/// goes on at that checkpoint. Checkpoints are written when the differences have grown to the size of the picture, so
+/// A plain segment holds the records that no longer fitted into the header. A picture holds all of
+/// free space, and the changes of all versions since the picture before it, whose segments it replaces; the chain then
+/// goes on at that picture. Pictures are written when the differences have grown to the size of the picture, so
 /// that the cost of a commit follows what it changed.
-struct LogSegment: Sendable {
+struct SpaceSegment: Sendable {
     struct VersionChanges: Sendable {
         var version: UInt64
         var changes: ChangeSet
@@ -21,42 +21,42 @@ struct LogSegment: Sendable {
 
     enum Content: Sendable {
         /// Ascending by version.
-        case records([CommitRecord])
-        case checkpoint(Picture)
+        case records([SpaceRecord])
+        case picture(Picture)
     }
 
     /// The newest version in the segment.
     var version: UInt64
-    /// The segment before, or, in a checkpoint, the checkpoint before.
+    /// The segment before, or, in a picture, the picture before.
     var previous: PageReference
     var previousVersion: UInt64
     var content: Content
 
-    var isCheckpoint: Bool {
-        if case .checkpoint = content { true } else { false }
+    var isPicture: Bool {
+        if case .picture = content { true } else { false }
     }
 
     /// The changes that the segment tells of, ascending by version.
     var changes: [VersionChanges] {
         switch content {
         case .records(let records): records.map { VersionChanges(version: $0.version, changes: $0.changes) }
-        case .checkpoint(let picture): picture.changes
+        case .picture(let picture): picture.changes
         }
     }
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
-        writer.write(isCheckpoint ? 1 : 0)
+        writer.write(isPicture ? 1 : 0)
         writer.write(version)
         writer.write(previous)
         writer.write(previousVersion)
         switch content {
         case .records(let records):
             for record in records { record.encode(into: &writer) }
-        case .checkpoint(let picture):
+        case .picture(let picture):
             writer.write(picture.pageCount)
-            CommitRecord.encode(picture.free, into: &writer)
-            CommitRecord.encode(picture.retired, into: &writer)
+            SpaceRecord.encode(picture.free, into: &writer)
+            SpaceRecord.encode(picture.retired, into: &writer)
             writer.write(picture.changes.count)
             for item in picture.changes {
                 writer.write(item.version)
@@ -74,32 +74,32 @@ struct LogSegment: Sendable {
     }
 
     /// Reads a segment's run of pages.
-    static func read(_ reference: PageReference, in view: PageView) throws(StorageError) -> LogSegment {
+    static func read(_ reference: PageReference, in view: PageView) throws(StorageError) -> SpaceSegment {
         let page = try view.pointer(to: reference)
         let byteCount = Int(page.little(UInt32.self, at: PageHeader.payloadByteCountOffset))
         guard page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self) == PageKind.commitRecord.rawValue,
             byteCount <= Int(reference.pageCount) * pageByteCount - PageHeader.byteCount
-        else { throw .corrupt("A log segment is malformed", page: reference.page) }
+        else { throw .corrupt("A space segment is malformed", page: reference.page) }
         do {
-            return try LogSegment(UnsafeRawBufferPointer(start: page + PageHeader.byteCount, count: byteCount))
+            return try SpaceSegment(UnsafeRawBufferPointer(start: page + PageHeader.byteCount, count: byteCount))
         } catch {
-            throw .corrupt("A log segment is malformed", page: reference.page)
+            throw .corrupt("A space segment is malformed", page: reference.page)
         }
     }
 
     private init(_ bytes: UnsafeRawBufferPointer) throws(ByteReader.Truncated) {
         var reader = ByteReader(bytes)
-        let isCheckpoint = try reader.number() == 1
+        let isPicture = try reader.number() == 1
         version = try reader.number()
         previous = try reader.reference()
         previousVersion = try reader.number()
         guard previousVersion < version else { throw ByteReader.Truncated() }
-        if isCheckpoint {
+        if isPicture {
             let pageCount = try reader.number32()
             var picture = Picture(
                 pageCount: pageCount,
-                free: try CommitRecord.extents(from: &reader, below: pageCount),
-                retired: try CommitRecord.retired(from: &reader, below: pageCount, version: version),
+                free: try SpaceRecord.extents(from: &reader, below: pageCount),
+                retired: try SpaceRecord.retired(from: &reader, below: pageCount, version: version),
                 changes: []
             )
             for _ in 0..<(try reader.count()) {
@@ -107,10 +107,10 @@ struct LogSegment: Sendable {
                     VersionChanges(version: try reader.number(), changes: try ChangeSet(from: &reader))
                 )
             }
-            content = .checkpoint(picture)
+            content = .picture(picture)
         } else {
-            var records: [CommitRecord] = []
-            while !reader.isAtEnd { records.append(try CommitRecord(from: &reader)) }
+            var records: [SpaceRecord] = []
+            while !reader.isAtEnd { records.append(try SpaceRecord(from: &reader)) }
             content = .records(records)
         }
     }

@@ -388,6 +388,8 @@ package final class ModelView {
 
     /// Gives what the transaction changed back to the session: everything, or nothing when that fails.
     private func giveBack(_ transaction: ModelTransaction) throws(StorageError) {
+        // Of all tables, before a step that can fail.
+        for table in transaction.touched { table.spendRowKeys(in: transaction.storage) }
         try transaction.sealSequences(in: self)
         for table in transaction.touched { try table.prepareToGiveBack() }
         for table in transaction.touched { table.giveBack() }
@@ -420,6 +422,8 @@ package final class ModelView {
         try? unpark()
         guard let transaction else { return }
         let storage = transaction.storage
+        // Of all tables, before a step that can fail.
+        for table in transaction.touched { table.spendRowKeys(in: storage) }
         do {
             if storage.isOpen, transaction.isSealing {
                 // The session holds roots that nobody goes on from.

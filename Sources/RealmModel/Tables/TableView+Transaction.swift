@@ -42,7 +42,8 @@ extension TableView {
 
     /// Goes on with what earlier transactions of this process left open, sealed or not.
     func resume(_ session: TableSession, in transaction: ModelTransaction, takingTrees: Bool = true) {
-        session.writer.resume(in: transaction.storage, generation: model.generation)
+        mustSettle = session.isDirty && transaction.storage.isJoined
+        session.writer.resume(in: transaction.storage, generation: model.generation, isUnsettled: mustSettle)
         session.writer.skipKeys(to: transaction.storage.leastRowKey(of: id))
         clusters = session.writer.tree
         firstNewKey = clusters.nextKey
@@ -54,7 +55,6 @@ extension TableView {
         }
         maximumPrimaryKey = session.maximumPrimaryKey
         knowsMaximum = session.knowsMaximum
-        mustSettle = session.isDirty && transaction.storage.isJoined
         open(session, in: transaction)
     }
 
@@ -81,7 +81,7 @@ extension TableView {
     func settle() throws(StorageError) {
         guard mustSettle, let writer else { return }
         mustSettle = false
-        settledTree = try writer.transaction.settle { () throws(StorageError) in try writer.seal() }
+        settledTree = try writer.settle()
         liveKey = -1
     }
 
@@ -93,7 +93,7 @@ extension TableView {
         for index in sources.indices where lagsBehind[sources[index].tree] {
             try catchUp(tree: sources[index].tree)
         }
-        spendRowKeys()
+        try writer?.boundOpenMemory()
     }
 
     /// Gives rows and trees back to the session.
@@ -117,16 +117,20 @@ extension TableView {
         forgetTransaction()
     }
 
-    /// Notes the keys of the rows that the transaction made: whatever becomes of it, they are never given out again.
+    /// Notes the keys of the rows that the open transaction made: whatever becomes of it, they are never given out again.
     package func spendRowKeys() {
+        if let transaction = model.transaction { spendRowKeys(in: transaction.storage) }
+    }
+
+    /// The same for a transaction that may be over.
+    func spendRowKeys(in transaction: WriteTransaction) {
         guard let writer, writer.tree.nextKey > firstNewKey else { return }
-        writer.transaction.noteRowKeys(before: writer.tree.nextKey, of: id)
+        transaction.noteRowKeys(before: writer.tree.nextKey, of: id)
     }
 
     /// Undoes what the transaction did to the session, before its pages are put back.
     func undo(in transaction: ModelTransaction) throws(StorageError) {
         guard let writer else { return }
-        spendRowKeys()
         guard wasDirty, transaction.storage.isJoined else {
             transaction.session.tables[id] = nil
             return

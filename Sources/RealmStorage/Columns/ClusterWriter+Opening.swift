@@ -84,7 +84,7 @@ extension ClusterWriter {
             current = last
             return last
         }
-        if let previous, previous.isOpen, memory.byteCount > openByteLimit / 16 {
+        if let previous, previous.isOpen, memory.byteCount > openByteLimit / 16, !isUnsettled(previous) {
             // A full one is unlikely to change again soon, and need not push others out.
             try encodeEarly(previous)
         }

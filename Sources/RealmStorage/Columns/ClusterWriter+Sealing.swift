@@ -15,7 +15,7 @@ extension ClusterWriter {
             let cluster = openOrder[openOrderHead]
             openOrderHead += 1
             guard cluster.isOpen else { continue }
-            if cluster === tail || cluster === current {
+            if cluster === tail || cluster === current || isUnsettled(cluster) {
                 spared.append(cluster)
             } else {
                 try encodeEarly(cluster)

@@ -42,6 +42,9 @@ package final class ClusterWriter {
     @exclusivity(unchecked) var tailPlan: ClusterPlan?
     /// The cluster that was written to last.
     @exclusivity(unchecked) var current: OpenCluster?
+    /// Rows below this key were written by earlier transactions that are not sealed: their clusters stay in memory, since pages
+    /// that this transaction takes are given back when it is rolled back.
+    @exclusivity(unchecked) private var unsettledKeys = Int64.min
 
     /// - Parameters:
     ///   - tree: The table as it stands in the catalog.
@@ -70,8 +73,15 @@ package final class ClusterWriter {
     /// - Parameters:
     ///   - transaction: The transaction that begins.
     ///   - generation: A word that is bumped together with `generation`, as in the initialiser.
-    package func resume(in transaction: WriteTransaction, generation: UnsafeMutablePointer<UInt64>?) {
+    ///   - isUnsettled: Whether the rows that there are were written by transactions that are not sealed, and have to be there
+    ///     when this one is rolled back.
+    package func resume(
+        in transaction: WriteTransaction,
+        generation: UnsafeMutablePointer<UInt64>?,
+        isUnsettled: Bool = false
+    ) {
         attached = transaction
+        unsettledKeys = isUnsettled ? tree.nextKey : .min
         sharedGeneration = generation
         openByteLimit = transaction.openByteLimit
     }
@@ -80,6 +90,25 @@ package final class ClusterWriter {
     package func detach() {
         attached = nil
         sharedGeneration = nil
+    }
+
+    /// Seals what earlier transactions left unsealed, so that it is there when this one is rolled back.
+    ///
+    /// - Returns: The tree to go back to then (``revert(to:)``).
+    package func settle() throws(StorageError) -> ClusterTree {
+        let settled = try transaction.settle { () throws(StorageError) in
+            unsettledKeys = .min
+            return try seal()
+        }
+        return settled
+    }
+
+    /// Whether a cluster has to stay in memory until the rows of earlier transactions are settled.
+    func isUnsettled(_ cluster: OpenCluster) -> Bool { cluster.firstKey < unsettledKeys }
+
+    /// Bounds the memory that is left to the transactions that follow, which have to keep it.
+    package func boundOpenMemory() throws(StorageError) {
+        if memory.byteCount > openByteLimit / 2 { try encodeOldest() }
     }
 
     func bumpGeneration() {

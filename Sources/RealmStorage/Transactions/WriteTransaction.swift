@@ -193,11 +193,18 @@ package final class WriteTransaction {
 
     /// Seals something as earlier members of the group left it: what is allocated, freed and sealed meanwhile stays so
     /// when this transaction is rolled back.
+    ///
+    /// - Throws: What `body` throws; then nobody can tell any more what earlier members left, and the group is lost.
     package func settle<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         precondition(!isSettling, "Settling does not nest")
         isSettling = savepoint != nil
         defer { isSettling = false }
-        return try body()
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            group.fail(with: error)
+            throw error
+        }
     }
 
     /// Seals everything, with what earlier members of the group left, and builds the space record: pure memory, no I/O.
@@ -264,8 +271,8 @@ package final class WriteTransaction {
         if savepoint == nil {
             discardGroup()
         } else {
-            if restoreSavepoint() { return end() }
-            // There is no memory for what earlier members wrote: they fail when the group is sealed.
+            if group.damage == nil, restoreSavepoint() { return end() }
+            // What earlier members wrote cannot be had back: they fail with the group.
             state.session = nil
             discardGroup()
         }
@@ -349,6 +356,8 @@ package final class WriteTransaction {
             else { return false }
             bytes.copyMemory(from: image.bytes, byteCount: pageCount * pageByteCount)
             reservation.setSeal(of: page, to: image.seal)
+            // It stays in memory: what was sealed here was this member's.
+            group.forgetSeal(of: PageReference(page: image.page, pageCount: image.pageCount, checksum: 0))
         }
         dropImages()
         return true

@@ -33,7 +33,7 @@ final class WriterGroup {
     let changes = ChangeRecorder()
     /// The number of members that committed.
     @exclusivity(unchecked) var memberCount = 0
-    /// What was found wrong where nothing can be thrown: the group cannot be committed.
+    /// Why the group cannot be committed: what was found wrong where nothing can be thrown, or what left it half changed.
     @exclusivity(unchecked) private(set) var damage: StorageError?
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
@@ -53,7 +53,12 @@ final class WriterGroup {
     /// Notes that the file is damaged, where nothing can be thrown.
     @inline(never)
     func noteDamage(_ message: String, page: PageNumber) {
-        if damage == nil { damage = .corrupt(message, page: page) }
+        fail(with: .corrupt(message, page: page))
+    }
+
+    /// Notes why the group cannot be committed.
+    func fail(with error: StorageError) {
+        if damage == nil { damage = error }
     }
 
     /// Whether the group took a run from the free space.

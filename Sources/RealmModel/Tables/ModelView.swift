@@ -131,15 +131,21 @@ package final class ModelView {
     package func table(id: UInt32) throws(StorageError) -> TableView? {
         if let known = tables.withLock({ TableReference(table: $0.tables[id]) }).table { return known }
         guard let schema = schema.schema(of: id) else { return nil }
+        let session = transaction?.session.tables[id]
         let created = TableReference(
-            table: try TableView(model: self, schema: schema, database: self.schema, catalog: catalog, view: view)
+            table: try TableView(
+                model: self,
+                schema: schema,
+                database: self.schema,
+                catalog: catalog,
+                view: view,
+                session: session
+            )
         )
         if let transaction {
             // Here it may fail, and not where the transaction ends.
             if let pinned { try created.table?.saveRoots(of: pinned, in: outerSchema) }
-            if let session = transaction.session.tables[id], session.isDirty {
-                created.table?.resume(session, in: transaction)
-            }
+            if let session, session.isDirty { created.table?.resume(session, in: transaction) }
         }
         return
             tables.withLock { cache in
@@ -197,7 +203,7 @@ package final class ModelView {
             if session.schema.stamp == schema.stamp {
                 try resume(session, in: storage)
             } else {
-                try move(to: storage.catalog, view: storage.view, keeping: .rootsAndClasses)
+                try move(to: storage.catalog, view: storage.view, keeping: .rootsAndClasses, session: session)
                 enter(storage, session)
             }
         } catch {
@@ -237,7 +243,7 @@ package final class ModelView {
             try resume(current, in: transaction)
             return
         }
-        try move(to: transaction.catalog, view: transaction.view, keeping: .rootsAndClasses)
+        try move(to: transaction.catalog, view: transaction.view, keeping: .rootsAndClasses, session: current)
         enter(transaction, current)
     }
 
@@ -289,11 +295,13 @@ package final class ModelView {
 
     /// Reads from other roots: reads them all, and only then takes them over.
     ///
-    /// Tables whose catalog is the same keep theirs.
+    /// Tables whose catalog is the same keep theirs. Those of a session have their roots there: it may have gone on from what the
+    /// catalog says.
     private func move(
         to catalog: ByteTree,
         view: PageView,
-        keeping: Keeping = .nothing
+        keeping: Keeping = .nothing,
+        session: ModelSession? = nil
     ) throws(StorageError) {
         let tables = openTables
         let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
@@ -302,7 +310,7 @@ package final class ModelView {
             let stamp = schema.stamp
             guard stamp != 0, keeping != .classes, let entry = try DatabaseEntry(in: catalog, view: view),
                 entry.stamp == stamp
-            else { return try moveToOtherSchema(in: catalog, view: view, keeping: keeping) }
+            else { return try moveToOtherSchema(in: catalog, view: view, keeping: keeping, session: session) }
             for table in tables where !table.isOrphan { try table.prepare(from: catalog, view: view) }
         }
         // Nothing fails from here on.
@@ -318,7 +326,8 @@ package final class ModelView {
     private func moveToOtherSchema(
         in catalog: ByteTree,
         view: PageView,
-        keeping: Keeping
+        keeping: Keeping,
+        session: ModelSession?
     ) throws(StorageError) {
         let next = try DatabaseSchema(in: catalog, view: view) ?? .empty
         let isChanged = next.stamp != schema.stamp
@@ -327,7 +336,14 @@ package final class ModelView {
         for table in openTables {
             var made: TableView?
             if let current = next.schema(of: table.id) {
-                made = try TableView(model: self, schema: current, database: next, catalog: catalog, view: view)
+                made = try TableView(
+                    model: self,
+                    schema: current,
+                    database: next,
+                    catalog: catalog,
+                    view: view,
+                    session: session?.tables[table.id]
+                )
             }
             moves.append((table, made))
         }
@@ -412,8 +428,14 @@ package final class ModelView {
     /// Seals what the open transaction changed so far, so that its catalog tells everything; the transaction goes on.
     func sealEarly() throws(StorageError) -> WriteTransaction {
         guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }
+        let storage = transaction.storage
         try sealTables()
-        return transaction.storage
+        // Sealed as well, so that who goes on from here finds the session to be that of this catalog: it knows the roots that the
+        // transaction goes on from, and the catalog does not.
+        try storage.catalog.seal(in: storage)
+        transaction.session.didSeal(catalog: storage.catalog.root)
+        catalog = storage.catalog
+        return storage
     }
 
     /// Forgets the transaction; reads see the snapshot again.

@@ -86,12 +86,14 @@ package final class TableView {
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
     @exclusivity(unchecked) private var configurations = 0
 
+    /// A table with the roots of a session, where there is one; those of a catalog may have been gone on from then.
     init(
         model: ModelView,
         schema: ClassSchema,
         database: DatabaseSchema,
         catalog: ByteTree,
-        view: PageView
+        view: PageView,
+        session: TableSession? = nil
     ) throws(StorageError) {
         self.model = model
         id = schema.tableID
@@ -102,7 +104,7 @@ package final class TableView {
         pendingFrom = .allocate(capacity: 1)
         lagsBehind = .allocate(capacity: 1)
         configure(schema, in: database)
-        try load(from: catalog, view: view)
+        if let session { read(session, in: view) } else { try load(from: catalog, view: view) }
     }
 
     deinit {

@@ -10,6 +10,11 @@ package struct Extent: Hashable, Sendable {
 
     /// The first page behind the extent.
     package var end: PageNumber { page &+ pageCount }
+
+    /// Whether it holds all pages of another one, whatever its length is said to be.
+    func contains(_ other: Extent) -> Bool {
+        page <= other.page && Int(other.page) + Int(other.pageCount) <= Int(page) + Int(pageCount)
+    }
 }
 
 /// Pages that no newer version needs: written by version `birth`, given up by version `death`.

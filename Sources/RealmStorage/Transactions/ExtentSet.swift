@@ -93,6 +93,16 @@ struct ExtentSet: Sendable {
         blocks.count <= 1 ? 0 : max(0, blocks.partitioningIndex { $0.extents[0].page >= page } - 1)
     }
 
+    /// Whether all pages of an extent are there.
+    ///
+    /// - Complexity: O(log n).
+    func contains(_ extent: Extent) -> Bool {
+        let block = blocks.partitioningIndex { $0.extents[0].page > extent.page } - 1
+        guard block >= 0 else { return false }
+        let offset = blocks[block].extents.partitioningIndex { $0.page > extent.page } - 1
+        return blocks[block].extents[offset].contains(extent)
+    }
+
     /// Adds pages that are not there yet, and joins them with their neighbours; others are left out, see ``isDamaged``.
     mutating func insert(_ extent: Extent) {
         guard !blocks.isEmpty else {

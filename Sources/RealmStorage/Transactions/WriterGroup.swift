@@ -15,7 +15,11 @@ final class WriterGroup {
     /// What `StorageFile` counted when the group began: a group that was built on a lost commit is lost with it.
     let epoch: UInt64
     /// The pages taken from the free space.
-    @exclusivity(unchecked) var taken: [Extent] = []
+    @exclusivity(unchecked) private(set) var taken: [Extent] = []
+    /// The same, for whoever looks for pages in them: so many extents, and so many pages of the one behind them, are in it.
+    @exclusivity(unchecked) private var sortedTaken = ExtentSet()
+    @exclusivity(unchecked) private var sortedCount = 0
+    @exclusivity(unchecked) private var sortedPageCount: UInt32 = 0
     /// Pages taken and given back, for the next allocation.
     @exclusivity(unchecked) var spareSingles: [PageNumber] = []
     @exclusivity(unchecked) var spareRuns: [Extent] = []
@@ -61,9 +65,30 @@ final class WriterGroup {
         if damage == nil { damage = error }
     }
 
-    /// Whether the group took a run from the free space.
+    /// Whether the group took all pages of a run from the free space.
+    ///
+    /// - Complexity: The logarithm of the number of extents that were taken, and once for each of them what it takes to sort it in.
     func hasTaken(_ extent: Extent) -> Bool {
-        extent.page >= firstPageCount || taken.contains { $0.page <= extent.page && extent.end <= $0.end }
+        if let last = taken.last, last.contains(extent) { return true }
+        sortTaken()
+        return sortedTaken.contains(extent)
+    }
+
+    /// Sorts in what was taken since it was done last.
+    private func sortTaken() {
+        while sortedCount < taken.count {
+            var extent = taken[sortedCount]
+            // The last one may have become longer.
+            extent.page += sortedPageCount
+            extent.pageCount -= sortedPageCount
+            if extent.pageCount > 0 { sortedTaken.insert(extent) }
+            if sortedCount == taken.count - 1 {
+                sortedPageCount += extent.pageCount
+                return
+            }
+            sortedCount += 1
+            sortedPageCount = 0
+        }
     }
 
     /// Fails when the group met damage, or gave a page up twice: two runs of a damaged file share it.

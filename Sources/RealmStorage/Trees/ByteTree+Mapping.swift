@@ -43,7 +43,9 @@ extension ByteTree {
             }
             if mapper.isCutShort {
                 mapper.isCutShort = false
-                next = copiedKey(at: 0, of: page)
+                // Writers may have joined leaves since: the one that a walk goes on in may begin before the key.
+                let first = copiedKey(at: 0, of: page)
+                if let key, first.lexicographicallyPrecedes(key) { next = key } else { next = first }
             }
         } else {
             let first = key.map { key in key.withUnsafeBytes { page.childIndex(for: KeyBytes($0)) } } ?? 0

@@ -42,6 +42,7 @@ struct OpenSettings: Sendable {
         options.durability = isTemporary || configuration.durability == .unflushed ? .none : .flushed
         options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int($0) }
         options.makeDevice = configuration.makeDevice
+        options.failures = configuration.failures
         self.options = options
     }
 

@@ -207,8 +207,8 @@ extension RealmCore {
         let turn: WriteScheduler.Ticket
         do {
             if tokens.isEmpty, let ticket, coordinator.writes.mayJoin(ticket) {
-                let turn = try joinCommit()
-                return try complete(await coordinator.writes.commitJoined(ending: turn, isolation: isolation))
+                let (turn, group) = try joinCommit()
+                return try complete(await coordinator.writes.commitJoined(group, ending: turn, isolation: isolation))
             }
             (prepared, turn) = try prepareCommit()
         } catch {

@@ -100,6 +100,8 @@ extension Realm {
         public var logger: Logger?
         /// Puts another device before the file's own, for tests of what fails.
         var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?
+        /// Has steps fail that no device reaches, for the same tests.
+        var failures: StepFailures?
 
         /// Describes a realm.
         public init(

@@ -106,7 +106,9 @@ extension RealmCore {
     }
 
     /// Leaves the transaction to be sealed together with later ones, as ``prepareCommit()`` otherwise.
-    func joinCommit() throws -> WriteScheduler.Ticket {
+    ///
+    /// - Returns: Its turn, and the number of its group.
+    func joinCommit() throws -> (turn: WriteScheduler.Ticket, group: UInt64) {
         guard let turn = ticket else {
             misuse("There is no write transaction to commit: begin one first.")
         }
@@ -114,9 +116,9 @@ extension RealmCore {
         do {
             try model.unpark()
             try throwWriteFailure()
-            try model.join()
+            let group = try model.join()
             ticket = nil
-            return turn
+            return (turn, group)
         } catch {
             cancelTransaction()
             throw Realm.Error.wrap(error, path: coordinator.path)
@@ -128,11 +130,12 @@ extension RealmCore {
     /// What it was built on may be on its way to the disk still: ``settle()`` waits for that.
     func cancelTransaction() {
         exclusiveTask = 0
+        let group = model.groupNumber
         if hasTransaction { model.rollback() }
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
-        noteBase(coordinator.writes.finish(turn))
+        noteBase(coordinator.writes.finish(turn, group: group))
         refreshQuietly()
         signals.raise()
     }

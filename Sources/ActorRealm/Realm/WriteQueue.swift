@@ -52,7 +52,7 @@ struct WriteQueue<Isolation: Hashable> {
         var grant: Ticket?
         /// This writer gets the error of the lock.
         var fail: Ticket?
-        /// Start flushing there: when ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush()``,
+        /// Start flushing there: when ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush(_:)``,
         /// flush, and report ``flushFinished(at:)``.
         var flush: FlushPlace?
     }
@@ -273,9 +273,14 @@ struct WriteQueue<Isolation: Hashable> {
         return Actions(flush: startFlushing(.ioThread))
     }
 
-    /// What joined cannot be sealed, or stands on commits that are lost.
-    mutating func dropJoined() {
-        joinedCount = 0
+    /// So many of the prepared commits and of those that joined are lost.
+    mutating func drop(prepared: Int, joined: Int) {
+        precondition(
+            prepared <= preparedCount && joined <= joinedCount,
+            "The write queue lost count of its commits."
+        )
+        preparedCount -= prepared
+        joinedCount -= joined
     }
 
     /// The flusher has sealed what joined.
@@ -284,12 +289,6 @@ struct WriteQueue<Isolation: Hashable> {
         turn = .none
         prepareJoined(and: 0)
         return advance(at: now)
-    }
-
-    /// The flusher begins with everything that is prepared by now; returns how many commits that are.
-    mutating func takeForFlush() -> Int {
-        defer { preparedCount = 0 }
-        return preparedCount
     }
 
     /// The flusher begins with the first so many of the prepared commits.

@@ -51,19 +51,24 @@ extension WriteScheduler {
     /// Whether the writer whose turn it is may leave its commit to be sealed together with later ones.
     func mayJoin(_ ticket: Ticket) -> Bool { state.withLock { $0.queue.mayJoin(ticket) } }
 
-    /// Ends a turn with a commit that joined the unsealed ones; suspends until it is durable.
-    func commitJoined(ending ticket: Ticket, isolation: isolated (any Actor)? = #isolation) async -> CommitResult {
+    /// Ends a turn with a commit that joined the unsealed ones of a group; suspends until it is durable.
+    func commitJoined(
+        _ group: UInt64,
+        ending ticket: Ticket,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
             let completion = Completion.task(continuation)
-            let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
-                if state.failureCount != state.failureCountAtBegin {
-                    return (released(state.queue.finish(ticket, .nothing, at: now)), state.lastFailure)
+            let (actions, isLost) = state.withLock { state -> (Queue.Actions, Bool) in
+                // A flush that fails later finds it among those that joined.
+                if file.hasLost(group: group) {
+                    return (released(state.queue.finish(ticket, .nothing, at: now)), true)
                 }
-                state.joined.append(completion)
-                return (released(state.queue.finish(ticket, .joined, at: now)), nil)
+                state.join(group) { $0.completions.append(completion) }
+                return (released(state.queue.finish(ticket, .joined, at: now)), false)
             }
             perform(actions)
-            if let failure { completion.receive(.failure(failure)) }
+            if isLost { completion.receive(.failure(file.lossOfGroup(group))) }
         }
     }
 
@@ -87,7 +92,6 @@ extension WriteScheduler {
     func transactionBegins(joining: Bool = false, isOpenEnded: Bool = false) {
         let needsPool = isOpenEnded && crealm_is_on_pool()
         let mustSeal = state.withLock { state in
-            state.failureCountAtBegin = state.failureCount
             state.openEnded = needsPool ? state.queue.runningTicket : nil
             return !joining && !state.joined.isEmpty
         }
@@ -95,31 +99,34 @@ extension WriteScheduler {
     }
 
     /// Seals what joined, with nobody writing, and then tells the queue.
+    ///
+    /// Those whose group was given up meanwhile, or cannot be sealed, are told.
     func seal(_ then: (inout Queue) -> Queue.Actions) -> Queue.Actions {
         var sealed: PreparedCommit?
-        var failure = StorageError(.io, "The commits that this one was built on were lost", path: file.path)
+        var failure: StorageError?
         do {
             sealed = try file.sealGroup()
         } catch {
             failure = error
         }
-        let (actions, lost, lostFlush) = state.withLock { state in
+        let (actions, lost) = state.withLock { state in
             look(&state)
-            let joined = state.joined
-            let flush = state.joinedFlush
-            state.joined = []
-            state.joinedFlush = nil
+            let (joined, lost) = state.takeJoined(sealedTo: sealed?.group)
             if let sealed {
-                state.prepared.append(Prepared(commit: sealed, completions: joined, flush: flush))
-            } else {
-                state.queue.dropJoined()
+                state.prepared.append(
+                    Prepared(commit: sealed, completions: joined?.completions ?? [], flush: joined?.flush)
+                )
             }
-            let isLost = sealed == nil
-            return (released(then(&state.queue)), isLost ? joined : [], isLost ? flush : nil)
+            return (released(then(&state.queue)), lost)
         }
-        lostFlush?.end(.failure(failure))
-        for completion in lost { completion.receive(.failure(failure)) }
+        for joined in lost { tell(joined, failure ?? file.lossOfGroup(joined.group)) }
         return actions
+    }
+
+    /// Tells those whose group is lost.
+    private func tell(_ joined: Joined, _ failure: StorageError) {
+        joined.flush?.end(.failure(failure))
+        for completion in joined.completions { completion.receive(.failure(failure)) }
     }
 
     /// Ends a turn with a commit, and has it flushed; where the caller is to do that, this says so.
@@ -132,25 +139,26 @@ extension WriteScheduler {
         completion: consuming Completion
     ) -> Queue.FlushPlace? {
         let completion = completion
-        let (actions, failure) = state.withLock { state -> (Queue.Actions, StorageError?) in
-            if state.failureCount != state.failureCountAtBegin {
-                return (released(state.queue.finish(ticket, .nothing, at: now)), state.lastFailure)
+        let (actions, isLost, lost) = state.withLock { state -> (Queue.Actions, Bool, [Joined]) in
+            // A flush that fails later finds it among the prepared ones.
+            if file.hasLost(group: commit.group) {
+                return (released(state.queue.finish(ticket, .nothing, at: now)), true, [])
             }
             look(&state)
+            let (joined, lost) = state.takeJoined(sealedTo: commit.group)
             state.prepared.append(
                 Prepared(
                     commit: commit,
-                    completions: state.joined + [completion],
-                    flush: state.joinedFlush,
+                    completions: (joined?.completions ?? []) + [completion],
+                    flush: joined?.flush,
                     leftOut: leftOut
                 )
             )
-            state.joined = []
-            state.joinedFlush = nil
-            return (released(state.queue.finish(ticket, ending, at: now)), nil)
+            return (released(state.queue.finish(ticket, ending, at: now)), false, lost)
         }
         perform(actions)
-        if let failure { completion.receive(.failure(failure)) }
+        if isLost { completion.receive(.failure(file.lossOfGroup(commit.group))) }
+        for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
         return actions.flush
     }
 
@@ -158,7 +166,11 @@ extension WriteScheduler {
     /// alone.
     func flush() {
         if state.withLock({ $0.queue.isSealing }) { perform(seal { $0.sealFinished(at: self.now) }) }
-        let batch = state.withLock { $0.takeBatch() }
+        let (batch, past) = state.withLock { state in
+            let past = state.takeLost(from: file)
+            return (state.takeBatch(), past)
+        }
+        for joined in past { tell(joined, file.lossOfGroup(joined.group)) }
         let leftOut = batch.first?.leftOut
         let result: CommitResult
         do {
@@ -172,22 +184,11 @@ extension WriteScheduler {
         }
         let (actions, lost, flushes, quietWaiters) = state.withLock { state in
             look(&state)
-            var flushes = state.underWay
-            state.isPublishing = false
+            let flushes = state.underWay
+            state.publishing = nil
             state.underWay = []
-            var lost: [Completion] = []
-            if case .failure(let error) = result {
-                // What was prepared or joined meanwhile stands on the commits that are lost now.
-                lost = state.prepared.flatMap(\.completions) + state.joined
-                flushes += state.prepared.compactMap(\.flush) + (state.joinedFlush.map { [$0] } ?? [])
-                state.prepared = []
-                state.joined = []
-                state.joinedFlush = nil
-                _ = state.queue.takeForFlush()
-                state.queue.dropJoined()
-                state.failureCount += 1
-                state.lastFailure = error
-            }
+            // What was prepared or joined meanwhile stands on the commits that are lost now, unless it was begun behind their loss.
+            let lost = state.takeLost(from: file)
             let actions = released(state.queue.flushFinished(at: now))
             if state.queue.isFlushing { return (actions, lost, flushes, [ThreadGate<Void>]()) }
             defer { state.quietWaiters = [] }
@@ -198,13 +199,46 @@ extension WriteScheduler {
         for prepared in batch {
             for completion in prepared.completions { completion.receive(result) }
         }
-        for completion in lost { completion.receive(result) }
+        for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
         for flush in flushes { flush.end(result) }
         if case .success = result, let last = batch.last { didPublish(last.commit.version) }
     }
 }
 
 extension WriteScheduler.State {
+    /// The members of a group that is not sealed.
+    mutating func join(_ group: UInt64, _ change: (inout WriteScheduler.Joined) -> Void) {
+        if joined.last?.group != group { joined.append(WriteScheduler.Joined(group: group)) }
+        change(&joined[joined.count - 1])
+    }
+
+    /// Takes out those whose group was sealed to a commit now, and those of other groups, which are lost.
+    fileprivate mutating func takeJoined(
+        sealedTo group: UInt64?
+    ) -> (sealed: WriteScheduler.Joined?, lost: [WriteScheduler.Joined]) {
+        let lost = joined.filter { $0.group != group }
+        let sealed = joined.first { $0.group == group }
+        joined = []
+        queue.drop(prepared: 0, joined: lost.reduce(0) { $0 + $1.completions.count })
+        return (sealed, lost)
+    }
+
+    /// Takes out what was lost with commits that failed.
+    fileprivate mutating func takeLost(from file: StorageFile) -> [WriteScheduler.Joined] {
+        let commits = prepared.filter { file.hasLost(group: $0.commit.group) }
+        let members = joined.filter { file.hasLost(group: $0.group) }
+        if commits.isEmpty, members.isEmpty { return [] }
+        prepared.removeAll { file.hasLost(group: $0.commit.group) }
+        joined.removeAll { file.hasLost(group: $0.group) }
+        queue.drop(
+            prepared: commits.reduce(0) { $0 + $1.completions.count },
+            joined: members.reduce(0) { $0 + $1.completions.count }
+        )
+        return commits.map { commit in
+            WriteScheduler.Joined(group: commit.commit.group, completions: commit.completions, flush: commit.flush)
+        } + members
+    }
+
     /// What is flushed together next.
     fileprivate mutating func takeBatch() -> [WriteScheduler.Prepared] {
         let alone = prepared.firstIndex { $0.leftOut != nil } ?? prepared.count
@@ -218,7 +252,7 @@ extension WriteScheduler.State {
         )
         flushCount += 1
         commitCount += count
-        isPublishing = true
+        publishing = batch.last?.commit.group
         underWay = batch.compactMap(\.flush)
         return batch
     }

@@ -164,12 +164,15 @@ extension WriteScheduler {
 
     /// Ends a turn without a commit.
     ///
-    /// - Returns: the flush of what the turn's transaction was built on; nil when that is durable.
+    /// - Parameters:
+    ///   - ticket: The turn that ends.
+    ///   - group: The group of the turn's transaction; nil when it had none.
+    /// - Returns: the flush of what that was built on; nil when it is durable.
     @discardableResult
-    func finish(_ ticket: Ticket) -> BaseFlush? {
+    func finish(_ ticket: Ticket, group: UInt64? = nil) -> BaseFlush? {
         let (actions, base) = state.withLock { state -> (Queue.Actions, BaseFlush?) in
             look(&state)
-            let base = state.queue.runningTicket == ticket ? state.flushOfBase() : nil
+            let base = group.flatMap { state.flushOfBase(of: $0, in: file) }
             return (released(state.queue.finish(ticket, .nothing, at: now)), base)
         }
         perform(actions)
@@ -191,20 +194,22 @@ extension WriteScheduler {
 }
 
 extension WriteScheduler.State {
-    /// The flush of everything that the transaction of this turn was built on; nil when that is durable.
-    mutating func flushOfBase() -> BaseFlush? {
-        if failureCount != failureCountAtBegin, let lastFailure { return BaseFlush(.failure(lastFailure)) }
-        if !joined.isEmpty {
-            let flush = joinedFlush ?? BaseFlush()
-            joinedFlush = flush
+    /// The flush of everything that a transaction of a group was built on; nil when that is durable.
+    ///
+    /// Commits that were lost before the group was begun are none of it, although some are to be told yet.
+    mutating func flushOfBase(of group: UInt64, in file: StorageFile) -> BaseFlush? {
+        if file.hasLost(group: group) { return BaseFlush(.failure(file.lossOfGroup(group))) }
+        if joined.last?.group == group {
+            let flush = joined[joined.count - 1].flush ?? BaseFlush()
+            joined[joined.count - 1].flush = flush
             return flush
         }
-        if let last = prepared.indices.last {
+        if let last = prepared.indices.last, !file.hasLost(group: prepared[last].commit.group) {
             let flush = prepared[last].flush ?? BaseFlush()
             prepared[last].flush = flush
             return flush
         }
-        guard isPublishing else { return nil }
+        guard let publishing, !file.hasLost(group: publishing) else { return nil }
         let flush = underWay.last ?? BaseFlush()
         if underWay.isEmpty { underWay = [flush] }
         return flush

@@ -52,29 +52,30 @@ final class WriteScheduler: Sendable {
         var leftOut: LeftOutCommit?
     }
 
+    /// Those whose transactions are members of one group that is not sealed.
+    struct Joined {
+        let group: UInt64
+        var completions: [Completion] = []
+        /// For writers that were built on them and ended without a commit.
+        var flush: BaseFlush?
+    }
+
     struct State {
         var queue: Queue
         var waiters: [Ticket: Waiter] = [:]
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
-        /// Those whose transactions are not sealed yet.
-        var joined: [Completion] = []
-        /// For writers that were built on them and ended without a commit.
-        var joinedFlush: BaseFlush?
-        /// Whether commits are being written and flushed.
-        var isPublishing = false
+        /// Those whose transactions are not sealed yet, by group: one, and what is left of groups that are lost.
+        var joined: [Joined] = []
+        /// The group of the last of the commits that are being written and flushed.
+        var publishing: UInt64?
         /// For writers that were built on those and ended without a commit.
         var underWay: [BaseFlush] = []
         /// Who waits until nothing is on the way to the disk.
         var quietWaiters: [ThreadGate<Void>] = []
-        /// The number of flushes that failed, now and when the transaction of this turn began: a transaction that was
-        /// built on a lost commit is lost with it.
-        var failureCount = 0
-        var failureCountAtBegin = 0
         /// The last writer that began, on a thread of Swift's pool, a transaction which no block ends.
         var openEnded: Ticket?
-        var lastFailure: StorageError?
         /// How often a blocking writer passed another one because time had passed, for tests and diagnostics.
         var latePressCount = 0
         var flushCount = 0

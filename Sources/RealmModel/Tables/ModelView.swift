@@ -208,7 +208,7 @@ package final class ModelView {
             }
         } catch {
             // What it gave back to the session cannot be told from what earlier members did.
-            storage.abandonGroup()
+            storage.abandonGroup(because: error)
             throw error
         }
         // Rows that were new, or not checked, before are so still.
@@ -377,7 +377,7 @@ package final class ModelView {
             prepared = try transaction.storage.prepareCommit()
         } catch {
             // A group that cannot be sealed cannot be taken apart either. Alone it is rolled back by the caller.
-            if transaction.storage.isJoined { transaction.storage.abandonGroup() }
+            if transaction.storage.isJoined { transaction.storage.abandonGroup(because: error) }
             throw error
         }
         transaction.session.didSeal(catalog: transaction.storage.catalog.root)
@@ -389,18 +389,25 @@ package final class ModelView {
     /// Ends the transaction without sealing it: the next one of this process builds on it, and the last one seals for all.
     ///
     /// Reads see the snapshot again.
-    package func join() throws(StorageError) {
+    ///
+    /// - Returns: The number of its group.
+    @discardableResult
+    package func join() throws(StorageError) -> UInt64 {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try giveBack(transaction)
         do throws(StorageError) {
             try transaction.storage.join()
         } catch {
-            transaction.storage.abandonGroup()
+            transaction.storage.abandonGroup(because: error)
             throw error
         }
         transaction.isPrepared = true
         try endTransaction()
+        return transaction.storage.groupNumber
     }
+
+    /// The number of the group that the open transaction, or the one that was set aside, belongs to.
+    package var groupNumber: UInt64? { (transaction ?? parked?.transaction)?.storage.groupNumber }
 
     /// Gives what the transaction changed back to the session: everything, or nothing when that fails.
     private func giveBack(_ transaction: ModelTransaction) throws(StorageError) {
@@ -446,17 +453,18 @@ package final class ModelView {
         let storage = transaction.storage
         // Of all tables, before a step that can fail.
         for table in transaction.touched { table.spendRowKeys(in: storage) }
-        do {
+        do throws(StorageError) {
             if storage.isOpen, transaction.isSealing {
                 // The session holds roots that nobody goes on from.
-                if storage.isJoined { storage.abandonGroup() } else { storage.session = nil }
+                storage.session = nil
+                if storage.isJoined { throw StorageError(.io, "A commit that others share was sealed by half") }
             } else if storage.isOpen {
                 for table in transaction.touched { try table.undo(in: transaction) }
             }
             storage.rollback()
         } catch {
             // What earlier members of the group wrote cannot be had back: they fail when the group is sealed.
-            storage.abandonGroup()
+            storage.abandonGroup(because: error)
         }
         self.transaction = nil
         returnToSnapshot()

@@ -99,21 +99,8 @@ extension StorageFile {
             } else if isBulk {
                 cutBack(to: published, afterFailureOf: last.version)
             }
-            writer.withLock { box in
-                // Those that were prepared on top of them are lost, too. Pages that stayed in private memory would hide what
-                // another process writes there.
-                box.release(upTo: .max, in: reservation)
-                // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
-                if let group = box.state?.group, !group.isInMember {
-                    for extent in group.taken {
-                        for page in extent.page..<extent.end { box.withdrawBuffer(of: Int(page), in: reservation) }
-                    }
-                }
-                box.state = nil
-            }
-            state.withLock {
-                $0.epoch += 1
-                if isFlushing || !isRestored {
+            if isFlushing || !isRestored {
+                state.withLock {
                     $0.stopped = StorageError(
                         .writingStopped,
                         "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
@@ -122,6 +109,7 @@ extension StorageFile {
                     )
                 }
             }
+            loseCommits(error)
             throw error
         }
         raisePageLimit(to: last.pageCount)
@@ -135,6 +123,26 @@ extension StorageFile {
         }
         lock.publish(last.version)
         if options.durability == .flushed { confirm(header, inSlot: 1 - target) }
+    }
+
+    /// Forgets every prepared commit after one that failed, and the transactions that were built on them.
+    ///
+    /// Whoever begins to write afterwards builds on what is published.
+    private func loseCommits(_ error: StorageError) {
+        writer.withLock { box in
+            // Those that were prepared on top of them are lost, too. Pages that stayed in private memory would hide what
+            // another process writes there.
+            box.release(upTo: .max, in: reservation)
+            // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
+            if let group = box.state?.group, !group.isInMember {
+                for extent in group.taken {
+                    for page in extent.page..<extent.end { box.withdrawBuffer(of: Int(page), in: reservation) }
+                }
+            }
+            box.state = nil
+            box.lastLoss = error
+            lastLostGroup.store(box.groupCount, ordering: .releasing)
+        }
     }
 
     /// Marks a durable version as such, over the version before it, so that later damage to it cannot pass for a torn commit.

@@ -73,7 +73,7 @@ extension StorageFile {
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
         let newest = lock.newestVersion
-        let before = state.withLock { (state) -> Result<(FileHeader, UInt64), StorageError> in
+        let before = state.withLock { (state) -> Result<FileHeader, StorageError> in
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
@@ -88,12 +88,12 @@ extension StorageFile {
                     )
                 }
                 state.byteCount = byteCount
-                return .success((state.published, state.epoch))
+                return .success(state.published)
             } catch {
                 return .failure(error)
             }
         }
-        let (published, epoch) = try before.get()
+        let published = try before.get()
         var pinned = try lock.pinnedVersions()
         try checkActiveVersions(pinned, newest: published.version)
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
@@ -114,11 +114,12 @@ extension StorageFile {
                     throw StorageError(.limit, "The file has used up its versions; copy it to a new one", path: path)
                 }
                 precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
+                box.groupCount += 1
                 let group = WriterGroup(
+                    number: box.groupCount,
                     firstVersion: state.version + 1,
                     firstPageCount: state.space.pageCount,
-                    pinned: pinned,
-                    epoch: epoch
+                    pinned: pinned
                 )
                 group.isInMember = true
                 state.group = group
@@ -232,16 +233,41 @@ extension StorageFile {
         if isLost { throw lostBase }
     }
 
+    /// Notes that a group is forgotten, with members that had committed: they are lost.
+    func giveUp(_ group: WriterGroup) {
+        if hasLost(group: group.number) { return }
+        let error =
+            group.damage
+            ?? StorageError(
+                .io,
+                "A write that shared its commit with others could not be rolled back alone, and they are lost: write again",
+                path: path
+            )
+        writer.withLock { $0.givenUp = (group.number, error) }
+    }
+
+    /// Whether a group, or the commit that it has become, was lost with a commit that failed.
+    ///
+    /// One atomic load.
+    package func hasLost(group: UInt64) -> Bool { group <= lastLostGroup.load(ordering: .acquiring) }
+
+    /// Why a group was lost.
+    package func lossOfGroup(_ group: UInt64) -> StorageError {
+        let known = writer.withLock { box in
+            if let givenUp = box.givenUp, givenUp.group == group { return givenUp.error as StorageError? }
+            return box.lastLoss
+        }
+        return known ?? lostBase
+    }
+
     /// The error of a transaction whose base was lost.
     var lostBase: StorageError {
         StorageError(.io, "An earlier commit failed while this transaction was open; begin it again", path: path)
     }
 
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
-    func checkWriting(epoch: UInt64) throws(StorageError) {
-        let error = state.withLock { state in
-            state.stopped ?? (state.epoch == epoch ? nil : lostBase)
-        }
-        if let error { throw error }
+    func checkWriting(in group: WriterGroup) throws(StorageError) {
+        if let stopped = state.withLock({ $0.stopped }) { throw stopped }
+        if hasLost(group: group.number) { throw lostBase }
     }
 }

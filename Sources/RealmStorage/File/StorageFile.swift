@@ -37,6 +37,12 @@ package final class StorageFile: Sendable {
         /// open may point into it, the next one uses it again.
         // Plain memory that nobody writes to meanwhile.
         nonisolated(unsafe) var withdrawnBuffers: [UnsafeMutableRawPointer] = []
+        /// The groups that were begun so far, which are numbered from 1 on.
+        var groupCount: UInt64 = 0
+        /// Why commits were lost last.
+        var lastLoss: StorageError?
+        /// The last group that was given up with members that had committed, and why.
+        var givenUp: (group: UInt64, error: StorageError)?
 
         /// Forgets the commits up to a version, which stand in the file now, and lets their memory be used again.
         mutating func release(upTo version: UInt64, in reservation: Reservation) {
@@ -69,9 +75,13 @@ package final class StorageFile: Sendable {
         /// Reader entries that are kept for them.
         var spareEntries: [Int] = []
         var stopped: StorageError?
-        /// Grows when prepared commits are lost, so that a transaction built on them cannot be committed.
-        var epoch: UInt64 = 0
     }
+
+    /// The number of the last group that was lost with commits that failed, and with it all before it that are not published: what
+    /// was built on them cannot be committed.
+    ///
+    /// Changes while `writer` is held.
+    let lastLostGroup = Atomic<UInt64>(0)
 
     /// Free space as the newest write transaction found it; see `StorageFile+Space`.
     let freePageCount = Atomic<Int>(0)
@@ -277,7 +287,7 @@ package final class StorageFile: Sendable {
     // MARK: Figures
 
     /// Whether writing has stopped after a failed flush, until the file is opened anew.
-    var hasStopped: Bool { state.withLock { $0.stopped != nil } }
+    package var hasStopped: Bool { state.withLock { $0.stopped != nil } }
 
     /// Whether the file is still to be found: nobody deleted it, or put another one into its place.
     package var isInPlace: Bool { (try? data.currentByteCount()) != nil }

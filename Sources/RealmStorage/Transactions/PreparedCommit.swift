@@ -8,6 +8,8 @@ package final class PreparedCommit: Sendable {
     }
 
     package let version: UInt64
+    /// The number of the group that was sealed.
+    package let group: UInt64
     /// The version of the first member of the group: pages stamped with it or a later one are the commit's.
     let firstVersion: UInt64
     let catalog: PageReference
@@ -26,6 +28,7 @@ package final class PreparedCommit: Sendable {
 
     init(
         version: UInt64,
+        group: UInt64,
         firstVersion: UInt64,
         catalog: PageReference,
         log: PageReference,
@@ -38,6 +41,7 @@ package final class PreparedCommit: Sendable {
         changes: ChangeSet
     ) {
         self.version = version
+        self.group = group
         self.firstVersion = firstVersion
         self.catalog = catalog
         self.log = log

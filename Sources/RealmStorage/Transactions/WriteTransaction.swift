@@ -80,6 +80,9 @@ package final class WriteTransaction {
         dropImages()
     }
 
+    /// The number of the group that it belongs to.
+    package var groupNumber: UInt64 { group.number }
+
     /// What the layer above keeps between the transactions of this process; gone when another process wrote.
     package var session: (any WriterSession)? {
         get { state.session }
@@ -213,7 +216,7 @@ package final class WriteTransaction {
     /// it fails.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
-        try file.checkWriting(epoch: group.epoch)
+        try file.checkWriting(in: group)
         releaseGivenUp()
         if catalog.root.isDirty { try catalog.seal(in: self) }
         try group.checkDamage()
@@ -230,6 +233,7 @@ package final class WriteTransaction {
         state.noteCommit(from: group.firstVersion)
         let prepared = PreparedCommit(
             version: version,
+            group: group.number,
             firstVersion: group.firstVersion,
             catalog: catalog.root,
             log: state.segments.last?.reference ?? .none,
@@ -255,7 +259,7 @@ package final class WriteTransaction {
     /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.
     package func join() throws(StorageError) {
         precondition(isOpen, "The write transaction is over: begin another one")
-        try file.checkWriting(epoch: group.epoch)
+        try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
         releaseGivenUp()
         group.changes.absorb(changes)
@@ -279,15 +283,21 @@ package final class WriteTransaction {
     }
 
     /// Forgets the group with all its members, when what this transaction did cannot be undone.
-    package func abandonGroup() {
+    ///
+    /// - Parameter error: Why.
+    package func abandonGroup(because error: StorageError) {
         guard isOpen else { return }
+        group.fail(with: error)
         state.session = nil
         discardGroup()
     }
 
     /// Forgets the group with all its members: the commits that it was built on are lost, or it cannot be sealed.
     func discardGroup() {
-        if group.memberCount > 0 { state.session = nil }
+        if group.memberCount > 0 {
+            state.session = nil
+            file.giveUp(group)
+        }
         for extent in group.taken {
             reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
         }

@@ -6,14 +6,14 @@
 /// Its state belongs to the holder of the write lock, and no function here calls out while it changes any of it: exclusive
 /// access needs no checks at run time, which were an eighth of a small commit.
 final class WriterGroup {
+    /// The number of the group among those of this process on the file: a group that was built on a lost commit is lost with it.
+    let number: UInt64
     /// Pages stamped with this version or a later one belong to the group.
     let firstVersion: UInt64
     /// The end of the file before the group.
     let firstPageCount: UInt32
     /// The versions at which readers stood when the group began, ascending.
     let pinned: [UInt64]
-    /// What `StorageFile` counted when the group began: a group that was built on a lost commit is lost with it.
-    let epoch: UInt64
     /// The pages taken from the free space.
     @exclusivity(unchecked) private(set) var taken: [Extent] = []
     /// The same, for whoever looks for pages in them: so many extents, and so many pages of the one behind them, are in it.
@@ -45,11 +45,11 @@ final class WriterGroup {
     /// As many runs as a small commit writes and gives up, so that their lists do not grow step by step.
     private static var usualRunCount: Int { 16 }
 
-    init(firstVersion: UInt64, firstPageCount: UInt32, pinned: [UInt64], epoch: UInt64) {
+    init(number: UInt64, firstVersion: UInt64, firstPageCount: UInt32, pinned: [UInt64]) {
+        self.number = number
         self.firstVersion = firstVersion
         self.firstPageCount = firstPageCount
         self.pinned = pinned
-        self.epoch = epoch
         retired.reserveCapacity(Self.usualRunCount)
         sealed.reserveCapacity(Self.usualRunCount)
     }

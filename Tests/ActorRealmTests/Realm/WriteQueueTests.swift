@@ -45,7 +45,8 @@ struct WriteQueueTests {
         }
         func joinedSealed(at now: UInt64) -> Actions { queue.joinedSealed(at: now) }
         func sealFinished(at now: UInt64) -> Actions { queue.sealFinished(at: now) }
-        func takeForFlush() -> Int { queue.takeForFlush() }
+        func takeForFlush() -> Int { queue.takeAllForFlush() }
+        func drop(prepared: Int, joined: Int) { queue.drop(prepared: prepared, joined: joined) }
         func flushFinished(at now: UInt64) -> Actions { queue.flushFinished(at: now) }
         func lockAcquired(at now: UInt64) -> Actions { queue.lockAcquired(at: now) }
         func lockBusy() -> Actions { queue.lockBusy() }
@@ -186,6 +187,27 @@ struct WriteQueueTests {
         #expect(queue.flushFinished(at: 4) == Queue.Actions(flush: .ioThread))
         #expect(queue.takeForFlush() == 2)
         #expect(queue.flushFinished(at: 5) == Queue.Actions(lock: .release))
+    }
+
+    @Test("Commits that are lost are flushed by nobody, and those beside them are")
+    func lostCommits() {
+        let (queue, first) = queueWithRunningWriter()
+        let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        let third = queue.enqueue(.asynchronous, isolation: 3, at: 0).ticket
+        #expect(queue.finish(first, .prepared, at: 1) == Queue.Actions(grant: second, flush: .ioThread))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.start(second))
+        #expect(queue.finish(second, .prepared, at: 2) == Queue.Actions(grant: third))
+        #expect(queue.start(third))
+        #expect(queue.finish(third, .joined, at: 3) == Queue.Actions())
+        queue.drop(prepared: 1, joined: 0)
+        #expect(queue.flushFinished(at: 4) == Queue.Actions(flush: .ioThread), "what joined is left")
+        #expect(queue.isSealing)
+        queue.drop(prepared: 0, joined: 1)
+        #expect(queue.sealFinished(at: 5) == Queue.Actions())
+        #expect(queue.takeForFlush() == 0)
+        #expect(queue.flushFinished(at: 6) == Queue.Actions(lock: .release))
+        #expect(queue.isIdle)
     }
 
     @Test("The lock is given up for other processes when it has been held long enough")
@@ -516,4 +538,13 @@ struct WriteQueueTests {
 
 extension SplitMix64 {
     fileprivate mutating func next(upTo bound: UInt64) -> UInt64 { next() % bound }
+}
+
+extension WriteQueue {
+    /// The flusher begins with everything that is prepared by now; returns how many commits that are.
+    fileprivate mutating func takeAllForFlush() -> Int {
+        let count = preparedCount
+        takeForFlush(count)
+        return count
+    }
 }

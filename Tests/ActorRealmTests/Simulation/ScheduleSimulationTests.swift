@@ -89,15 +89,16 @@ import Testing
             }
             let result: WriteScheduler.CommitResult
             if isJoining, writes.mayJoin(turn) {
+                let group: UInt64
                 do {
-                    try model.join()
+                    group = try model.join()
                 } catch {
                     model.rollback()
                     writes.finish(turn)
                     throw error
                 }
                 book.order.append(id)
-                result = await writes.commitJoined(ending: turn)
+                result = await writes.commitJoined(group, ending: turn)
             } else {
                 let prepared: PreparedCommit
                 do {

@@ -9,7 +9,7 @@ struct WriterGroupTests {
     func taken(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let firstPageCount: UInt32 = 300
-        let group = WriterGroup(firstVersion: 7, firstPageCount: firstPageCount, pinned: [], epoch: 0)
+        let group = WriterGroup(number: 1, firstVersion: 7, firstPageCount: firstPageCount, pinned: [])
         var pages = Set<UInt32>()
         for _ in 0..<120 {
             let extent = random.extent(below: 500)
@@ -27,7 +27,7 @@ struct WriterGroupTests {
 
     @Test("Whether runs were taken is known without a look at all that were", .timeLimit(.minutes(5)))
     func manyTaken() {
-        let group = WriterGroup(firstVersion: 7, firstPageCount: .max, pinned: [], epoch: 0)
+        let group = WriterGroup(number: 1, firstVersion: 7, firstPageCount: .max, pinned: [])
         let count: UInt32 = 200_000
         // In no order, and none of them touches another one.
         for index in 0..<count { group.take(Extent(page: 10 + (index &* 7_919 % count) * 2, pageCount: 1)) }

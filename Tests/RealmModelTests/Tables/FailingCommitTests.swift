@@ -1,0 +1,95 @@
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+/// Commits that fail when some of their tables are sealed already.
+@Suite("Commits that fail half way", .timeLimit(.minutes(10)))
+struct FailingCommitTests {
+    private static let classes = ["First", "Second", "Third"]
+        .map { name in
+            ClassSchema(
+                name: name,
+                properties: [
+                    PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+                    PropertySchema(name: "text", kind: .string, isIndexed: true),
+                ]
+            )
+        }
+
+    private typealias Rows = [Int64: String]
+
+    private let failures = StepFailures()
+
+    private func write(_ range: Range<Int64>, _ text: String, to database: TestDatabase, _ rows: inout Rows) throws {
+        for schema in Self.classes {
+            let table = try database.table(schema.name)
+            for id in range {
+                let key = try table.findInt(id) ?? table.insert(intPrimaryKey: id)
+                try table.set("text", key, .string("\(text) \(id)"))
+            }
+        }
+        for id in range { rows[id] = "\(text) \(id)" }
+    }
+
+    private func check(_ rows: Rows, in database: TestDatabase, _ when: String) throws {
+        for schema in Self.classes {
+            let table = try database.table(schema.name)
+            try #require(table.count == rows.count, "\(schema.name) \(when)")
+            for (id, text) in rows {
+                let key = try #require(try table.findInt(id), "\(schema.name) \(id) \(when)")
+                try #require(try table.value(table.ordinal("text"), key: key) == .string(text), "\(when)")
+                let found = try table.indexedKeys(property: table.ordinal("text"), equalTo: .string(text))
+                try #require(found == [key], "\(when)")
+            }
+        }
+    }
+
+    @Test("leave nothing in what writers keep from one transaction to the next", arguments: [true, false])
+    func nextTransaction(isSameView: Bool) throws {
+        let database = try TestDatabase(Self.classes, failures: failures)
+        let next = isSameView ? database : try TestDatabase(sharing: database)
+        let file = database.file
+        var rows: Rows = [:]
+        try database.write { _ in try write(0..<160, "first", to: database, &rows) }
+        for number in 0... {
+            let when = "after step \(number) failed"
+            try file.lockForWriting()
+            defer { file.unlockForWriting() }
+            var inside = rows
+            try database.model.begin(file.beginWrite())
+            try write(Int64(number)..<Int64(number + 30), "changed \(number)", to: database, &inside)
+            try write(10_000..<10_100, "added \(number)", to: database, &inside)
+            file.doubtEveryPage()
+            failures.arm(after: number)
+            var prepared: PreparedCommit?
+            do {
+                prepared = try database.model.prepareCommit()
+                try database.model.endTransaction()
+            } catch {
+                database.model.rollback()
+            }
+            let failed = failures.outcome.failed
+            failures.arm(after: nil)
+            if let prepared {
+                // Some failures only cost something.
+                try file.publish([prepared])
+                try database.model.advance(to: file.beginRead())
+                rows = inside
+                if failed == nil { return #expect(number > 0, "no step of a commit failed") }
+            }
+            try check(rows, in: database, when)
+            try next.model.begin(file.beginWrite())
+            try check(rows, in: next, "inside the transaction \(when)")
+            try write(Int64(number)..<Int64(number + 3), "next \(number)", to: next, &rows)
+            prepared = try next.model.prepareCommit()
+            try next.model.endTransaction()
+            try file.publish([#require(prepared)])
+            for view in [database, next] {
+                try view.model.advance(to: file.beginRead())
+                try check(rows, in: view, when)
+            }
+            if number % 8 == 0 { try FileVerifier.verify(database.model.snapshot) }
+        }
+    }
+}

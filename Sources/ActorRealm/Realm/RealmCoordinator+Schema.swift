@@ -94,7 +94,6 @@ extension RealmCoordinator {
                     fileURL: configuration.fileURL
                 )
             case .addProperty(let className, let property):
-                if !property.isStored { continue }
                 throw Realm.Error(
                     .schemaMismatch,
                     "The read-only file has no property '\(className).\(property.name)': open it for writing once.",
@@ -184,7 +183,7 @@ extension RealmCoordinator {
             writes.finish(turn)
             throw error
         }
-        try writes.commitBlocking(prepared, ending: turn).get()
+        _ = try writes.commitBlocking(prepared, ending: turn).get()
         return true
     }
 }

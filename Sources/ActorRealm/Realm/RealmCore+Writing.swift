@@ -171,8 +171,7 @@ extension RealmCore {
     /// Moves to what a transaction was built on that ended without a commit.
     func moved(behind result: WriteScheduler.CommitResult) throws {
         do {
-            try result.get()
-            try advanceToNewest()
+            try advanceToNewest(orAtLeastTo: result.get())
         } catch {
             throw Realm.Error(storage: error, path: coordinator.path)
         }
@@ -190,10 +189,10 @@ extension RealmCore {
     /// Takes the result of a commit: moves to the new version, or throws.
     func complete(_ result: WriteScheduler.CommitResult) throws {
         switch result {
-        case .success:
+        case .success(let own):
             coordinator.space.warnOfStalledReader(logger)
             do {
-                try advanceToNewest(asWriter: true)
+                try advanceToNewest(orAtLeastTo: own, asWriter: true)
             } catch {
                 // An error would say that nothing was written, and who tries again would write it twice.
                 report(error, "A realm could not move to the version that it has written, which is durable.")

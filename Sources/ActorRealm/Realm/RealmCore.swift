@@ -71,6 +71,8 @@ final class RealmCore {
     private var frozenRealm: Realm?
     /// Why the realm cannot follow the file any more; nil while it can.
     var outdatedReason: StorageError?
+    /// The version of an outdated realm that was invalidated.
+    private var lastVersion: Snapshot?
     /// How many blocks of `withRealm` use the realm, the last of which closes it; nil when somebody opened it to stay open.
     var blockCount: Int?
     /// The migration that the realm is part of.
@@ -260,6 +262,24 @@ final class RealmCore {
         return true
     }
 
+    /// Moves to the newest durable version, or, where that cannot be had, to one that the caller has written or seen: what was
+    /// acknowledged does not vanish because another process has changed the schema meanwhile.
+    ///
+    /// - Throws: `StorageError` when the newest version cannot be read, and that is not because the realm is outdated.
+    func advanceToNewest(orAtLeastTo own: Snapshot?, asWriter isWriter: Bool = false) throws(StorageError) {
+        var failure: StorageError?
+        do throws(StorageError) {
+            try advanceToNewest(asWriter: isWriter)
+        } catch {
+            failure = error
+        }
+        if let own, !isFrozen, lifecycle == .open, !model.isInTransaction, model.snapshot.version < own.version {
+            try model.advance(to: coordinator.file.beginRead(at: own, from: origin))
+            didMove()
+        }
+        if let failure { throw failure }
+    }
+
     /// Moves to a newer version; not inside a transaction.
     func advance(to snapshot: Snapshot) throws(StorageError) {
         try checkCurrentSchema()
@@ -269,6 +289,10 @@ final class RealmCore {
             noteOutdated(error)
             throw error
         }
+        didMove()
+    }
+
+    private func didMove() {
         frozenRealm = nil
         signals.raise()
     }
@@ -300,26 +324,36 @@ final class RealmCore {
             lostTurn = ticket
             cancelTransaction()
         }
+        // It holds a version of the file.
+        _ = takeBase()
         self.lifecycle = lifecycle
         frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         place.pointee = .nowhere
+        // No other version can be read any more.
+        if lifecycle == .invalidated, outdatedReason != nil { lastVersion = model.snapshot }
         // The objects that are left keep nothing in the file. A frozen realm may be read by other threads just now.
         if !isFrozen { model.unpin() }
     }
 
     /// A core that reads anew, for the realm that was invalidated.
+    ///
+    /// One that was outdated stays at its version, which is the last that it can read.
     func successor() throws(StorageError) -> RealmCore {
+        let snapshot: Snapshot
+        if let lastVersion { snapshot = lastVersion } else { snapshot = try coordinator.file.beginRead(from: origin) }
         let core = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
             isolation: isolation,
-            model: try ModelView(snapshot: coordinator.file.beginRead(from: origin)),
+            model: try ModelView(snapshot: snapshot),
             origin: origin,
             callbackWrites: callbackWrites,
             blockCalls: blockCalls
         )
         try core.followSchema()
+        core.outdatedReason = outdatedReason
+        lastVersion = nil
         core.autorefresh = autorefresh
         core.blockCount = blockCount
         return core

@@ -175,9 +175,9 @@ extension WriteScheduler {
         let result: CommitResult
         do {
             if let leftOut { leftOut.willPublish(after: try? file.beginRead()) }
-            try file.publish(batch.map(\.commit))
-            if let leftOut { leftOut.didPublish(try? file.beginRead()) }
-            result = .success(())
+            let published = try file.publish(batch.map(\.commit), pinning: true)
+            if let leftOut { leftOut.didPublish(published) }
+            result = .success(published)
         } catch {
             leftOut?.fail()
             result = .failure(error)

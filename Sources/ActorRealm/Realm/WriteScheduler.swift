@@ -27,7 +27,10 @@ final class WriteScheduler: Sendable {
     }
 
     /// How a commit ended: durable, or not there.
-    typealias CommitResult = Result<Void, StorageError>
+    ///
+    /// A success holds the version that it is in, so that its writer can stand there whatever others have committed since; nil
+    /// where this process reads as many versions as it may.
+    typealias CommitResult = Result<Snapshot?, StorageError>
 
     enum Waiter {
         case task(UnsafeContinuation<Outcome, Never>)

@@ -26,7 +26,11 @@ struct SchemaChange {
             switch step {
             case .removeProperty(let className, let name): try clear(className, name)
             case .replaceProperty(let className, let property, _): try clear(className, property.name)
-            case .removeClass(let className): try clear(className)
+            case .removeClass(let className):
+                try clear(className)
+                if let table = try model.table(named: className) {
+                    entry.noteRowKeys(before: max(table.nextKey, transaction.leastRowKey(of: table.id)))
+                }
             case .setEmbedded(let className, true): try requireOwners(className)
             default: break
             }
@@ -122,7 +126,7 @@ struct SchemaChange {
 
     /// Writes a table's entry for a changed class: known trees, dropped ones freed, new ones built from the rows.
     private func rebuildTrees(of schema: ClassSchema, previous: ClassSchema?) throws {
-        var clusters = ClusterTree()
+        var clusters = ClusterTree(nextKey: entry.firstRowKey)
         var known: [Int: ByteTree] = [:]
         if previous != nil {
             guard

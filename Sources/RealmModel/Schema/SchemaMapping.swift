@@ -4,7 +4,7 @@
 /// its place among the others, its column and its table's number of columns tell nothing.
 package struct SchemaMapping: Sendable {
     private let classes: [ClassSchema]
-    /// Whether classes and rules that the file lacks are no fault: nobody writes through the mapping.
+    /// Whether classes and rules that the file never had are no fault: nobody writes through the mapping.
     private let isReadOnly: Bool
 
     /// - Parameters:
@@ -24,7 +24,8 @@ package struct SchemaMapping: Sendable {
     package func fault(in stored: DatabaseSchema, after earlier: DatabaseSchema? = nil) -> String? {
         for declared in classes {
             guard let found = stored[declared.name] else {
-                if isReadOnly || earlier.map({ $0[declared.name] == nil }) ?? false { continue }
+                // What was never there reads as empty. What was there has been read.
+                if earlier.map({ $0[declared.name] == nil }) ?? isReadOnly { continue }
                 return "Class '\(declared.name)' has been removed."
             }
             if let fault = declared.fault(in: found, after: earlier?[declared.name], needsRules: !isReadOnly) {
@@ -50,10 +51,7 @@ extension ClassSchema {
         }
         for property in properties {
             let title = "Property '\(name).\(property.name)'"
-            guard let found = stored[property.name] else {
-                if needsRules || property.isStored { return "\(title) has been removed." }
-                continue
-            }
+            guard let found = stored[property.name] else { return "\(title) has been removed." }
             if !found.holdsTheSame(as: property) {
                 return "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."
             }

@@ -119,18 +119,57 @@ extension LockFile {
         return (digits[..<16].reduce(0) { $0 << 4 | $1 }, digits[16...].reduce(0) { $0 << 4 | $1 })
     }()
 
-    /// Makes the lock file new: zeros behind the magic number, in real blocks, so that a full disk is an error here and not a
-    /// signal at a store.
+    /// The words of a new lock file: what it belongs to, and what outlives the processes before.
+    ///
+    /// - Parameters:
+    ///   - state: The realm file's identifier, and the version that it was opened at.
+    ///   - identity: Which file the realm file is.
+    ///   - isRecovered: Whether the realm file was brought to that version, and not only read as if it had been.
+    ///   - past: What the processes before have left.
+    /// - Returns: The bytes of the words.
+    static func words(
+        _ state: (fileID: UInt64, version: UInt64),
+        _ identity: FileIdentity,
+        isRecovered: Bool,
+        after past: Past
+    ) -> [UInt8] {
+        typealias Word = LockFileLayout.Word
+        var words = [UInt8](repeating: 0, count: Word.end)
+        words.withUnsafeMutableBytes { words in
+            func put<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
+                words.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+            }
+            put(LockFileLayout.magic, at: Word.magic)
+            put(LockFileLayout.version, at: Word.layoutVersion)
+            put(state.fileID, at: Word.fileID)
+            put(state.version, at: Word.newestVersion)
+            put(UInt32(isRecovered ? 1 : 0), at: Word.isRecovered)
+            put(identity.device, at: Word.device)
+            put(identity.inode, at: Word.inode)
+            // The header stands in the file until the next commit takes its place.
+            put(past.refused, at: Word.refusedHeader)
+            put(bootID.0, at: Word.bootID)
+            put(bootID.1, at: Word.bootID + 8)
+            guard state.fileID == past.fileID else { return }
+            for (index, key) in past.rowKeys.enumerated() where key <= greatestRowKey {
+                put(key, at: Word.rowKeys + index * 8)
+            }
+        }
+        return words
+    }
+
+    /// Makes the lock file new: zeros in real blocks, so that a full disk is an error here and not a signal at a store, and
+    /// the words last and at once, so that an opening which ends before loses nothing that the old ones said.
     ///
     /// A file that has its size is overwritten, so that a realm on a full disk can still be opened.
     ///
     /// - Parameters:
     ///   - descriptor: The lock file, which nobody else has open.
     ///   - path: Its path.
+    ///   - words: The words.
     ///   - isFlushed: Whether a new one is flushed, so that a power cut leaves none that nobody would know for one.
     /// - Throws: `StorageError` when the file cannot be sized, written or flushed.
-    static func clear(_ descriptor: Int32, _ path: String, isFlushed: Bool) throws(StorageError) {
-        typealias Word = LockFileLayout.Word
+    static func renew(_ descriptor: Int32, _ path: String, _ words: [UInt8], isFlushed: Bool) throws(StorageError) {
         let byteCount = try byteCount(of: descriptor, path)
         // What the areas of processes that are gone took.
         if byteCount > LockFileLayout.area(1) {
@@ -138,13 +177,11 @@ extension LockFile {
                 Int(ftruncate(descriptor, off_t(LockFileLayout.area(1))))
             }
         }
-        var words = [UInt8](repeating: 0, count: Word.end)
-        words.withUnsafeMutableBytes { $0.storeBytes(of: LockFileLayout.magic.littleEndian, as: UInt64.self) }
+        try writeZeros(LockFileLayout.Word.end..<LockFileLayout.baseByteCount, to: descriptor, path)
         try write(words, at: 0, to: descriptor, path)
         if byteCount == 0, isFlushed {
             _ = try SystemCall.retrying(path, "Cannot flush the lock file") { Int(fdatasync(descriptor)) }
         }
-        try writeZeros(Word.end..<LockFileLayout.baseByteCount, to: descriptor, path)
     }
 
     /// Makes room for what a process notes from the beginning on.
@@ -176,23 +213,6 @@ extension LockFile {
             if written == 0 { throw SystemCall.error(ENOSPC, "Cannot write the lock file", path) }
             offset += written
         }
-    }
-
-    /// Says in a new lock file what it belongs to.
-    static func describe(
-        _ state: (fileID: UInt64, version: UInt64),
-        _ identity: FileIdentity,
-        isRecovered: Bool,
-        in memory: LockFileMemory
-    ) {
-        typealias Word = LockFileLayout.Word
-        memory.word64(Word.fileID).store(state.fileID, ordering: .relaxed)
-        memory.word64(Word.newestVersion).store(state.version, ordering: .relaxed)
-        memory.word32(Word.isRecovered).store(isRecovered ? 1 : 0, ordering: .relaxed)
-        note(identity, in: memory)
-        memory.word64(Word.bootID).store(bootID.0, ordering: .relaxed)
-        memory.word64(Word.bootID + 8).store(bootID.1, ordering: .relaxed)
-        memory.word32(Word.layoutVersion).store(LockFileLayout.version, ordering: .sequentiallyConsistent)
     }
 
     static func note(_ identity: FileIdentity, in memory: LockFileMemory) {

@@ -52,9 +52,16 @@ extension LockFile {
     func setVersion(_ version: UInt64, ofEntry entry: Int, from origin: ReaderOrigin? = nil) {
         let address = ownArea + Layout.Area.readers + entry * Layout.Reader.byteCount
         LockFileMemory.word32(address + Layout.Reader.second).store(LockFile.secondSinceBoot, ordering: .relaxed)
+        setPlace(of: origin, ofEntry: entry)
+        readerVersion(entry, in: ownArea).store(version + 1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Notes where the reader of an entry was opened.
+    func setPlace(of origin: ReaderOrigin?, ofEntry entry: Int) {
+        guard isOwn else { return }
+        let address = ownArea + Layout.Area.readers + entry * Layout.Reader.byteCount
         let place = origin.map { self.place(of: $0) } ?? 0
         LockFileMemory.word32(address + Layout.Reader.place).store(place, ordering: .relaxed)
-        readerVersion(entry, in: ownArea).store(version + 1, ordering: .sequentiallyConsistent)
     }
 
     /// Lets an entry stand at no version; it is kept.

@@ -9,14 +9,6 @@ extension LockFile {
     /// No key above this one is believed: what a damaged lock file says may cost keys, but never use them up.
     static let greatestRowKey: UInt64 = 1 << 60
 
-    /// Keeps the row keys in a new lock file when the one before belonged to the same realm file.
-    static func keepRowKeys(of past: Past, forFile fileID: UInt64, in memory: LockFileMemory) {
-        guard fileID == past.fileID else { return }
-        for (index, key) in past.rowKeys.enumerated() where key <= greatestRowKey {
-            memory.word64(LockFileLayout.Word.rowKeys + index * 8).store(key, ordering: .relaxed)
-        }
-    }
-
     /// Where the keys of a table are noted; read and written by the holder of the write lock only.
     private func rowKey(of table: UInt32) -> UnsafeAtomic<UInt64> {
         memory.word64(LockFileLayout.Word.rowKeys + Int(table) % LockFileLayout.Word.rowKeyCount * 8)

@@ -76,12 +76,10 @@ final class LockFile: Sendable {
             try LockFile.announcePresence(in: data, alone: others == 0)
             try failures?.step(.lockFile, path: path)
             let identity = try LockFile.identity(of: data)
-            var state: (fileID: UInt64, version: UInt64)?
-            var past = Past()
             if others == 0 {
-                past = LockFile.past(descriptor, of: identity)
-                state = try recover(past)
-                try LockFile.clear(descriptor, path, isFlushed: options.durability == .flushed)
+                let past = LockFile.past(descriptor, of: identity)
+                let words = LockFile.words(try recover(past), identity, isRecovered: !data.isReadOnly, after: past)
+                try LockFile.renew(descriptor, path, words, isFlushed: options.durability == .flushed)
             } else {
                 guard try LockFile.byteCount(of: descriptor, path) >= Layout.baseByteCount else {
                     throw LockFile.incompatible(path)
@@ -90,14 +88,12 @@ final class LockFile: Sendable {
             try failures?.step(.mapping, path: path)
             let memory = try LockFileMemory(descriptor, path)
             self.memory = memory
-            if let state {
-                LockFile.keepRowKeys(of: past, forFile: state.fileID, in: memory)
-                LockFile.describe(state, identity, isRecovered: !data.isReadOnly, in: memory)
-            } else {
+            if others != 0 {
                 try LockFile.checkDescription(of: identity, in: memory, path)
                 let isRecovered = memory.word32(Word.isRecovered)
                 if !data.isReadOnly, isRecovered.load(ordering: .relaxed) == 0 {
-                    _ = try recover(Past())
+                    // Those that are there read the version that was chosen by what was known to be refused.
+                    _ = try recover(LockFile.past(descriptor, of: identity))
                     isRecovered.store(1, ordering: .relaxed)
                 }
             }
@@ -142,6 +138,9 @@ final class LockFile: Sendable {
 
     /// Announces a durable version and wakes the other processes that wait for one; this one is told without a detour.
     func publish(_ version: UInt64) {
+        // What was refused stood where the header of this version stands now. One that looks the same is not it.
+        let refused = memory.word64(Word.refusedHeader)
+        if refused.load(ordering: .relaxed) != 0 { refused.store(0, ordering: .sequentiallyConsistent) }
         memory.word64(Word.newestVersion).store(version, ordering: .sequentiallyConsistent)
         wake(includingOwn: false)
     }

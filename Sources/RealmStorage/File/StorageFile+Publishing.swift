@@ -2,14 +2,26 @@ import Synchronization
 
 /// Bringing commits to the disk.
 extension StorageFile {
+    /// Writes and flushes prepared commits, as ``publish(_:pinning:)`` does, and pins none of them.
+    package func publish(_ commits: [PreparedCommit]) throws(StorageError) { _ = try publish(commits, pinning: false) }
+
     /// Writes and flushes prepared commits, oldest first, with one flush; publishes the newest and wakes observers.
     ///
     /// Blocks in the device: call it on the file's I/O thread, or on the thread of a synchronous write; one call at a
     /// time, in the order of the versions.
+    ///
+    /// - Parameters:
+    ///   - commits: The commits.
+    ///   - isPinned: Whether the newest is pinned before anybody knows of it: another process may commit on top of it at once,
+    ///     with another schema, and those who wrote it must be able to see it then.
+    /// - Returns: The newest of the commits, pinned; nil when that was not asked for, or there was no entry for another reader.
     /// - Throws: the failure; then none of the commits is there. After a failed flush writing stops until the file is
     ///   reopened.
-    package func publish(_ commits: [PreparedCommit]) throws(StorageError) {
-        guard let last = commits.last, let lock else { return }
+    package func publish(
+        _ commits: [PreparedCommit],
+        pinning isPinned: Bool
+    ) throws(StorageError) -> Snapshot? {
+        guard let last = commits.last, let lock else { return nil }
         let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
@@ -117,12 +129,28 @@ extension StorageFile {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
         }
         writer.withLock { $0.release(upTo: last.version, in: reservation) }
-        state.withLock {
-            $0.published = header
-            $0.slot = target
+        let hasPin = state.withLock { state in
+            state.published = header
+            state.slot = target
+            return isPinned && pinPublished(&state, lock)
         }
         lock.publish(last.version)
         if options.durability == .flushed { confirm(header, inSlot: 1 - target) }
+        return hasPin ? Snapshot(file: self, header: header, view: view) : nil
+    }
+
+    /// Pins the version that is about to be published; false when there is no entry for it.
+    private func pinPublished(_ state: inout State, _ lock: LockFile) -> Bool {
+        let version = state.published.version
+        if state.pins[version] != nil {
+            state.pins[version]!.count += 1
+            return true
+        }
+        var entry = state.spareEntries.popLast()
+        if let entry { lock.setVersion(version, ofEntry: entry) } else { entry = try? lock.register(version: version) }
+        guard let entry else { return false }
+        state.pins[version] = Pin(count: 1, entry: entry, origins: [])
+        return true
     }
 
     /// Forgets every prepared commit after one that failed, and the transactions that were built on them.

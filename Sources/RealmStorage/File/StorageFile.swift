@@ -148,12 +148,7 @@ package final class StorageFile: Sendable {
                 do throws(StorageError) {
                     try refresh(&state, to: newest)
                     let version = state.published.version
-                    if var pin = state.pins[version] {
-                        pin.count += 1
-                        if let origin { pin.origins.append(origin) }
-                        state.pins[version] = pin
-                        return .success(state.published)
-                    }
+                    if addPin(at: version, from: origin, &state) { return .success(state.published) }
                     var entry: Int?
                     if let lock {
                         if isWriter, let spare = state.spareEntries.popLast() {
@@ -180,12 +175,38 @@ package final class StorageFile: Sendable {
         }
     }
 
+    /// Pins the version of a snapshot once more, for a reader that may say where it was opened.
+    package func beginRead(at snapshot: Snapshot, from origin: ReaderOrigin? = nil) -> Snapshot {
+        let isPinned = state.withLock { addPin(at: snapshot.version, from: origin, &$0) }
+        precondition(isPinned, "A snapshot pins its version as long as it lives.")
+        return Snapshot(file: self, header: snapshot.header, view: view, origin: origin)
+    }
+
+    /// Counts one more reader of a version that is pinned already; false when it is not.
+    private func addPin(at version: UInt64, from origin: ReaderOrigin?, _ state: inout State) -> Bool {
+        guard var pin = state.pins[version] else { return false }
+        pin.count += 1
+        if let origin {
+            pin.origins.append(origin)
+            // Whoever pinned it before did not say where it was opened.
+            if pin.origins.count == 1, let entry = pin.entry { lock?.setPlace(of: origin, ofEntry: entry) }
+        }
+        state.pins[version] = pin
+        return true
+    }
+
     /// Releases a version that a snapshot had pinned.
     func unpin(_ version: UInt64, from origin: ReaderOrigin?) {
         state.withLock { state in
             guard var pin = state.pins[version] else { return }
             pin.count -= 1
-            if let origin, let index = pin.origins.firstIndex(of: origin) { pin.origins.remove(at: index) }
+            if let origin, let index = pin.origins.firstIndex(of: origin) {
+                pin.origins.remove(at: index)
+                // Others are told of one that is still there.
+                if index == 0, pin.count > 0, let entry = pin.entry {
+                    lock?.setPlace(of: pin.origins.first, ofEntry: entry)
+                }
+            }
             if pin.count > 0 {
                 state.pins[version] = pin
             } else {

@@ -32,7 +32,7 @@ struct WriteSchedulerTests {
             log.append(number)
             scheduler.transactionBegins()
             let commit = try file.beginWrite().prepareCommit()
-            try await scheduler.commit(commit, ending: turn).get()
+            _ = try await scheduler.commit(commit, ending: turn).get()
         }
 
         func begin(_ scheduler: WriteScheduler, isOpenEnded: Bool) {
@@ -44,7 +44,7 @@ struct WriteSchedulerTests {
             log.append(number)
             scheduler.transactionBegins()
             let commit = try file.beginWrite().prepareCommit()
-            try scheduler.commitBlocking(commit, ending: turn).get()
+            _ = try scheduler.commitBlocking(commit, ending: turn).get()
         }
     }
 

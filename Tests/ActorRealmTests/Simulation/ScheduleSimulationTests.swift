@@ -112,7 +112,7 @@ import Testing
                 book.order.append(id)
                 result = await writes.commit(prepared, ending: turn)
             }
-            try result.get()
+            _ = try result.get()
             book.acknowledged.insert(id)
             try model.advance(to: file.beginRead())
             let table = try #require(try model.table(named: "Entry"))

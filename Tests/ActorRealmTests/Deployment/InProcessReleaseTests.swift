@@ -1,0 +1,100 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// Two releases of a file's classes in one process, as in tests of a migration, with what crosses the change.
+@Suite("Two releases in one process", .timeLimit(.minutes(10)))
+struct InProcessReleaseTests {
+    let directory = TemporaryDirectory()
+
+    /// Where the file is: on the disk, or in memory.
+    enum Place: String, CaseIterable, Sendable { case file, memory }
+
+    private func configuration(_ program: ReleaseProgram, _ plan: ReleaseCase, _ place: Place, version: UInt64)
+        -> Realm.Configuration
+    {
+        let path = directory.path("process.realm")
+        let removed = plan.removedClasses
+        var configuration = program.configuration(path, version: version) { migration, _ in
+            for name in removed { migration.deleteData(forType: name) }
+        }
+        if place == .memory { configuration.inMemoryIdentifier = path }
+        return configuration
+    }
+
+    private func cases(_ change: ReleaseChange) -> ReleaseCase {
+        ReleaseCase(seed: UInt64.random(in: 0...9_999), changes: [change])
+    }
+
+    @Test(
+        "A migration beside an open realm is refused before anything has changed, and runs when that is closed",
+        arguments: ReleaseChange.allCases,
+        Place.allCases
+    )
+    func refused(_ change: ReleaseChange, _ place: Place) throws {
+        let plan = cases(change)
+        let (before, after) = (ReleaseProgram(plan.before), ReleaseProgram(plan.after))
+        let queue = DispatchQueue(label: "older release")
+        let frozen = try queue.sync { () -> Frozen<Realm> in
+            let realm = try Realm(configuration: configuration(before, plan, place, version: 1), queue: queue)
+            defer { realm.close() }
+            try realm.write { before.fill(realm, with: plan.world) }
+            let version = realm.activeVersions.last?.version
+            let error = #expect(throws: Realm.Error.self) {
+                try withNewRealm(configuration(after, plan, place, version: 2)) { _ in }
+            }
+            #expect(error?.code == .incompatibleSession, "\(plan.description)")
+            #expect(realm.activeVersions.last?.version == version)
+            #expect(before.world(of: realm).lines == plan.world.lines, "\(plan.description)")
+            let row = plan.row(50, of: plan.before)
+            try realm.write { before.create("Item", row, in: realm) }
+            return realm.frozen
+        }
+        var world = plan.world
+        world.classes["Item"]?[50] = plan.row(50, of: plan.before)
+        // Nobody but the frozen realm stands in the way, and that reads its own version for good.
+        try withNewRealm(configuration(after, plan, place, version: 2)) { realm in
+            let seen = world.seen(by: plan.after, after: plan.before)
+            #expect(after.world(of: realm).lines == seen.lines, "\(plan.description)")
+            #expect(before.world(of: frozen.value).lines == world.lines, "\(plan.description)")
+            #expect(!realm.isOutdated)
+        }
+        #expect(before.world(of: frozen.value).lines == world.lines, "\(plan.description)")
+    }
+
+    @Test("References cross the change, by name and type", arguments: Place.allCases)
+    func references(_ place: Place) throws {
+        func configuration(_ types: [ObjectBase.Type], _ version: UInt64) -> Realm.Configuration {
+            let path = directory.path("references.realm")
+            var configuration = OutdatedRealmTests.configuration(path, types, version: version)
+            if place == .memory { configuration.inMemoryIdentifier = path }
+            return configuration
+        }
+        let old: [ObjectBase.Type] = [ReaderModels.Dog.self, ReaderModels.Owner.self]
+        let queue = DispatchQueue(label: "older release")
+        let (reference, key, frozen) = try queue.sync {
+            let realm = try Realm(configuration: configuration(old, 1), queue: queue)
+            defer { realm.close() }
+            try realm.write {
+                let dogs = (1...3).map { realm.create(ReaderModels.Dog.self, value: ["name": "dog \($0)", "age": $0]) }
+                realm.create(ReaderModels.Owner.self, value: ["name": "owner", "dogs": dogs])
+            }
+            let owner = realm.objects(ReaderModels.Owner.self)[0]
+            return (ThreadSafeReference(to: owner.dogs), ObjectReference(to: owner).key, owner.frozen)
+        }
+        // Properties come before those that the references name.
+        try withNewRealm(configuration([ReaderModels.LargeDog.self, ReaderModels.LargeOwner.self], 2)) { realm in
+            let owner = realm.resolve(ObjectReference<ReaderModels.LargeOwner>(key: key))
+            #expect(owner?.name == "owner")
+            #expect(owner?.dogs.map(\.age) == [1, 2, 3])
+            #expect(owner?.before == "")
+            #expect(frozen.value.dogs.map(\.name) == ["dog 1", "dog 2", "dog 3"])
+        }
+        try withNewRealm(configuration(old, 3)) { realm in
+            #expect(realm.resolve(reference)?.map(\.name) == ["dog 1", "dog 2", "dog 3"])
+            #expect(realm.thaw(frozen)?.dogs.count == 3)
+        }
+    }
+}

@@ -17,6 +17,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "record-fuzz",
+            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "predicate-fuzz",
             dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
             swiftSettings: settings

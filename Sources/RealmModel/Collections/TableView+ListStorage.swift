@@ -13,6 +13,10 @@ extension TableView {
             "Index \(range.lowerBound) is out of bounds (must be less than \(list.count))."
         )
         if list.isLarge {
+            if writer.transaction.isRecorded, key < firstNewKey {
+                try openTransaction.splices[place(property, key), default: ListSplices()]
+                    .note(range, with: element, slots[property].elements)
+            }
             try spliceLarge(list, property, key: key, range, with: element)
         } else {
             try spliceSmall(list, property, key: key, range, with: element)
@@ -57,7 +61,7 @@ extension TableView {
         try setListBytes(encoder.bytes, property, key: key)
     }
 
-    private func setListBytes(_ bytes: UnsafeRawBufferPointer, _ property: Int, key: Int64) throws(StorageError) {
+    func setListBytes(_ bytes: UnsafeRawBufferPointer, _ property: Int, key: Int64) throws(StorageError) {
         try openWriter().setBytes(bytes, key: key, column: Int(slots[property].column))
     }
 
@@ -69,18 +73,32 @@ extension TableView {
         _ range: Range<Int>,
         with element: BorrowedValue?
     ) throws {
-        let transaction = openTransaction
-        let open = ModelTransaction.OpenSequence()
         let slot = slots[property].elements
-        for index in 0..<range.lowerBound {
-            try open.append(try list.borrowedValue(at: index), slot, in: transaction.storage)
+        try makeLarge(property, key: key) { (open) throws(StorageError) in
+            let storage = openTransaction.storage
+            for index in 0..<range.lowerBound {
+                try open.append(try list.borrowedValue(at: index), slot, in: storage)
+            }
+            if let element { try open.append(element, slot, in: storage) }
+            for index in range.upperBound..<list.count {
+                try open.append(try list.borrowedValue(at: index), slot, in: storage)
+            }
         }
-        if let element { try open.append(element, slot, in: transaction.storage) }
-        for index in range.upperBound..<list.count {
-            try open.append(try list.borrowedValue(at: index), slot, in: transaction.storage)
+    }
+
+    /// Puts a sequence with at least one element into the place of a small list.
+    func makeLarge(
+        _ property: Int,
+        key: Int64,
+        _ fill: (ModelTransaction.OpenSequence) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let open = ModelTransaction.OpenSequence()
+        try fill(open)
+        openTransaction.sequences[place(property, key)] = open
+        tellAsWhole(property, key: key)
+        try open.withBytes(slots[property].elements) { (bytes) throws(StorageError) in
+            try setListBytes(bytes, property, key: key)
         }
-        transaction.sequences[place(property, key)] = open
-        try open.withBytes(slot) { (bytes) throws(StorageError) in try setListBytes(bytes, property, key: key) }
     }
 
     private func spliceLarge(
@@ -133,6 +151,14 @@ extension TableView {
         }
         try open.removeAll(in: transaction.storage)
         transaction.sequences[place(property, key)] = nil
+        tellAsWhole(property, key: key)
+    }
+
+    /// Notes that a list became large or small: what was done to it before means nothing any more.
+    private func tellAsWhole(_ property: Int, key: Int64) {
+        let transaction = openTransaction
+        guard transaction.storage.isRecorded, key < firstNewKey else { return }
+        transaction.splices[place(property, key), default: ListSplices()].isWhole = true
     }
 
     /// The sequence of a large list, open for changes.

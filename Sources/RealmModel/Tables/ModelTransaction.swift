@@ -12,6 +12,8 @@ package final class ModelTransaction {
     var isSealing = false
     /// The large lists that were read or changed, by place.
     var sequences: [SequencePlace: OpenSequence] = [:]
+    /// What was done to large lists, by place, while the transaction is recorded.
+    var splices: [SequencePlace: ListSplices] = [:]
     /// Whether `prepareCommit` was called.
     var isPrepared = false
     /// Room for two keys, for the operation that is running.

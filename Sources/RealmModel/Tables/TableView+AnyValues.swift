@@ -3,7 +3,14 @@ import RealmStorage
 /// Properties that hold a value of any kind.
 extension TableView {
     /// Writes a value, and the backlinks of the links in it.
-    func writeAny(_ property: Int, key: Int64, _ value: BorrowedValue) throws {
+    ///
+    /// The rows that it links to must be there, but where `requiringTargets` is false.
+    func writeAny(
+        _ property: Int,
+        key: Int64,
+        _ value: BorrowedValue,
+        requiringTargets: Bool = true
+    ) throws {
         let slot = slots[property]
         let writer = try openWriter()
         guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
@@ -11,7 +18,7 @@ extension TableView {
         let old = try linkIDs(property, key: key)
         var new: [Int64] = []
         try appendLinkIDs(of: value, slot, to: &new)
-        for target in new { try requireTarget(target, of: property) }
+        if requiringTargets { for target in new { try requireTarget(target, of: property) } }
         for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
         for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
         try storeAny(value, property, key: key, writer)

@@ -26,6 +26,9 @@ package struct RowKeys: Sendable, Equatable {
     /// The number of runs.
     var runCount: Int { runs.count }
 
+    /// The runs of consecutive keys, ascending, neither overlapping nor touching.
+    package var ranges: [Range<Int64>] { runs.indices.map(run) }
+
     /// A run of consecutive keys.
     func run(_ index: Int) -> Range<Int64> { runs[index].first..<end(of: index) }
 

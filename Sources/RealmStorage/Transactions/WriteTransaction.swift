@@ -26,6 +26,10 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var unspilledPageLimit = 4096
     /// The memory that the open clusters of a table may take before the oldest are encoded, in bytes.
     @exclusivity(unchecked) package var openByteLimit = 128 << 20
+    /// Whether its changes become a commit record, for which what is done to large lists is noted.
+    @exclusivity(unchecked) package var isRecorded = false
+    /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
+    @exclusivity(unchecked) package var isReplay = false
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
     @exclusivity(unchecked) private var savepoint: Savepoint?

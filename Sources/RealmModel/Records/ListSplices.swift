@@ -1,0 +1,24 @@
+import RealmStorage
+
+/// What an open transaction did to a large list, in order; or that the list is to be told as a whole.
+struct ListSplices {
+    /// The splices as a record holds them.
+    private(set) var writer = RecordWriter()
+    private(set) var count = 0
+    /// Whether the list became large or small meanwhile: then only the whole says what it holds.
+    var isWhole = false
+
+    /// Notes that a range was replaced by at most one element.
+    mutating func note(_ range: Range<Int>, with element: BorrowedValue?, _ slot: PropertySlot) throws(StorageError) {
+        if isWhole { return }
+        count += 1
+        writer.write(range.lowerBound)
+        writer.write(range.count)
+        guard let element else { return writer.write(byte: 0) }
+        writer.write(byte: 1)
+        try ListFormat.withElement(element, width: ListFormat.width(of: slot.kind), isOptional: slot.isOptional) {
+            (bytes) throws(StorageError) in
+            writer.write(counted: bytes)
+        }
+    }
+}

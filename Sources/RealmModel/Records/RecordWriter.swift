@@ -1,0 +1,47 @@
+import RealmStorage
+
+/// Collects the content of a commit record: numbers as LEB128 varints, signed ones in zigzag form.
+struct RecordWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(byte: UInt8) { bytes.append(byte) }
+
+    mutating func write(_ value: UInt64) {
+        var value = value
+        while value >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: value) | 0x80)
+            value >>= 7
+        }
+        bytes.append(UInt8(value))
+    }
+
+    mutating func write(_ value: Int) { write(UInt64(value)) }
+
+    mutating func write(signed value: Int64) { write(UInt64(bitPattern: value << 1 ^ value >> 63)) }
+
+    /// Fixed-width little-endian bytes.
+    mutating func write<Value: FixedWidthInteger>(fixed value: Value) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// Bytes without their number.
+    mutating func write(raw other: UnsafeRawBufferPointer) { bytes.append(contentsOf: other) }
+
+    /// Bytes behind their number.
+    mutating func write(counted other: UnsafeRawBufferPointer) {
+        write(other.count)
+        bytes.append(contentsOf: other)
+    }
+
+    /// Ascending keys as runs: the gap to the end of the run before, and the length.
+    mutating func write(_ keys: RowKeys) {
+        let runs = keys.ranges
+        write(runs.count)
+        var end: Int64 = 0
+        for run in runs {
+            write(UInt64(bitPattern: run.lowerBound &- end))
+            write(UInt64(run.upperBound - run.lowerBound))
+            end = run.upperBound
+        }
+    }
+}

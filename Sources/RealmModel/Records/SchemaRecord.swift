@@ -1,0 +1,137 @@
+import OrderedCollections
+package import RealmStorage
+
+/// The record of a transaction that changed the schema, told by result.
+///
+/// The tables that it changed are told as a whole.
+///
+/// | what | form |
+/// |---|---|
+/// | heading | as in every record |
+/// | the database | layout, next table number, schema version, stamp |
+/// | classes | their number; for each, ascending: the table's number, and 0 where it is as it was, or 1, the stored form of the class behind its length, the next row key, the number of rows, and their keys as runs |
+/// | rows | of each table with a 1, as those that a record of kind `changes` adds |
+package enum SchemaRecord {
+    /// What a transaction that changed the schema did.
+    ///
+    /// - Parameters:
+    ///   - transaction: The transaction, everything of it sealed into its catalog.
+    ///   - base: The version that it was begun on.
+    ///   - heading: What the record says of the commit.
+    /// - Returns: The content of a record of kind `schema`.
+    /// - Throws: `StorageError` when a row or a class cannot be read.
+    /// - Complexity: O(*n*) in the rows of the tables that were changed.
+    package static func content(
+        of transaction: WriteTransaction,
+        since base: Snapshot,
+        _ heading: RecordHeading
+    ) throws -> [UInt8] {
+        let model = try ModelView(transaction: transaction)
+        let before = try ModelView(snapshot: base)
+        var writer = RecordWriter()
+        heading.write(to: &writer)
+        let entry = try DatabaseEntry(in: transaction.catalog, view: transaction.view) ?? DatabaseEntry()
+        writer.write(UInt64(entry.layout))
+        writer.write(UInt64(entry.nextTableID))
+        writer.write(entry.schemaVersion)
+        writer.write(entry.stamp)
+        let classes = model.schema.classes.values.sorted { $0.tableID < $1.tableID }
+        writer.write(classes.count)
+        var changed: [(table: TableView, keys: RowKeys)] = []
+        for schema in classes {
+            guard let table = try model.table(id: schema.tableID) else { throw TableEntry.damaged(schema) }
+            writer.write(UInt64(schema.tableID))
+            if before.schema.schema(of: schema.tableID)?.storedBytes == schema.storedBytes,
+                let old = try before.table(id: schema.tableID), old.clusters.root == table.clusters.root,
+                old.nextKey == table.nextKey
+            {
+                writer.write(byte: 0)
+                continue
+            }
+            writer.write(byte: 1)
+            schema.storedBytes.withUnsafeBytes { writer.write(counted: $0) }
+            writer.write(UInt64(bitPattern: table.nextKey))
+            writer.write(table.count)
+            let keys = RowKeys(try table.allKeys())
+            writer.write(keys)
+            changed.append((table, keys))
+        }
+        for item in changed { try item.table.recordRows(item.keys, to: &writer) }
+        return writer.bytes
+    }
+
+    /// Applies what a record of kind `schema` says in a transaction of its own, begun with ``WriteTransaction/isReplay``; the caller
+    /// commits it, or rolls it back after an error.
+    ///
+    /// - Throws: `StorageError` with the code `corrupt` when the content is not that of a record that was made on top of what
+    ///   the transaction builds on.
+    package static func replay(
+        _ content: UnsafeRawBufferPointer,
+        in transaction: WriteTransaction
+    ) throws -> RecordHeading {
+        var reader = RecordReader(content)
+        let heading = try RecordHeading(from: &reader)
+        var entry = DatabaseEntry()
+        guard let layout = UInt16(exactly: try reader.number()),
+            layout == DatabaseEntry.plainLayout || layout == DatabaseEntry.layoutWithRules,
+            let nextTableID = UInt32(exactly: try reader.number())
+        else { throw RecordReader.damaged("the database's entry cannot be.") }
+        entry.layout = layout
+        entry.nextTableID = nextTableID
+        entry.schemaVersion = try reader.number()
+        entry.stamp = try reader.number()
+        let classes = try classes(from: &reader)
+        try dropTables(in: transaction, keeping: classes)
+        for item in classes {
+            guard let schema = item.schema else { continue }
+            try CatalogKey.store(schema.storedBytes, CatalogKey.classSchema, schema.tableID, in: transaction)
+        }
+        try entry.store(in: transaction)
+        let database = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
+        for item in classes { if let schema = item.schema { try item.makeTable(schema, in: database, transaction) } }
+        let model = try ModelView(transaction: transaction)
+        for item in classes {
+            guard item.schema != nil, let table = try model.table(id: item.tableID) else { continue }
+            table.acceptsLongKeys = true
+            for run in item.inserted { for key in run { try table.replayInsertion(of: key, from: &reader) } }
+            guard table.count == item.rowCount else {
+                throw RecordReader.damaged("the number of rows is not what it was.")
+            }
+            try table.openWriter().skipKeys(to: item.nextKey)
+        }
+        guard reader.isAtEnd else { throw RecordReader.damaged("something follows its end.") }
+        try model.sealTables()
+        return heading
+    }
+
+    /// Takes away the tables that are gone or come anew.
+    private static func dropTables(
+        in transaction: WriteTransaction,
+        keeping classes: [RecordedClass]
+    ) throws {
+        let model = try ModelView(transaction: transaction)
+        let kept = Set(classes.lazy.filter { $0.schema == nil }.map(\.tableID))
+        let dropped = model.schema.classes.values.map(\.tableID).filter { !kept.contains($0) }
+        guard kept.allSatisfy({ model.schema.schema(of: $0) != nil }) else {
+            throw RecordReader.damaged("a class that it leaves as it was is not there.")
+        }
+        for id in dropped { try model.table(id: id)?.clear() }
+        try model.sealTables()
+        for id in dropped {
+            try CatalogKey.remove(CatalogKey.classSchema, id, in: transaction)
+            try CatalogKey.remove(CatalogKey.table, id, in: transaction)
+        }
+    }
+
+    private static func classes(from reader: inout RecordReader) throws(StorageError) -> [RecordedClass] {
+        var classes: [RecordedClass] = []
+        for _ in 0..<(try reader.count()) {
+            let next = try RecordedClass(from: &reader)
+            if let last = classes.last, last.tableID >= next.tableID {
+                throw RecordReader.damaged("its classes do not ascend.")
+            }
+            classes.append(next)
+        }
+        return classes
+    }
+}

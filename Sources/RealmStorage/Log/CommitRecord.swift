@@ -1,0 +1,158 @@
+/// What one committed block changed, in the frame in which it stands in a log.
+///
+/// A record fits in one place of one log only: its checksum covers the log's identifier, the offset, and the checksum of the
+/// record before it. `Docs/FileFormat.md` draws the content.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 8 | checksum: XXH64 of what follows, content included, with the place's XXH64 as the seed |
+/// | 8 | 4 | byte count of the content |
+/// | 12 | 1 | format, 1 |
+/// | 13 | 1 | kind |
+/// | 14 | 1 | flags: bit 0, the last record of its version |
+/// | 15 | 1 | 0 |
+/// | 16 | 8 | position: the number of the record |
+/// | 24 | 8 | version |
+/// | 32 | 8 | durable offset: up to here the log was known to be flushed |
+/// | 40 | | content |
+package struct CommitRecord: Sendable, Equatable {
+    /// What a record says.
+    package enum Kind: UInt8, Sendable {
+        /// What changed in rows.
+        case changes = 1
+        /// Another schema, and the rows of the tables that it rewrote.
+        case schema = 2
+        /// The version is in the pages of the file; the record only names it.
+        case pages = 3
+    }
+
+    /// The place of a record: it is valid there and nowhere else.
+    package struct Place: Sendable, Equatable {
+        /// The log's random identifier.
+        package var log: LogIdentifier
+        /// Where the record begins; grows over the whole life of a log, and is never used twice.
+        package var offset: UInt64
+        /// The checksum of the record before, or what the log begins with.
+        package var previous: UInt64
+
+        package init(log: LogIdentifier, offset: UInt64, previous: UInt64) {
+            self.log = log
+            self.offset = offset
+            self.previous = previous
+        }
+    }
+
+    /// What stands at a place.
+    package enum Found {
+        /// A record, its checksum, and where the next one begins.
+        case record(CommitRecord, checksum: UInt64, end: UInt64)
+        /// Nothing that fits: the log ends here.
+        case nothing
+    }
+
+    static let headerByteCount = 40
+    static let format: UInt8 = 1
+    /// The longest content; larger transactions are committed as pages.
+    package static let contentByteLimit = 64 << 20
+
+    /// What the content says.
+    package var kind: Kind
+    /// Whether it is the last record of its version: those of a group share one.
+    package var isLastOfVersion: Bool
+    /// The number of the record.
+    package var position: UInt64
+    /// The version that it belongs to.
+    package var version: UInt64
+    /// Up to here the log was known to be flushed when the record was made.
+    package var durableOffset: UInt64
+    /// What changed, encoded.
+    package var content: [UInt8]
+
+    package init(
+        kind: Kind,
+        isLastOfVersion: Bool,
+        position: UInt64,
+        version: UInt64,
+        durableOffset: UInt64 = 0,
+        content: [UInt8] = []
+    ) {
+        self.kind = kind
+        self.isLastOfVersion = isLastOfVersion
+        self.position = position
+        self.version = version
+        self.durableOffset = durableOffset
+        self.content = content
+    }
+
+    /// The number of bytes that the record takes in a log.
+    package var byteCount: Int { Self.headerByteCount + content.count }
+
+    /// The record as it stands at a place, and its checksum, which the next one is chained to.
+    package func encoded(at place: Place) -> (bytes: [UInt8], checksum: UInt64) {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        let checksum = bytes.withUnsafeMutableBytes { buffer -> UInt64 in
+            let base = buffer.baseAddress!
+            base.storeLittle(UInt32(content.count), at: 8)
+            base.storeLittle(Self.format, at: 12)
+            base.storeLittle(kind.rawValue, at: 13)
+            base.storeLittle(isLastOfVersion ? 1 : 0 as UInt8, at: 14)
+            base.storeLittle(position, at: 16)
+            base.storeLittle(version, at: 24)
+            base.storeLittle(durableOffset, at: 32)
+            content.withUnsafeBytes { content in
+                if let start = content.baseAddress {
+                    (base + Self.headerByteCount).copyMemory(from: start, byteCount: content.count)
+                }
+            }
+            let checksum = Self.checksum(of: UnsafeRawBufferPointer(buffer), at: place)
+            base.storeLittle(checksum, at: 0)
+            return checksum
+        }
+        return (bytes, checksum)
+    }
+
+    /// Reads what stands at a place.
+    ///
+    /// - Parameters:
+    ///   - bytes: What follows from there, to the end of what may be read.
+    ///   - place: Where they stand.
+    /// - Returns: The record, or nothing where none fits.
+    /// - Throws: `unsupportedFormat` for a record that fits, and is of a kind or a format that this version does not know.
+    package static func read(_ bytes: UnsafeRawBufferPointer, at place: Place) throws(StorageError) -> Found {
+        guard let base = bytes.baseAddress, bytes.count >= headerByteCount else { return .nothing }
+        let contentByteCount = Int(base.little(UInt32.self, at: 8))
+        guard contentByteCount <= contentByteLimit, contentByteCount <= bytes.count - headerByteCount else {
+            return .nothing
+        }
+        let whole = UnsafeRawBufferPointer(start: base, count: headerByteCount + contentByteCount)
+        let checksum = base.little(UInt64.self, at: 0)
+        guard checksum == Self.checksum(of: whole, at: place) else { return .nothing }
+        let format = base.little(UInt8.self, at: 12)
+        let kind = base.little(UInt8.self, at: 13)
+        guard format == Self.format, let known = Kind(rawValue: kind), base.little(UInt8.self, at: 14) & ~1 == 0,
+            base.little(UInt8.self, at: 15) == 0
+        else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The log has a record of kind \(kind) and format \(format), which this version of the library does not know; "
+                    + "open the realm with the version that wrote it"
+            )
+        }
+        let record = CommitRecord(
+            kind: known,
+            isLastOfVersion: base.little(UInt8.self, at: 14) & 1 != 0,
+            position: base.little(UInt64.self, at: 16),
+            version: base.little(UInt64.self, at: 24),
+            durableOffset: base.little(UInt64.self, at: 32),
+            content: Array(whole[headerByteCount...])
+        )
+        return .record(record, checksum: checksum, end: place.offset + UInt64(whole.count))
+    }
+
+    private static func checksum(of record: UnsafeRawBufferPointer, at place: Place) -> UInt64 {
+        var words = (place.log.low, place.log.high, place.offset, place.previous)
+        words = (words.0.littleEndian, words.1.littleEndian, words.2.littleEndian, words.3.littleEndian)
+        let seed = withUnsafeBytes(of: &words) { XXH64.hash($0.baseAddress!, count: $0.count) }
+        return XXH64.hash(record.baseAddress! + 8, count: record.count - 8, seed: seed)
+    }
+}

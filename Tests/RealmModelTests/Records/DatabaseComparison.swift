@@ -1,0 +1,47 @@
+import RealmModel
+import RealmStorage
+import Testing
+
+/// Compares two databases by all that their tables hold.
+enum DatabaseComparison {
+    static func requireEqual(_ left: ModelView, _ right: ModelView, _ when: String, mayLackKeys: Bool = false) throws {
+        try #require(left.schema.version == right.schema.version, "\(when)")
+        try #require(left.schema.stamp == right.schema.stamp, "\(when)")
+        let classes = left.schema.classes.values.sorted { $0.tableID < $1.tableID }
+        try #require(classes == right.schema.classes.values.sorted { $0.tableID < $1.tableID }, "\(when)")
+        for schema in classes {
+            let one = try #require(try left.table(id: schema.tableID))
+            let other = try #require(try right.table(id: schema.tableID))
+            try #require(one.count == other.count, "\(schema.name) \(when)")
+            try #require(
+                mayLackKeys ? one.nextKey >= other.nextKey : one.nextKey == other.nextKey,
+                "\(schema.name) \(when)"
+            )
+            for position in 0..<one.count {
+                let key = try #require(try one.key(at: position))
+                try #require(try other.key(at: position) == key, "\(schema.name) \(when)")
+                for (ordinal, property) in schema.properties.enumerated() where property.isStored {
+                    let what = "\(schema.name).\(property.name) of \(key) \(when)"
+                    guard property.collection == .none else {
+                        let values = try (one.list(ordinal, key: key).values(), other.list(ordinal, key: key).values())
+                        try #require(values.0.map(bits) == values.1.map(bits), "\(what)")
+                        continue
+                    }
+                    let values = try (one.value(ordinal, key: key), other.value(ordinal, key: key))
+                    try #require(bits(values.0) == bits(values.1), "\(what)")
+                }
+            }
+        }
+    }
+
+    /// A value with its bits: equal texts of other bytes, zeros and NaNs are different here.
+    private static func bits(_ value: StoredValue) -> [UInt8] { MixedFormat.encode(value.forComparison) }
+}
+
+extension StoredValue {
+    /// Links of typed properties have no encoding of their own.
+    fileprivate var forComparison: StoredValue {
+        if case .link(let key) = self { return .anyLink(table: 0, key: key) }
+        return self
+    }
+}

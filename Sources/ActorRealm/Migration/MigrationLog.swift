@@ -21,7 +21,7 @@ final class MigrationLog {
     /// The number of objects between two looks at the clock.
     static let stride = 1_024
 
-    /// - Parameter waitingProcesses: Counts the other processes that wait for the write lock.
+    // `waitingProcesses` counts the other processes that wait for the write lock.
     init(_ logger: Logger?, path: String, from old: UInt64, to new: UInt64, waitingProcesses: @escaping () -> Int) {
         self.logger = logger
         self.path = path

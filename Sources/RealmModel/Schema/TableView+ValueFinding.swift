@@ -22,11 +22,11 @@ extension TableView {
             } else if !column.isAbsent {
                 for row in 0..<leaf.rowCount {
                     let key = leaf.key(at: row)
-                    if slot.collection == .none
-                        ? try Self.isValue(slot, in: column, row: row) : try hasElements(property, key, column.bytes(row))
-                    {
-                        try body(key)
-                    }
+                    let isValue =
+                        slot.collection == .none
+                        ? try Self.isValue(slot, in: column, row: row)
+                        : try hasElements(property, key, column.bytes(row))
+                    if isValue { try body(key) }
                 }
             }
         }

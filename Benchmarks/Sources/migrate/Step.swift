@@ -21,7 +21,9 @@ struct Step: Sendable {
         Step("add a property with a default", PersonWithNickname.self),
         Step("remove a property", PersonWithoutScore.self),
         Step("make a property optional", PersonWithOptionalAge.self),
-        Step("change the type of a property", PersonWithAgeInWords.self),
+        Step("change the type of a property", PersonWithAgeInWords.self) { migration, _ in
+            migration.discardValues(ofProperty: "age", onType: "Person")
+        },
         Step("rename a property", PersonWithFullName.self) { migration, _ in
             migration.renameProperty(onType: "Person", from: "name", to: "fullName")
         },

@@ -103,6 +103,7 @@ class ListPlace {
             )
         }
         checkOwner()
+        core.migration?.wrote(accessor.info.properties[declared], ofRow: key, accessor)
         return _RowWriter(accessor: accessor, rowKey: key, declared: declared, context: context)
     }
 

@@ -10,6 +10,12 @@ final class MigrationTransaction {
     let old: RealmCore
     /// The realm of the transaction.
     let new: RealmCore
+    let finder: LossFinder
+    /// Where objects of classes are that have no index over their primary keys at the moment.
+    let keys = MigrationKeys()
+    /// What the block has dropped, once it is done.
+    private(set) var losses: [MigrationLoss] = []
+    private let log: MigrationLog
     private let cancellation: OpeningCancellation?
     /// The classes that are to be removed from the file.
     private var removedClasses: [String] = []
@@ -23,11 +29,14 @@ final class MigrationTransaction {
         to declared: DatabaseSchema,
         coordinator: RealmCoordinator,
         configuration: Realm.Configuration,
+        log: MigrationLog,
         cancellation: OpeningCancellation?
     ) throws {
         self.stored = stored
         self.declared = declared
+        self.log = log
         self.cancellation = cancellation
+        finder = LossFinder(from: stored, to: declared)
         let snapshot = try coordinator.file.beginRead()
         old = RealmCore(
             configuration: configuration,
@@ -49,15 +58,21 @@ final class MigrationTransaction {
         try new.model.changeSchema(preparation)
         try AddedDefaults(plan, in: new.registry.schema).write(to: new)
         new.migration = self
+        old.migration = self
     }
 
     var isCancelled: Bool { cancellation?.isCancelled ?? false }
 
     /// Runs the block, finishes the schema, and seals the transaction.
     func run(_ block: (Migration) throws -> Void) throws -> PreparedCommit {
+        log.lookForWaiting()
         try block(Migration(self))
         if isCancelled { throw CancellationError() }
         try new.throwWriteFailure()
+        log.lookForWaiting()
+        losses = try finder.losses(from: old, to: new)
+        let refused = new.configuration.migrationLossPolicy == .refuse ? losses : losses.filter { $0.newType != nil }
+        if !refused.isEmpty { throw MigrationLoss.refusal(of: refused, new) }
         var plan = try SchemaReconciler.plan(stored: new.model.schema, declared: declared)
         plan.steps += removedClasses.map { .removeClass(className: $0) }
         try new.model.changeSchema(plan)
@@ -69,6 +84,7 @@ final class MigrationTransaction {
     /// Ends the realms of the migration; rolls back what was not sealed.
     func close() {
         new.migration = nil
+        old.migration = nil
         if new.model.isInTransaction { new.model.rollback() }
         new.end(as: .closed)
         old.end(as: .closed)
@@ -76,71 +92,78 @@ final class MigrationTransaction {
 
     // MARK: Objects
 
-    /// Traps for a class that the program does not have.
-    func requireDeclared(_ className: String) {
-        if declared[className] == nil { new.unknownClass(className) }
-    }
-
     /// Calls a block with the old and new objects of a class, until the migration has failed or is cancelled.
-    func enumerate(_ className: String, _ block: (DynamicObject?, DynamicObject?) -> Void) {
+    func enumerate(
+        _ className: String,
+        progress: ((MigrationProgress) -> Void)?,
+        _ block: (DynamicObject?, DynamicObject?) -> Void
+    ) {
         do {
-            try enumerateThrowing(className, block)
+            try enumerateThrowing(className, progress: progress, block)
         } catch is CancellationError {
             // The end of the block throws it.
         } catch {
-            attemptAgain(error)
+            fail(error)
         }
     }
 
-    /// Keeps a failure of the storage for the end of the block.
-    private func attemptAgain(_ error: any Error) { new.attemptWrite { throw error } }
-
     /// Calls a block with the old and new objects of a class.
-    func enumerateThrowing(_ className: String, _ block: (DynamicObject?, DynamicObject?) throws -> Void) throws {
+    func enumerateThrowing(
+        _ className: String,
+        progress report: ((MigrationProgress) -> Void)?,
+        _ block: (DynamicObject?, DynamicObject?) throws -> Void
+    ) throws {
         let before = old.registry.dynamicAccessor(className: className)
         let after = declared[className] == nil ? nil : new.registry.dynamicAccessor(className: className)
+        guard let table = before?.table ?? after?.table else { return }
+        let total = table.count
+        var visited = 0
+        func progress() -> MigrationProgress {
+            MigrationProgress(className: className, visitedCount: visited, totalCount: total)
+        }
         func object(_ accessor: TableAccessor, _ key: Int64) -> DynamicObject {
             unsafeDowncast(accessor.makeObject(key: key), to: DynamicObject.self)
         }
-        func proceed() throws {
+        func check() throws {
             if isCancelled { throw CancellationError() }
             try new.checkWriteFailure()
         }
-        switch (before, after) {
-        case (let before?, let after?):
-            try before.table.forEachKey { key in
-                try proceed()
-                if try after.table.contains(key: key) { try block(object(before, key), object(after, key)) }
+        try table.forEachKey { key in
+            try check()
+            if after == nil {
+                try block(before.map { object($0, key) }, nil)
+            } else if let after, try after.table.contains(key: key) {
+                try block(before.map { object($0, key) }, object(after, key))
             }
-        case (let before?, nil):
-            try before.table.forEachKey { key in
-                try proceed()
-                try block(object(before, key), nil)
-            }
-        case (nil, let after?):
-            try after.table.forEachKey { key in
-                try proceed()
-                if try after.table.contains(key: key) { try block(nil, object(after, key)) }
-            }
-        case (nil, nil): break
+            visited += 1
+            if let report, visited % Self.reportStride == 0, visited != total { report(progress()) }
+            if visited % MigrationLog.stride == 0 { log.goesOn(progress()) }
         }
+        try check()
+        report?(progress())
+        log.didVisit(progress())
     }
 
+    /// The number of objects between two reports of progress.
+    private static let reportStride = 1_000
+
     func delete(_ object: DynamicObject) {
+        if hasFailed { return }
         guard object.core === new, let accessor = object.tableAccessor else {
-            misuse("Can only delete an object from the Realm it belongs to: pass a new object of the migration.")
+            return refuse("Can only delete an object from the Realm it belongs to: pass a new object of the migration.")
         }
+        let className = accessor.info.name
         if object.isInvalidated {
-            misuse("Object has been deleted or invalidated: it cannot be deleted again.")
+            return refuse("Object has been deleted or invalidated: it cannot be deleted again.", className)
         }
-        new.attemptWrite { try accessor.table.delete(key: object.rowKey) }
+        attempt(className) { try accessor.table.delete(key: object.rowKey) }
         object.rowGeneration = 0
         new.noteWrite()
     }
 
     func deleteData(_ className: String) -> Bool {
-        guard new.model.schema[className] != nil else { return false }
-        new.attemptWrite { try new.model.table(named: className)?.deleteAll() }
+        guard !hasFailed, new.model.schema[className] != nil else { return false }
+        attempt(className) { try new.model.table(named: className)?.deleteAll() }
         new.noteWrite()
         if declared[className] == nil, !removedClasses.contains(className) { removedClasses.append(className) }
         return true
@@ -149,29 +172,38 @@ final class MigrationTransaction {
     // MARK: Schema
 
     func rename(_ className: String, from oldName: String, to newName: String) {
-        func refuse(_ reason: String) -> Never { misuse("Cannot rename \(reason)") }
+        if hasFailed { return }
+        func refuse(_ reason: String) { self.refuse("Cannot rename \(reason)", className, oldName) }
         guard let after = declared[className] else {
-            refuse("properties for type '\(className)' because it has been removed from the Realm.")
+            return refuse("properties for type '\(className)' because it has been removed from the Realm.")
         }
         guard let before = stored[className] else {
-            refuse("properties for type '\(className)' because it does not exist in the file.")
+            return refuse("properties for type '\(className)' because it does not exist in the file.")
         }
         let column = new.registry.schema[className]?.property(newName)?.columnName ?? newName
         let property = "property '\(className).\(oldName)'"
         guard let source = before[oldName], new.model.schema[className]?[oldName] != nil else {
-            refuse("\(property) because it does not exist.")
+            return refuse("\(property) because it does not exist.")
         }
         guard let target = after[column] else {
-            refuse("\(property) to '\(newName)' because property '\(className).\(newName)' does not exist.")
+            return refuse(
+                "\(property) to '\(newName)' because property '\(className).\(newName)' does not exist."
+            )
         }
-        if after[oldName] != nil { refuse("\(property) to '\(newName)' because the source property still exists.") }
+        if after[oldName] != nil {
+            return refuse("\(property) to '\(newName)' because the source property still exists.")
+        }
         var comparable = source
         comparable.isOptional = target.isOptional
         if comparable.typeDescription != target.typeDescription || !source.isStored {
-            refuse(
+            return refuse(
                 "\(property) to '\(newName)' because it would change from type '\(source.typeDescription)' to "
                     + "'\(target.typeDescription)'."
             )
+        }
+        attempt(className, oldName) {
+            let count = try finder.countOverwritten(LossFinder.Name(className: className, property: column), in: new)
+            finder.rename(className, from: oldName, to: column, over: count)
         }
         var steps: [SchemaPlan.Step] = []
         if new.model.schema[className]?[column] != nil {
@@ -186,6 +218,22 @@ final class MigrationTransaction {
             property.isIndexed = source.isIndexed
             change(SchemaPlan(steps: [.replaceProperty(className: className, property, keepsValues: true)]))
         }
+        keys.forget(className)
+    }
+
+    func discard(_ className: String, _ propertyName: String) {
+        if hasFailed { return }
+        let column = new.registry.schema[className]?.property(propertyName)?.columnName
+        guard let names = stored[className].map({ [propertyName, column].compactMap(\.self).filter($0.has) }),
+            let name = names.first
+        else {
+            return refuse(
+                "Cannot discard values of property '\(className).\(propertyName)' because the file has no such property.",
+                className,
+                propertyName
+            )
+        }
+        finder.discard(LossFinder.Name(className: className, property: name))
     }
 
     /// Takes the primary key away until the block is done, so that it can be assigned to.
@@ -195,7 +243,7 @@ final class MigrationTransaction {
     }
 
     private func change(_ plan: SchemaPlan) {
-        new.attemptWrite {
+        attempt {
             try new.model.changeSchema(plan)
             new.registry.schemaDidChange()
         }
@@ -213,6 +261,11 @@ extension DatabaseSchema {
                 .map { .addCompoundIndex(className: schema.name, CompoundIndexSchema($0.properties)) }
         }
     }
+}
+
+extension ClassSchema {
+    /// Whether the class has a stored property of a name.
+    fileprivate func has(_ name: String) -> Bool { self[name]?.isStored == true }
 }
 
 extension RealmCore {

@@ -117,7 +117,9 @@ extension RealmCore {
     @inline(never)
     func writeFailed(_ error: any Error) {
         var failure = error
-        if let error = error as? ModelError, case .deletionDenied = error {
+        if let migration {
+            failure = migration.publicError(error)
+        } else if let error = error as? ModelError, case .deletionDenied = error {
             failure = self.error(.deletionDenied, error.description)
         } else if !(error is StorageError) {
             trap(error)
@@ -128,6 +130,15 @@ extension RealmCore {
     /// Makes the commit of the open transaction throw an error, unless it throws another one already.
     func refuseCommit(because error: any Error) {
         if registry.writeFailure == nil { registry.writeFailure = error }
+    }
+
+    /// Whether a write in the open transaction failed.
+    var hasWriteFailure: Bool { (accessorStorage as? AccessorRegistry)?.writeFailure != nil }
+
+    /// Takes the failure of a write in the open transaction, which its commit does not throw then.
+    func takeWriteFailure() -> (any Error)? {
+        defer { forgetWriteFailure() }
+        return (accessorStorage as? AccessorRegistry)?.writeFailure
     }
 
     /// Throws, and forgets, the failure of a write in the transaction that is about to be committed; throws when objects

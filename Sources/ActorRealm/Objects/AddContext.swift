@@ -58,7 +58,7 @@ class AddContext {
 
     /// Ends the work because of a value that cannot be stored: by an error where the operation throws, else the process.
     final func refuse(_ message: @autoclosure () -> String) {
-        guard undoes else { misuse(message()) }
+        guard undoes || core.migration != nil else { misuse(message()) }
         fail(core.error(.invalidInput, message()))
     }
 

@@ -37,7 +37,7 @@ final class CreateContext: AddContext {
             let stored: StoredValue
             if let given = values[property.ordinal] {
                 guard let value = property.valueType._storedKey(given) else {
-                    throw refusal(property.invalidValueMessage(given, className: info.name))
+                    throw named(refusal(property.invalidValueMessage(given, className: info.name)), info, property)
                 }
                 stored = value.value
             } else if info.isDynamic {
@@ -54,8 +54,13 @@ final class CreateContext: AddContext {
                 isNew = true
             }
         } else if rowKey == nil {
-            rowKey = try accessor.table.insert()
-            isNew = true
+            if policy != .error, let key = try releasedKey(of: values, info) {
+                rowKey = try core.migration?.row(of: accessor, withKey: key)
+            }
+            if rowKey == nil {
+                rowKey = try accessor.table.insert()
+                isNew = true
+            }
         }
         guard let rowKey else { throw refusal("An object of type '\(info.name)' got no row.") }
         if isNew { didMake(rowKey, accessor) }
@@ -69,14 +74,32 @@ final class CreateContext: AddContext {
                 isNewRow: isNew
             )
             if let given = values[property.ordinal] {
+                if !isNew { core.migration?.wrote(property, ofRow: rowKey, accessor) }
                 property.storeBoxed(given, to: writer)
             } else if isNew, !info.isDynamic {
                 property.store(from: defaults(), to: writer)
             }
-            if let failure { throw failure }
+            if let failure { throw named(failure, info, property) }
         }
         try accessor.table.requireUnique(key: rowKey)
         return rowKey
+    }
+
+    /// The primary key that values give in a migration that has taken it away, or makes it; nil where they give none.
+    private func releasedKey(of values: [Any??], _ info: ModelClass) throws -> StoredValue? {
+        guard core.migration != nil, let property = info.primaryKeyProperty, let given = values[property.ordinal] else {
+            return nil
+        }
+        guard let stored = property.valueType._storedKey(given) else {
+            throw named(refusal(property.invalidValueMessage(given, className: info.name)), info, property)
+        }
+        return stored.value
+    }
+
+    /// A failure with the property that it is about.
+    private func named(_ error: any Error, _ info: ModelClass, _ property: ModelProperty) -> any Error {
+        guard let error = error as? Realm.Error else { return error }
+        return error.addingDetails(Realm.Error.Details(className: info.name, propertyName: property.name))
     }
 
     /// The error for a value of which no object can be made; it ends the process where the operation does not throw.

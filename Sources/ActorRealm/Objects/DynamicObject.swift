@@ -11,10 +11,19 @@
 nonisolated public final class DynamicObject: Object {
     /// The value of the property of that name.
     ///
-    /// - Precondition: The object is managed, and its class has such a property.
+    /// - Precondition: The object is managed, and its class has such a property; what is wrong inside a migration, opening the
+    ///   realm throws.
     public override subscript(key: String) -> Any? {
-        get { managedClass.requiredProperty(key).value(in: self) }
-        set { managedClass.requiredProperty(key).assign(newValue, to: self) }
+        get {
+            if let migration = core?.migration { return migration.value(of: key, in: self) }
+            if isDetached { return nil }
+            return managedClass.requiredProperty(key).value(in: self)
+        }
+        set {
+            if let migration = core?.migration { return migration.assign(newValue, to: key, of: self) }
+            if isDetached { return }
+            managedClass.requiredProperty(key).assign(newValue, to: self)
+        }
     }
 
     /// The value of the property of that name.
@@ -25,6 +34,20 @@ nonisolated public final class DynamicObject: Object {
 
     /// Dynamic objects have the class of their row, and none of their own.
     public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+    /// What stands for an object that could not be made, which whatever did not throw then throws in the end: it holds nothing, and
+    /// what is assigned to it goes nowhere.
+    static func detached() -> DynamicObject {
+        let object = DynamicObject()
+        object.rowKey = detachedKey
+        return object
+    }
+
+    /// No row has it, and no unmanaged object.
+    private static var detachedKey: Int64 { -2 }
+
+    /// Whether the object stands for one that could not be made.
+    var isDetached: Bool { core == nil && rowKey == Self.detachedKey }
 
     private var managedClass: ModelClass {
         guard core != nil else {

@@ -167,11 +167,14 @@ final class ModelClass: Sendable {
     /// The property of a name that must exist.
     func requiredProperty(_ name: String) -> ModelProperty {
         guard let property = property(name) else {
-            misuse(
-                "Invalid property name '\(name)': property '\(name)' not found in object of type '\(self.name)'."
-            )
+            misuse(unknownPropertyMessage(name))
         }
         return property
+    }
+
+    /// Says that the class does not have a property.
+    func unknownPropertyMessage(_ name: String) -> String {
+        "Invalid property name '\(name)': property '\(name)' not found in object of type '\(self.name)'."
     }
 
     var primaryKeyProperty: ModelProperty? { primaryKey.map { properties[$0] } }

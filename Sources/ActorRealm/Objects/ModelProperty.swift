@@ -115,6 +115,7 @@ final class ModelProperty: Sendable {
         var writer = object.writer(for: key)
         let context = CreateContext(core: writer.accessor.core, policy: .error)
         writer.context = context
+        writer.accessor.core.migration?.wrote(self, ofRow: writer.rowKey, writer.accessor)
         storeBoxed(value, to: writer)
         writer.accessor.core.attemptWrite {
             if let failure = context.failure { throw failure }

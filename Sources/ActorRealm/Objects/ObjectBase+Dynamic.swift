@@ -5,35 +5,41 @@ nonisolated extension ObjectBase {
     ///
     /// - Precondition: The object is managed, and the property is a list of objects.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-        List(dynamicPlace(propertyName, .list, "list", named: "List"))
+        dynamicPlace(propertyName, .list, "list", named: "List").map { List($0) } ?? List()
     }
 
     /// The set property of that name, with dynamic objects as its elements.
     ///
     /// - Precondition: The object is managed, and the property is a set of objects.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-        MutableSet(dynamicPlace(propertyName, .set, "set", named: "MutableSet"))
+        dynamicPlace(propertyName, .set, "set", named: "MutableSet").map { MutableSet($0) } ?? MutableSet()
     }
 
     /// The map property of that name, with dynamic objects as its values.
     ///
     /// - Precondition: The object is managed, and the property is a map of objects.
     public final func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
-        Map(dynamicPlace(propertyName, .map, "map", named: "Map"))
+        dynamicPlace(propertyName, .map, "map", named: "Map").map { Map($0) } ?? Map()
     }
 
+    /// Where a collection of a name is; nil after a mistake inside a migration, which opening the realm throws.
     private final func dynamicPlace(
         _ propertyName: String,
         _ collection: CollectionKind,
         _ word: String,
         named name: String
-    ) -> ListPlace {
+    ) -> ListPlace? {
+        if let self = self as? DynamicObject, self.isDetached { return nil }
+        if let migration = core?.migration, !migration.has(propertyName, in: self) { return nil }
         let (accessor, property) = dynamicProperty(propertyName, name)
+        core?.migration?.reads(property, of: self)
         guard property.shape.collection == collection, property.shape.kind == .object else {
-            misuse(
+            let message =
                 "Property '\(accessor.info.name).\(propertyName)' is not a \(word) of objects: its type is "
-                    + "'\(property.schema.typeDescription)'."
-            )
+                + "'\(property.schema.typeDescription)'."
+            guard let migration = core?.migration else { misuse(message) }
+            migration.refuse(message, accessor.info.name, propertyName)
+            return nil
         }
         return ListPlace(accessor: accessor, key: rowKey, declared: property.ordinal, named: name)
     }

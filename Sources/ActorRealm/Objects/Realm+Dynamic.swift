@@ -58,6 +58,6 @@ extension RealmCore {
             created = accessor.makeObject(key: key)
         }
         noteWrite()
-        return unsafeDowncast(created ?? DynamicObject(), to: DynamicObject.self)
+        return unsafeDowncast(created ?? DynamicObject.detached(), to: DynamicObject.self)
     }
 }

@@ -102,6 +102,7 @@ enum ValueReader {
             let source = object.modelClass
             for property in info.properties where !property.isComputed {
                 if let other = source.property(property.name) {
+                    if source.isDynamic { object.core?.migration?.reads(other, of: object) }
                     result[property.ordinal] = .some(other.value(in: object))
                 }
             }

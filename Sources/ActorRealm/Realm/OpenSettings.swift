@@ -35,6 +35,11 @@ struct OpenSettings: Sendable {
         if configuration.readOnly, configuration.shouldCompactOnLaunch != nil {
             throw invalid("Cannot set shouldCompactOnLaunch for a read-only realm.")
         }
+        if !configuration.migrationSteps.isEmpty,
+            configuration.migrationBlock != nil || configuration.throwingMigrationBlock != nil
+        {
+            throw invalid("Cannot set both migrationSteps and a migration block: make the block one of the steps.")
+        }
         isReadOnly = configuration.readOnly
         var options = StorageOptions()
         options.isReadOnly = configuration.readOnly

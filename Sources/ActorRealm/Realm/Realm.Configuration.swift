@@ -72,6 +72,21 @@ extension Realm {
         /// A migration block that can fail, to be used instead of ``migrationBlock``: what it throws, opening throws, and
         /// the file stays as it was.
         public var throwingMigrationBlock: ThrowingMigrationBlock?
+        /// What brings a file to each version from the one before, to be used instead of one block.
+        ///
+        /// ```swift
+        /// configuration.schemaVersion = 3
+        /// configuration.migrationSteps = [
+        ///     2: { migration, _ in migration.renameProperty(onType: "Person", from: "name", to: "fullName") },
+        ///     3: { migration, _ in migration.discardValues(ofProperty: "faxNumber", onType: "Person") },
+        /// ]
+        /// ```
+        /// Those above the version of the file, and up to ``schemaVersion``, run in the order of their versions, all in one
+        /// transaction. Each receives the version of the file, the objects as the file has them and the classes of the program,
+        /// as one block would. Together with a block they are an error, `invalidInput`.
+        public var migrationSteps: [UInt64: ThrowingMigrationBlock] = [:]
+        /// What a migration does with values that its block never looked at.
+        public var migrationLossPolicy = MigrationLossPolicy.warn
         /// Whether a file of another schema version, or that does not fit the classes, is deleted and made anew.
         public var deleteRealmIfMigrationNeeded: Bool
         /// Decides whether to compact the file at its first opening.

@@ -78,6 +78,8 @@ extension Realm {
             /// Another process, or a later opening, changed the schema of the file in what this realm's classes declare: the realm
             /// stays readable at its last version, see ``Realm/isOutdated``.
             case schemaOutdated = 112
+            /// A migration would drop values that its block did not carry over; see ``Realm/Configuration/migrationLossPolicy``.
+            case lossyMigration = 113
         }
 
         /// The class of the failure.
@@ -88,18 +90,22 @@ extension Realm {
         public let fileURL: URL?
         /// The failure below this one, if there is one.
         public let underlyingError: (any Swift.Error)?
+        /// What the failure is about, where the message names it, so that nobody has to read it there.
+        public let details: Details?
 
         /// Creates an error.
         public init(
             _ code: Code,
             _ message: String? = nil,
             fileURL: URL? = nil,
-            underlyingError: (any Swift.Error)? = nil
+            underlyingError: (any Swift.Error)? = nil,
+            details: Details? = nil
         ) {
             self.code = code
             self.message = message ?? "The realm operation failed: \(code)."
             self.fileURL = fileURL
             self.underlyingError = underlyingError
+            self.details = details
         }
     }
 }
@@ -165,6 +171,8 @@ extension Realm.Error {
     public static let deletionDenied = Code.deletionDenied
     /// ``Code/schemaOutdated``, to catch it by name.
     public static let schemaOutdated = Code.schemaOutdated
+    /// ``Code/lossyMigration``, to catch it by name.
+    public static let lossyMigration = Code.lossyMigration
     /// ``Code/timedOut``, to catch it by name.
     public static let timedOut = Code.timedOut
 }

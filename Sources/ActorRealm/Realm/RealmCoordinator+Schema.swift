@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import RealmModel
 import RealmStorage
 
@@ -132,6 +133,8 @@ extension RealmCoordinator {
         var isHeldOff = false
         defer { if isHeldOff { file.letOpenAgain() } }
         let prepared: PreparedCommit
+        var log: MigrationLog?
+        var losses: [MigrationLoss] = []
         do {
             // What others of this process have prepared is not there before it is durable: whoever finds nothing left to do stands
             // on it, and a migration reads it.
@@ -156,10 +159,17 @@ extension RealmCoordinator {
                     return false
                 }
                 transaction.keepLittle()
-                let block = configuration.effectiveMigrationBlock
+                if let stored, stored.version < declared.version {
+                    log = MigrationLog(
+                        configuration.logger ?? Logger.sharedIfSet,
+                        path: path,
+                        from: stored.version,
+                        to: declared.version
+                    ) { [file] in file.waitingProcessCount }
+                }
                 let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
-                if let stored, stored.version < declared.version,
-                    block != nil || !AddedDefaults(plan, in: schema).isEmpty
+                if let stored, let log,
+                    configuration.hasMigration || plan.dropsValues || !AddedDefaults(plan, in: schema).isEmpty
                 {
                     let migration = try MigrationTransaction(
                         transaction,
@@ -167,10 +177,12 @@ extension RealmCoordinator {
                         to: declared,
                         coordinator: self,
                         configuration: configuration,
+                        log: log,
                         cancellation: cancellation
                     )
                     defer { migration.close() }
-                    prepared = try migration.run { try block?($0, stored.version) }
+                    prepared = try migration.run { try configuration.migrate($0, from: stored.version, log) }
+                    losses = migration.losses
                 } else {
                     try SchemaReconciler.apply(plan, in: transaction)
                     prepared = try transaction.prepareCommit()
@@ -181,16 +193,19 @@ extension RealmCoordinator {
             }
         } catch {
             writes.finish(turn)
+            log?.fails(error)
             throw error
         }
-        _ = try writes.commitBlocking(prepared, ending: turn).get()
+        log?.lookForWaiting()
+        do {
+            _ = try writes.commitBlocking(prepared, ending: turn).get()
+        } catch {
+            log?.fails(error)
+            throw error
+        }
+        log?.ends(losses)
         return true
     }
-}
-
-extension Realm.Configuration {
-    /// The block that a migration runs.
-    fileprivate var effectiveMigrationBlock: ThrowingMigrationBlock? { throwingMigrationBlock ?? migrationBlock }
 }
 
 extension Realm.Error {
@@ -205,6 +220,28 @@ extension Realm.Error {
             case .keyTooLong: .limitExceeded
             case .invalidSchema, .invalidValue, .noSuchRow, .noSuchTarget: .invalidInput
             }
-        self.init(code, error.description, fileURL: fileURL, underlyingError: error)
+        self.init(
+            code,
+            error.description,
+            fileURL: fileURL,
+            underlyingError: error,
+            details: error.subject.map { Details(className: $0.className, propertyName: $0.property) }
+        )
+    }
+}
+
+extension ModelError {
+    /// The class, and the property, that a refusal is about.
+    fileprivate var subject: (className: String, property: String?)? {
+        switch self {
+        case .duplicatePrimaryKey(let className, let property, _), .deletionDenied(let className, let property, _),
+            .duplicatePrimaryKeys(let className, let property), .noSuchTarget(let className, let property, _),
+            .keyTooLong(let className, let property, _, _), .invalidValue(let className, let property, _):
+            (className, property)
+        case .duplicateValue(let className, let properties, _, _), .duplicateValues(let className, let properties, _):
+            (className, properties.count == 1 ? properties[0] : nil)
+        case .invalidOwnerCount(let className, _), .noSuchRow(let className, _): (className, nil)
+        case .invalidSchema, .schemaMismatch, .schemaVersionTooLow: nil
+        }
     }
 }

@@ -67,6 +67,9 @@ extension LockFile {
     /// it in vain, or its slot is taken.
     var hasWaitingProcesses: Bool { usedSlots.contains { isWaiting($0) } }
 
+    /// How many other processes wait for the write lock, counted as ``hasWaitingProcesses`` does it.
+    var waitingProcessCount: Int { usedSlots.count { isWaiting($0) } }
+
     /// Whether another process, that of a slot, waits for the write lock.
     private func isWaiting(_ slot: Int) -> Bool {
         slot != processSlot && waitingThreads(slot).load(ordering: .sequentiallyConsistent) != 0

@@ -36,6 +36,9 @@ extension StorageFile {
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
 
+    /// How many other processes wait for the write lock, for messages.
+    package var waitingProcessCount: Int { lock?.waitingProcessCount ?? 0 }
+
     /// Who holds the write lock, for messages.
     package var writeLockHolder: WriteLockHolder? { lock?.writer }
 

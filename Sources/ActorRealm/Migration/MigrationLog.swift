@@ -1,0 +1,119 @@
+import Logging
+
+/// What a migration says while it runs, once each for its beginning and its end, and now and then between.
+///
+/// Others wait for the write lock as long as it takes, so that an operator has to see how far it is, and who waits.
+final class MigrationLog {
+    private let logger: Logger?
+    private let path: String
+    private let oldVersion: UInt64
+    private let newVersion: UInt64
+    private let waitingProcesses: () -> Int
+    private let start = ContinuousClock.now
+    private var lastLine: ContinuousClock.Instant
+    private var lastLook: ContinuousClock.Instant
+    private var waitingCount = 0
+
+    /// The time between two lines about one class.
+    private static let interval = Duration.seconds(5)
+    /// The time between two looks at who waits.
+    private static let lookInterval = Duration.milliseconds(100)
+    /// The number of objects between two looks at the clock.
+    static let stride = 1_024
+
+    // `waitingProcesses` counts the other processes that wait for the write lock.
+    init(_ logger: Logger?, path: String, from old: UInt64, to new: UInt64, waitingProcesses: @escaping () -> Int) {
+        self.logger = logger
+        self.path = path
+        oldVersion = old
+        newVersion = new
+        self.waitingProcesses = waitingProcesses
+        lastLine = start
+        lastLook = start
+        say(.info, "A migration begins.")
+    }
+
+    private func say(_ level: Logger.Level, _ message: Logger.Message, _ more: Logger.Metadata = [:]) {
+        guard let logger else { return }
+        let metadata: Logger.Metadata = [
+            "realm.path": "\(path)", "migration.from": "\(oldVersion)", "migration.to": "\(newVersion)",
+        ]
+        logger.log(level: level, message, metadata: metadata.merging(more) { $1 })
+    }
+
+    private var elapsed: Logger.MetadataValue { "\(ContinuousClock.now - start)" }
+
+    /// Says that a block has got so far, when the last line is some time ago.
+    func goesOn(_ progress: MigrationProgress) {
+        let now = ContinuousClock.now
+        if now - lastLook >= Self.lookInterval {
+            lastLook = now
+            lookForWaiting()
+        }
+        guard now - lastLine >= Self.interval else { return }
+        lastLine = now
+        say(.info, "A migration goes on.", Self.metadata(progress))
+    }
+
+    /// Says that a block has gone through the objects of a class.
+    func didVisit(_ progress: MigrationProgress) {
+        lastLine = .now
+        lookForWaiting()
+        say(.info, "A migration has gone through a class.", Self.metadata(progress))
+    }
+
+    /// Says that the step to a version is done.
+    func didStep(to version: UInt64) {
+        lookForWaiting()
+        say(.info, "A step of a migration is done.", ["migration.step": "\(version)", "migration.duration": elapsed])
+    }
+
+    /// Says that there is a step to a version that nobody asked for.
+    func leavesOut(step version: UInt64) {
+        say(
+            .warning,
+            "A step of a migration leads to a version above the schemaVersion of the configuration, and does not run.",
+            ["migration.step": "\(version)"]
+        )
+    }
+
+    /// Says how many processes wait, when there are more than the last time.
+    func lookForWaiting() {
+        if logger == nil { return }
+        let count = waitingProcesses()
+        defer { waitingCount = count }
+        guard count > waitingCount else { return }
+        say(
+            .info,
+            "Other processes wait for a migration.",
+            ["migration.waitingProcesses": "\(count)", "migration.duration": elapsed]
+        )
+    }
+
+    /// Says that the migration is committed, and what it has lost.
+    func ends(_ losses: [MigrationLoss]) {
+        for loss in losses {
+            say(
+                .warning,
+                "A migration has dropped values: \(loss.summary).",
+                [
+                    "migration.class": "\(loss.className)", "migration.property": "\(loss.propertyName)",
+                    "migration.lost": "\(loss.count)",
+                ]
+            )
+        }
+        say(.info, "A migration is done.", ["migration.duration": elapsed])
+    }
+
+    /// Says that the file is as it was.
+    func fails(_ error: any Error) {
+        say(.warning, "A migration was rolled back.", ["error": "\(error)", "migration.duration": elapsed])
+    }
+
+    private static func metadata(_ progress: MigrationProgress) -> Logger.Metadata {
+        [
+            "migration.class": "\(progress.className)", "migration.visited": "\(progress.visitedCount)",
+            "migration.objects": "\(progress.totalCount)",
+        ]
+    }
+}

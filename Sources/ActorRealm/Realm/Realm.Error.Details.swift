@@ -1,0 +1,34 @@
+extension Realm.Error {
+    /// What a failure is about, as far as that is known.
+    ///
+    /// ```swift
+    /// do {
+    ///     _ = try Realm(configuration: configuration)
+    /// } catch let error as Realm.Error where error.code == .lossyMigration {
+    ///     print(error.details?.className ?? "?", error.details?.propertyName ?? "?", error.details?.count ?? 0)
+    /// }
+    /// ```
+    public struct Details: Sendable, Hashable {
+        /// The class, by its name in the schema.
+        public var className: String?
+        /// The property, by its name in the class or in the file.
+        public var propertyName: String?
+        /// How many objects are concerned.
+        public var count: Int?
+        /// Who holds what was waited for.
+        public var holder: String?
+
+        /// Creates details of which nothing else is known.
+        public init(
+            className: String? = nil,
+            propertyName: String? = nil,
+            count: Int? = nil,
+            holder: String? = nil
+        ) {
+            self.className = className
+            self.propertyName = propertyName
+            self.count = count
+            self.holder = holder
+        }
+    }
+}

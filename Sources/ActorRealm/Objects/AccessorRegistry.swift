@@ -116,6 +116,8 @@ extension RealmCore {
 
     @inline(never)
     func writeFailed(_ error: any Error) {
+        // The rows are gone with the transaction.
+        if isClosed { return }
         var failure = error
         if let error = error as? ModelError, case .deletionDenied = error {
             failure = self.error(.deletionDenied, error.description)

@@ -78,6 +78,8 @@ extension Realm {
             /// Another process, or a later opening, changed the schema of the file in what this realm's classes declare: the realm
             /// stays readable at its last version, see ``Realm/isOutdated``.
             case schemaOutdated = 112
+            /// The object, or the owner of the collection, was deleted, or its realm invalidated.
+            case invalidatedObject = 114
         }
 
         /// The class of the failure.
@@ -165,6 +167,8 @@ extension Realm.Error {
     public static let deletionDenied = Code.deletionDenied
     /// ``Code/schemaOutdated``, to catch it by name.
     public static let schemaOutdated = Code.schemaOutdated
+    /// ``Code/invalidatedObject``, to catch it by name.
+    public static let invalidatedObject = Code.invalidatedObject
     /// ``Code/timedOut``, to catch it by name.
     public static let timedOut = Code.timedOut
 }

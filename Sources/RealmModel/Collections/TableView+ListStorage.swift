@@ -28,7 +28,7 @@ extension TableView {
         with element: BorrowedValue?
     ) throws {
         let slot = slots[property].elements
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let width = ListFormat.width(of: slot.kind)
         let count = list.count - range.count + (element == nil ? 0 : 1)
         var heapByteCount = width == 0 ? list.byteCount : 0
@@ -69,7 +69,7 @@ extension TableView {
         _ range: Range<Int>,
         with element: BorrowedValue?
     ) throws {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let open = ModelTransaction.OpenSequence()
         let slot = slots[property].elements
         for index in 0..<range.lowerBound {
@@ -90,7 +90,7 @@ extension TableView {
         _ range: Range<Int>,
         with element: BorrowedValue?
     ) throws {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let slot = slots[property].elements
         let open = try openSequence(property, key: key)
         if let element, range.count == 1 {
@@ -107,7 +107,7 @@ extension TableView {
 
     /// Brings a sequence that became small back into its row.
     private func shrink(_ open: ModelTransaction.OpenSequence, _ property: Int, key: Int64) throws {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let slot = slots[property].elements
         let width = ListFormat.width(of: slot.kind)
         let byteCount = ListFormat.byteCount(
@@ -137,7 +137,7 @@ extension TableView {
 
     /// The sequence of a large list, open for changes.
     func openSequence(_ property: Int, key: Int64) throws -> ModelTransaction.OpenSequence {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         if let open = transaction.sequences[place(property, key)] { return open }
         let location = try row(of: key)
         let bytes = try column(property, in: location.leaf).bytes(location.row)
@@ -156,8 +156,9 @@ extension TableView {
     func freeSequences(of key: Int64) throws {
         for property in listProperties where try list(property, key: key).isLarge {
             let open = try openSequence(property, key: key)
-            try open.removeAll(in: openTransaction.storage)
-            openTransaction.sequences[place(property, key)] = nil
+            let transaction = try openTransaction
+            try open.removeAll(in: transaction.storage)
+            transaction.sequences[place(property, key)] = nil
         }
     }
 }

@@ -86,13 +86,8 @@ package final class TableView {
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
     @exclusivity(unchecked) private var configurations = 0
 
-    init(
-        model: ModelView,
-        schema: ClassSchema,
-        database: DatabaseSchema,
-        catalog: ByteTree,
-        view: PageView
-    ) throws(StorageError) {
+    /// A table without rows.
+    init(emptyIn model: ModelView, schema: ClassSchema, database: DatabaseSchema, view: PageView) {
         self.model = model
         id = schema.tableID
         self.schema = schema
@@ -102,6 +97,16 @@ package final class TableView {
         pendingFrom = .allocate(capacity: 1)
         lagsBehind = .allocate(capacity: 1)
         configure(schema, in: database)
+    }
+
+    convenience init(
+        model: ModelView,
+        schema: ClassSchema,
+        database: DatabaseSchema,
+        catalog: ByteTree,
+        view: PageView
+    ) throws(StorageError) {
+        self.init(emptyIn: model, schema: schema, database: database, view: view)
         try load(from: catalog, view: view)
     }
 

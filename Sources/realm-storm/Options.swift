@@ -16,6 +16,8 @@ struct Options: Sendable {
     var traps = 0
     /// The seed of the one misuse that this process is for.
     var trap: UInt64?
+    /// Where to write what the misuse showed.
+    var summary: String?
 
     init(_ arguments: [String]) {
         var rest = arguments[...]
@@ -32,6 +34,7 @@ struct Options: Sendable {
             case "--process": process = Options.number(value)
             case "--misuse": misuses = Options.number(value)
             case "--traps": traps = Options.number(value)
+            case "--summary": summary = value
             case "--trap": trap = Options.number(value)
             default: Options.usage()
             }
@@ -54,7 +57,7 @@ struct Options: Sendable {
     private static func usage() -> Never {
         let text =
             "usage: realm-storm [--path FILE] [--processes 4] [--actors 100] [--tasks 10000] [--seconds 5] [--seed N] "
-            + "[--flush yes|no]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N]\n"
+            + "[--flush yes|no]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N] [--summary FILE]\n"
         FileHandle.standardError.write(Data(text.utf8))
         exit(2)
     }

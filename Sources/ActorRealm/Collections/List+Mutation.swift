@@ -6,6 +6,13 @@ extension List {
         if index < 0 || index >= count { indexOutOfBounds(index, count: count) }
     }
 
+    /// Whether the list belongs to a realm that was closed, so that nothing is in it and nothing can be put there.
+    private var isClosed: Bool {
+        guard let place else { return false }
+        place.core.checkAccess()
+        return place.core.isClosed
+    }
+
     /// The stored form of an element; nil after a failure of the storage, which the commit throws.
     private func encode(_ element: Element, _ writer: _RowWriter) -> StoredValue? {
         Element._encodeElement(element, writer)?.value
@@ -17,7 +24,7 @@ extension List {
             unmanaged.append(object)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = encode(object, writer) else { return }
         place.append(stored)
         writer.finish()
@@ -33,7 +40,7 @@ extension List {
             return
         }
         // A list in a value is written as a whole.
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = Self.encoded(elements, writer) else { return }
         place.append(stored)
         writer.finish()
@@ -41,13 +48,13 @@ extension List {
 
     /// Inserts an element before a position.
     public func insert(_ object: Element, at index: Int) {
-        let count = count
-        if index < 0 || index > count { indexOutOfBounds(index, count: count + 1) }
         guard let place else {
+            if index < 0 || index > count { indexOutOfBounds(index, count: count + 1) }
             unmanaged.insert(object, at: index)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
+        if index < 0 || index > count { indexOutOfBounds(index, count: count + 1) }
         guard let stored = encode(object, writer) else { return }
         place.insert(stored, at: index)
         writer.finish()
@@ -72,7 +79,7 @@ extension List {
             unmanaged.remove(at: index)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         check(index, in: count)
         place.remove(in: index..<index + 1)
         writer.finish()
@@ -84,19 +91,21 @@ extension List {
             unmanaged.removeAll()
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.removeAll()
         writer.finish()
     }
 
     /// Removes elements from the start.
     public func removeFirst(_ number: Int = 1) {
+        if isClosed { return }
         requireElements(number, of: count)
         removeSubrange(0..<number)
     }
 
     /// Removes elements from the end.
     public func removeLast(_ number: Int = 1) {
+        if isClosed { return }
         let count = count
         requireElements(number, of: count)
         removeSubrange(count - number..<count)
@@ -114,6 +123,7 @@ extension List {
 
     /// Removes the elements of a range of positions.
     public func removeSubrange<Positions: RangeExpression>(_ bounds: Positions) where Positions.Bound == Int {
+        if isClosed { return }
         let range = bounds.relative(to: self)
         if range.lowerBound < 0 { indexOutOfBounds(range.lowerBound, count: count) }
         if range.upperBound > count { indexOutOfBounds(range.upperBound, count: count + 1) }
@@ -121,7 +131,7 @@ extension List {
             unmanaged.removeSubrange(range)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.remove(in: range)
         writer.finish()
     }
@@ -133,7 +143,7 @@ extension List {
             unmanaged[index] = object
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         check(index, in: count)
         guard let stored = encode(object, writer) else { return }
         place.replace(at: index, with: stored)
@@ -145,6 +155,7 @@ extension List {
         _ subrange: Positions,
         with newElements: Elements
     ) where Elements.Element == Element, Positions.Bound == Int {
+        if isClosed { return }
         let range = subrange.relative(to: self)
         let elements = Array(newElements)
         removeSubrange(range)
@@ -153,6 +164,7 @@ extension List {
 
     /// Moves an element so that it ends at a position.
     public func move(from: Int, to: Int) {
+        if isClosed { return }
         let count = count
         check(from, in: count)
         check(to, in: count)
@@ -161,13 +173,14 @@ extension List {
             unmanaged.insert(element, at: to)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.move(from: from, to: to)
         writer.finish()
     }
 
     /// Exchanges two elements.
     public func swapAt(_ index1: Int, _ index2: Int) {
+        if isClosed { return }
         let count = count
         check(index1, in: count)
         check(index2, in: count)
@@ -175,7 +188,7 @@ extension List {
             unmanaged.swapAt(index1, index2)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.swap(index1, index2)
         writer.finish()
     }
@@ -188,7 +201,7 @@ extension List {
             unmanaged = elements
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = Self.encoded(elements, writer) else { return }
         if place.path.isEmpty { writer.setList(stored) } else { place.assign(stored) }
         writer.finish()

@@ -66,10 +66,10 @@ class ListPlace {
             && path == other.path
     }
 
-    /// Traps when the owner is gone.
+    /// Traps when the owner is gone, unless that is so because the realm was closed.
     final func checkOwner() {
         core.checkAccess()
-        if !isThere { invalidated() }
+        if !isThere, !core.isClosed { invalidated() }
     }
 
     final func invalidated() -> Never {
@@ -79,7 +79,10 @@ class ListPlace {
     /// The elements, to be read before the next write.
     final func list() -> ListView {
         core.checkAccess()
-        guard let location = attempt({ try accessor.table.locate(key) }) else { invalidated() }
+        guard let location = attempt({ try accessor.table.locate(key) }) else {
+            if core.isClosed { return accessor.table.emptyList(property) }
+            invalidated()
+        }
         return attempt { try accessor.table.list(property, at: location, key: key) }
     }
 
@@ -90,9 +93,10 @@ class ListPlace {
         return attempt { try accessor.table.map(property, at: location, key: key) }
     }
 
-    /// Where a write goes, after the checks that every write makes.
-    final func writer(context: AddContext? = nil) -> _RowWriter {
+    /// Where a write goes, after the checks that every write makes; nil when the realm was closed.
+    final func writer(context: AddContext? = nil) -> _RowWriter? {
         core.checkAccess()
+        if core.isClosed { return nil }
         if core.isFrozen {
             misuse("Attempting to modify a frozen \(name) - call thaw on it first.")
         }

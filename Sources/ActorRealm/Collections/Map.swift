@@ -122,7 +122,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             unmanaged[key] = value
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = Value._encodeElement(value, writer) else { return }
         place.set(stored.value, forName: name)
         writer.finish()
@@ -170,7 +170,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             unmanaged[key] = nil
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.remove(name: Key._name(key))
         writer.finish()
     }
@@ -181,7 +181,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             unmanaged.removeAll()
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.removeAll()
         writer.finish()
     }
@@ -221,7 +221,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             unmanaged = Dictionary(entries.map { ($0.key, $0.value) }) { $1 }
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = Self.encoded(entries, writer) else { return }
         if place.path.isEmpty { writer.setMap(stored) } else { place.assign(stored) }
         writer.finish()

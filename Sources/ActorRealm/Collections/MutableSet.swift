@@ -83,7 +83,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             if unmanagedElements.insert(object).inserted { unmanaged.append(object) }
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = Element._encodeElement(object, writer) else { return }
         place.core.attemptWrite {
             try place.accessor.table.setInsert(place.property, key: place.key, stored.value)
@@ -105,7 +105,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             if unmanagedElements.remove(object) != nil { unmanaged.removeAll { $0 == object } }
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         guard let stored = Element._storedElement(object, in: place.backing) else { return }
         place.core.attemptWrite {
             try place.accessor.table.setRemove(place.property, key: place.key, stored.value)
@@ -120,7 +120,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             unmanagedElements.removeAll()
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         place.removeAll()
         writer.finish()
     }
@@ -157,7 +157,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             insert(objectsIn: elements)
             return
         }
-        let writer = place.writer()
+        guard let writer = place.writer() else { return }
         Self.store(elements, writer)
         writer.finish()
     }

@@ -36,7 +36,10 @@ final class NestedPlace: ListPlace {
     }
 
     private func values() -> [StoredValue] {
-        guard case .list(let values)? = content() else { invalidated() }
+        guard case .list(let values)? = content() else {
+            if core.isClosed { return [] }
+            invalidated()
+        }
         return values
     }
 

@@ -114,7 +114,13 @@ extension RealmCollection {
     /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class, with the position
     ///   of the comparison or clause that does not, or is about objects of another file.
     public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
-        let backing = managed("filter")
+        guard let backing = _backing else {
+            throw Realm.Error(
+                .invalidInput,
+                "filter is only supported on managed collections. Add the object to a Realm first."
+            )
+        }
+        try backing.core.requireReading()
         if let path = predicate.path, path != backing.core.coordinator.path {
             throw Realm.Error(
                 .invalidInput,
@@ -125,6 +131,8 @@ extension RealmCollection {
             return Results(try backing.applying(predicate.query))
         } catch let error as QueryError {
             throw Realm.Error(.invalidInput, error.description)
+        } catch {
+            throw Realm.Error.wrap(error, path: backing.core.coordinator.path)
         }
     }
 

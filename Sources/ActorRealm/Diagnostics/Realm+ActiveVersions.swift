@@ -43,6 +43,7 @@ extension Realm {
     /// ```
     public var activeVersions: [ActiveVersion] {
         core.checkAccess()
+        if core.isClosed { return [] }
         return core.coordinator.file.activeVersions().map(ActiveVersion.init)
     }
 }

@@ -21,7 +21,7 @@ extension Realm {
     /// - Throws: `Realm.Error` with the code `.invalidDatabase` that says what is damaged and where.
     /// - Complexity: O(the size of the file). It blocks its caller and disturbs nobody else.
     public func verify(progress: (_ checkedPages: Int, _ pages: Int) -> Void = { _, _ in }) throws {
-        core.checkAccess()
+        try core.requireAccess()
         do {
             try FileVerifier.verify(core.coordinator.file.beginRead(), progress: progress)
         } catch {

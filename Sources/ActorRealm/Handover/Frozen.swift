@@ -54,7 +54,7 @@ extension ThreadConfined {
         }
         realm.core.checkAccess()
         let core = FrozenCore(realm.freeze().core)
-        let reference = _reference
+        let reference = realm.isClosed ? _reference.outlivingOwner : _reference
         guard Self._resolve(reference, in: core.core.realm()) != nil else {
             misuse(
                 "Cannot freeze an object that was deleted, or created in the write transaction that is open. Commit the "
@@ -81,6 +81,7 @@ extension Realm {
     /// - Precondition: The frozen value comes from a realm of the same file.
     public func thaw<Value: ThreadConfined>(_ frozen: Frozen<Value>) -> Value? {
         core.checkAccess()
+        if core.isClosed { return nil }
         core.requireSameFile(as: frozen.core.core.coordinator)
         core.catchUp(with: frozen.version)
         return Value._resolve(frozen.reference, in: self)
@@ -89,6 +90,7 @@ extension Realm {
     /// This realm, brought to the version of a frozen one at least.
     public func thaw(_ frozen: Frozen<Realm>) -> Realm {
         core.checkAccess()
+        if core.isClosed { return self }
         core.requireSameFile(as: frozen.core.core.coordinator)
         core.catchUp(with: frozen.version)
         return self

@@ -28,9 +28,11 @@ public struct ObjectReference<Value: Object>: Sendable, Hashable, Codable {
         guard object.realm != nil, case .object(let className, let key) = object._reference.content else {
             misuse("An unmanaged object cannot be referred to. Add it to a Realm first.")
         }
-        if object.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
+        // The key of an object of a closed realm is known, and good wherever the file is open.
+        let isClosed = object.core?.isClosed ?? false
+        if !isClosed, object.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         // A reference may outlive the process, and with it the transaction that makes the object.
-        object.tableAccessor?.table.spendRowKeys()
+        if !isClosed { object.tableAccessor?.table.spendRowKeys() }
         self.className = className
         self.key = key
     }
@@ -50,6 +52,7 @@ extension Realm {
     /// - Returns: nil when the object has been deleted, or the realm has no such class.
     public func resolve<Value>(_ reference: ObjectReference<Value>) -> Value? {
         core.checkAccess()
+        if core.isClosed { return nil }
         let confined = _ConfinedReference(.object(className: reference.className, key: reference.key))
         if let object = Value._resolve(confined, in: self) { return object }
         core.catchUp(with: core.coordinator.file.newestVersion)

@@ -69,6 +69,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             misuse("Only managed objects may be wrapped as thread safe. Add the object to a Realm first.")
         }
         realm.core.checkAccess()
+        if realm.isClosed { return nil }
         if value.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         return Target(
             reference: value._reference,

@@ -44,17 +44,24 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 
     /// The target, the first time.
     fileprivate func takeOnce() -> ReferenceContent.Target {
-        guard let target = take() else {
-            misuse(
-                "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
-            )
-        }
+        guard let target = take() else { misuse(Self.takenMessage) }
         return target
+    }
+
+    private static var takenMessage: String {
+        "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
     }
 
     /// Resolves a reference to a realm: opens the realm of an isolation, or of the one that the caller is found to run in.
     func opened(in place: RealmIsolation?) throws -> Realm {
-        let target = takeOnce()
+        guard let target = take() else { throw Realm.Error(.invalidInput, Self.takenMessage) }
+        guard target.snapshot != nil else {
+            throw Realm.Error(
+                .closed,
+                "The realm had been closed when the reference was made. Open it again.",
+                fileURL: target.configuration.fileURL
+            )
+        }
         let core =
             if let place { try target.coordinator.core(for: place, configuration: target.configuration) } else {
                 try target.coordinator.coreForCurrentContext(configuration: target.configuration)
@@ -72,8 +79,9 @@ final class ReferenceContent: Sendable {
         let configuration: Realm.Configuration
         /// The version that the value stood on: in a write transaction the one that it makes.
         let version: UInt64
-        /// The version that was read outside the transaction, pinned.
-        let snapshot: Snapshot
+        /// The version that was read outside the transaction, pinned; nil when the realm had been closed, so that the
+        /// reference leads nowhere.
+        let snapshot: Snapshot?
     }
 
     private let target: Mutex<Target?>
@@ -101,12 +109,13 @@ extension ReferenceContent.Target {
             )
         }
         realm.core.checkAccess()
-        if value.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
+        let isClosed = realm.isClosed
+        if !isClosed, value.isInvalidated { misuse("Cannot construct reference to invalidated object.") }
         reference = value._reference
         coordinator = realm.core.coordinator
         configuration = realm.core.configuration
         version = realm.core.version
-        snapshot = realm.core.model.snapshot
+        snapshot = isClosed ? nil : realm.core.model.snapshot
     }
 }
 
@@ -121,6 +130,7 @@ extension Realm {
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         core.checkAccess()
         let target = reference.takeOnce()
+        if core.isClosed || target.snapshot == nil { return nil }
         core.requireSameFile(as: target.coordinator)
         core.catchUp(with: target.version)
         return Confined._resolve(target.reference, in: self)
@@ -140,7 +150,7 @@ extension RealmCore {
 
     /// Moves to the newest version if the realm stands before the given one and can move.
     func catchUp(with version: UInt64) {
-        guard !isFrozen, !isInWriteTransaction, model.snapshot.version < version else { return }
+        guard !isFrozen, !isClosed, !isInWriteTransaction, model.snapshot.version < version else { return }
         do {
             try advanceToNewest()
         } catch {

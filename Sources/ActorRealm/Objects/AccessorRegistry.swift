@@ -116,6 +116,8 @@ extension RealmCore {
 
     @inline(never)
     func writeFailed(_ error: any Error) {
+        // The rows are gone with the transaction.
+        if isClosed { return }
         var failure = error
         if let migration {
             failure = migration.publicError(error)

@@ -160,6 +160,8 @@ extension AnyRealmValue: _Persistable {
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> AnyRealmValue {
         let accessor = object.checkedAccessor()
         let declared = Int(key) - 1
+        // Nothing of a closed realm is there any more.
+        if accessor.core.isClosed, !attempt({ try accessor.table.contains(key: object.rowKey) }) { return .none }
         let stored = attempt { try accessor.table.value(accessor.ordinals[declared], key: object.rowKey) }
         let place = AnyValuePlace(accessor: accessor, key: object.rowKey, declared: declared, path: [])
         return AnyRealmValue(stored, in: accessor.core, at: place)

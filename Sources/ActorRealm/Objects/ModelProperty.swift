@@ -112,7 +112,7 @@ final class ModelProperty: Sendable {
     /// Assigns to a dynamic object; dictionaries and arrays make the objects that it links to.
     private func write(_ value: Any?, to object: ObjectBase) {
         if isComputed { misuse("Linking objects property '\(object.modelClass.name).\(name)' cannot be assigned to.") }
-        var writer = object.writer(for: key)
+        guard var writer = object.writer(for: key) else { return }
         let context = CreateContext(core: writer.accessor.core, policy: .error)
         writer.context = context
         writer.accessor.core.migration?.wrote(self, ofRow: writer.rowKey, writer.accessor)

@@ -24,18 +24,23 @@ nonisolated extension ObjectBase {
         return tableAccessor
     }
 
-    /// The verdict of the check that every access makes, without the trap: a seam for tests.
+    /// The verdict of the check that every access makes, without the trap: a seam for tests, inlined where it is asked as the
+    /// check of a getter is.
+    @inlinable @inline(__always)
     package final var wouldAdmitCaller: Bool {
-        tableState.pointee.place.pointee.isCaller || core?.isolation.isCurrent ?? true
+        tableState.pointee.place.pointee.isCaller || isolationAdmitsCaller
     }
+
+    /// What the isolation says where the word does not.
+    @usableFromInline
+    @inline(never)
+    final var isolationAdmitsCaller: Bool { core?.isolation.isCurrent ?? true }
 
     /// Looks the row up again when the version or the leaf changed.
     final func refreshLocation(_ accessor: TableAccessor) {
         let generation = accessor.state.pointee.generation.pointee
         if rowGeneration == generation { return }
-        guard let location = attempt({ try accessor.locate(rowKey) }) else {
-            misuse("Object has been deleted or invalidated.")
-        }
+        guard let location = attempt({ try accessor.locate(rowKey) }) else { misuse(TableAccessor.deletedMessage) }
         point(to: location, generation: generation)
     }
 
@@ -84,10 +89,11 @@ nonisolated extension ObjectBase {
         return "\(accessor.info.name).\(accessor.info.properties[Int(key) - 1].name)"
     }
 
-    /// Where a write to a managed property goes, after the checks that every write makes.
+    /// Where a write to a managed property goes, after the checks that every write makes; nil when the realm was closed.
     @usableFromInline
-    final func writer(for key: UInt32) -> _RowWriter {
+    final func writer(for key: UInt32) -> _RowWriter? {
         let accessor = checkedAccessor()
+        if accessor.core.isClosed { return nil }
         if accessor.core.isFrozen {
             misuse("Attempting to modify a frozen object - call thaw on the Object instance first.")
         }

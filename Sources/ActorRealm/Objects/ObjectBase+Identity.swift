@@ -66,7 +66,7 @@ extension ThreadConfined where Self: ObjectBase {
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Self? {
         guard case .object(let className, let key) = reference.content,
             let accessor = realm.core.accessor(className: className, isDynamic: Self.self == DynamicObject.self),
-            attempt({ try accessor.table.contains(key: key) })
+            realm.core.isClosed || attempt({ try accessor.table.contains(key: key) })
         else { return nil }
         return accessor.makeObject(key: key) as? Self
     }

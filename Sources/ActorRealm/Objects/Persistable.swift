@@ -97,7 +97,7 @@ extension _Persistable {
 
     /// Writes the property of a managed object.
     public static func _set(_ object: ObjectBase, _ key: UInt32, _ value: Self) {
-        let writer = object.writer(for: key)
+        guard let writer = object.writer(for: key) else { return }
         _store(value, writer)
         writer.finish()
     }

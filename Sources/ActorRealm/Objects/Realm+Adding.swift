@@ -29,7 +29,7 @@ extension Realm {
     }
 
     private func bring(_ object: Object, update: UpdatePolicy) throws {
-        requireWrite("add")
+        guard canWrite("add") else { return }
         if let other = object.core {
             if other === core {
                 if object.isInvalidated {
@@ -62,9 +62,11 @@ extension Realm {
         try AddContext(core: core, policy: update).add(object, accessor)
     }
 
-    func requireWrite(_ operation: String) {
+    /// Traps outside a write transaction; false when the realm was closed, so that nothing is to be done.
+    func canWrite(_ operation: String) -> Bool {
         core.checkAccess()
-        if core.isInWriteTransaction { return }
+        if core.isInWriteTransaction { return true }
+        if core.isClosed { return false }
         if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
         misuse(
             "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
@@ -85,6 +87,7 @@ extension Realm {
         value: Any = [:],
         update: UpdatePolicy = .error
     ) -> T {
+        guard canWrite("create") else { return T() }
         let accessor = accessorToCreate(type, value, update: update)
         var created: ObjectBase?
         core.attemptWrite {
@@ -99,7 +102,6 @@ extension Realm {
 
     /// The accessor of the class of which an object is to be created; traps where it cannot.
     private func accessorToCreate<T: Object>(_ type: T.Type, _ value: Any, update: UpdatePolicy) -> TableAccessor {
-        requireWrite("create")
         let accessor = core.requiredAccessor(for: type)
         if update != .error, accessor.info.primaryKey == nil {
             misuse(

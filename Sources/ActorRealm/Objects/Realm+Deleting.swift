@@ -10,7 +10,7 @@ extension Realm {
     ///
     /// - Precondition: A write transaction is open and the object belongs to this realm.
     public func delete(_ object: ObjectBase) {
-        requireWrite("delete")
+        guard canWrite("delete") else { return }
         guard object.core === core, let accessor = object.tableAccessor else {
             misuse("Can only delete an object from the Realm it belongs to.")
         }
@@ -28,7 +28,7 @@ extension Realm {
         let objects = Array(objects).filter { !$0.isInvalidated }
         guard let first = objects.first else { return }
         guard objects.count > 1 else { return delete(first) }
-        requireWrite("delete")
+        guard canWrite("delete") else { return }
         // Together: a delete rule does not deny what goes as well.
         delete(
             objects.map { object in
@@ -66,7 +66,7 @@ extension Realm {
     }
 
     private func delete<Elements: RealmCollection>(managed objects: Elements) where Elements.Element: ObjectBase {
-        requireWrite("delete")
+        guard canWrite("delete") else { return }
         guard let backing = objects._backing, backing.core === core, let accessor = backing.elements else {
             misuse("Can only delete objects from the Realm they belong to.")
         }
@@ -80,7 +80,7 @@ extension Realm {
 
     /// Deletes all objects of all classes.
     public func deleteAll() {
-        requireWrite("deleteAll")
+        guard canWrite("deleteAll") else { return }
         core.attemptWrite { try core.model.deleteAll() }
         core.noteWrite()
     }

@@ -33,7 +33,13 @@ extension Realm {
         value: Any = [:],
         update: UpdatePolicy = .error
     ) -> DynamicObject {
-        requireWrite("dynamicCreate")
+        guard canWrite("dynamicCreate") else {
+            // An object of the class that leads nowhere.
+            return unsafeDowncast(
+                core.requiredDynamicAccessor(className: typeName).makeObject(key: -1),
+                to: DynamicObject.self
+            )
+        }
         return core.createDynamic(typeName, value: value, update: update)
     }
 }

@@ -317,18 +317,32 @@ final class TableAccessor {
 
     // MARK: Columns
 
-    /// Looks the row of an object up again when the version or the leaf changed, and returns its leaf.
+    /// Looks the row of an object up again when the version or the leaf changed, and returns its leaf; nil when the realm was
+    /// closed.
     @inline(__always)
-    private func currentLeaf(of object: ObjectBase) -> LeafView {
+    private func currentLeaf(of object: ObjectBase) -> LeafView? {
         let generation = state.pointee.generation.pointee
         if object.rowGeneration != generation {
             guard let location = attempt({ try locate(object.rowKey) }) else {
-                if let damage = table.damage(ofMissing: object.rowKey) { trap(damage) }
-                misuse("Object has been deleted or invalidated.")
+                trapUnlessClosed(missing: object.rowKey)
+                return nil
             }
             object.point(to: location, generation: generation)
         }
         return leaf(at: object.rowLeaf.unsafelyUnwrapped)
+    }
+
+    /// Traps for a row that is not there; nothing of a closed realm is.
+    @inline(never)
+    private func trapUnlessClosed(missing key: Int64) {
+        if core.isClosed { return }
+        if let damage = table.damage(ofMissing: key) { trap(damage) }
+        misuse(Self.deletedMessage)
+    }
+
+    /// Says that an object does not exist any more.
+    static var deletedMessage: String {
+        "Object has been deleted or invalidated. Look at isInvalidated, or read it with value(of:), which throws."
     }
 
     @inline(__always)
@@ -347,7 +361,9 @@ final class TableAccessor {
     /// Where the column of a property lies, for an object whose isolation was checked.
     @inline(never)
     func slot(_ key: UInt32, of object: ObjectBase) -> ColumnSlot {
-        let leaf = currentLeaf(of: object)
+        guard let leaf = currentLeaf(of: object) else {
+            return ColumnSlot(table.emptyColumn(ordinals[Int(key) - 1]), leaf: nil, generation: 0)
+        }
         let slot = ColumnSlot(column(key, in: leaf), leaf: object.rowLeaf, generation: object.rowGeneration)
         if remembers { state.pointee.slots[Int(key)] = slot }
         return slot
@@ -363,7 +379,7 @@ final class TableAccessor {
         {
             return view
         }
-        let leaf = currentLeaf(of: object)
+        guard let leaf = currentLeaf(of: object) else { return table.emptyColumn(ordinals[Int(key) - 1]) }
         let view = column(key, in: leaf)
         if remembers {
             known.pointee = KnownView(leaf: object.rowLeaf, generation: object.rowGeneration, view: view)

@@ -54,6 +54,7 @@ extension ThreadConfined {
     func frozenThroughReference(_ what: String) -> Self {
         guard let realm else { misuse("Unmanaged \(what) cannot be frozen. Add them to a realm first.") }
         if isFrozen { return self }
+        if realm.isClosed { return frozenEmpty(in: realm) }
         if isInvalidated { misuse("Object has been deleted or invalidated: it cannot be frozen.") }
         guard let frozen = Self._resolve(_reference, in: realm.freeze()) else {
             misuse(
@@ -61,6 +62,11 @@ extension ThreadConfined {
             )
         }
         return frozen
+    }
+
+    /// The frozen form of what belongs to a realm that was closed: as empty as this is.
+    private func frozenEmpty(in realm: Realm) -> Self {
+        Self._resolve(_reference.outlivingOwner, in: realm.freeze()) ?? self
     }
 
     /// Thaws any confined value through its reference.

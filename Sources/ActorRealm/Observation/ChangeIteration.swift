@@ -30,11 +30,13 @@ final class ChangeIteration<Subject: ChangeSubject> {
         _ subject: Subject,
         coordinator: RealmCoordinator,
         configuration: Realm.Configuration,
-        origin: ReaderOrigin?
+        origin: ReaderOrigin?,
+        isEnded: Bool = false
     ) {
         self.coordinator = coordinator
         self.configuration = configuration
         self.origin = origin
+        if isEnded { return }
         do {
             cursor = try ChangeCursor(
                 subject,

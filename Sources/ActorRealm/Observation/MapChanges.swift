@@ -93,7 +93,8 @@ extension Map {
             reference: _reference,
             coordinator: backing.core.coordinator,
             configuration: backing.core.configuration,
-            origin: origin
+            origin: origin,
+            isEnded: backing.core.isClosed
         )
     }
 

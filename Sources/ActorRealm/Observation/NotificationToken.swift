@@ -64,9 +64,19 @@ protocol NotificationRegistration: AnyObject, Sendable {
 
 extension RealmCore {
     /// Notes, before the open transaction is prepared, that observers of this realm are to leave it out.
-    func noteLeavingOut(for tokens: [NotificationToken]) {
+    ///
+    /// - Throws: `invalidInput` when one of them observes another realm.
+    func noteLeavingOut(for tokens: [NotificationToken]) throws(Realm.Error) {
         if tokens.isEmpty || !hasTransaction { return }
         checkAccess()
+        for token in tokens {
+            guard let registration = token.current, !registration.isIsolated(as: self) else { continue }
+            throw error(
+                .invalidInput,
+                "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of this "
+                    + "realm's own observers."
+            )
+        }
         for token in tokens { token.current?.noteLeavingOut(in: self) }
     }
 
@@ -75,13 +85,7 @@ extension RealmCore {
         if tokens.isEmpty { return nil }
         let leftOut = LeftOutCommit(version: commit.version)
         for token in tokens {
-            guard let registration = token.current else { continue }
-            guard registration.isIsolated(as: self) else {
-                misuse(
-                    "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of this "
-                        + "realm's own observers."
-                )
-            }
+            guard let registration = token.current, registration.isIsolated(as: self) else { continue }
             registration.skip(leftOut)
         }
         return leftOut

@@ -10,9 +10,17 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
     let configuration: Realm.Configuration
     /// Where the program asked for it.
     let origin: ReaderOrigin?
+    /// Whether the realm had been closed already: there is nothing to observe.
+    var isEnded = false
 
     func makeIteration() -> ChangeIteration<Subject> {
-        ChangeIteration(subject, coordinator: coordinator, configuration: configuration, origin: origin)
+        ChangeIteration(
+            subject,
+            coordinator: coordinator,
+            configuration: configuration,
+            origin: origin,
+            isEnded: isEnded
+        )
     }
 
     /// What is observed, in the realm that a change is delivered with.
@@ -89,7 +97,8 @@ extension RealmCollection {
             reference: _reference,
             coordinator: backing.core.coordinator,
             configuration: backing.core.configuration,
-            origin: origin
+            origin: origin,
+            isEnded: backing.core.isClosed
         )
     }
 }
@@ -120,7 +129,8 @@ extension ObjectBase {
             reference: _reference,
             coordinator: core.coordinator,
             configuration: core.configuration,
-            origin: origin
+            origin: origin,
+            isEnded: core.isClosed
         )
     }
 }

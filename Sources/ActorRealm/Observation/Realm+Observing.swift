@@ -31,6 +31,7 @@ extension Realm {
         _ block: @escaping NotificationBlock
     ) -> NotificationToken {
         core.checkObservable(deliveringTo: core.isolation)
+        if core.isClosed { return NotificationToken() }
         do {
             let pump = try ChangePump(
                 RealmSubject(),

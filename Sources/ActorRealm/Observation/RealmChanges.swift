@@ -60,7 +60,8 @@ extension Realm {
                 reference: _ConfinedReference(.unmanaged),
                 coordinator: core.coordinator,
                 configuration: core.configuration,
-                origin: core.origin
+                origin: core.origin,
+                isEnded: core.isClosed
             )
         )
     }

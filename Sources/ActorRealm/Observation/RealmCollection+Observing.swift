@@ -114,6 +114,7 @@ extension ObservationSource {
         guard let core else { return NotificationToken() }
         let isolation = isolation ?? core.isolation
         core.checkObservable(deliveringTo: isolation)
+        if core.isClosed { return NotificationToken() }
         do {
             let pump = try ChangePump(
                 subject,

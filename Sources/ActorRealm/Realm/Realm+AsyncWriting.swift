@@ -202,7 +202,13 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken],
         _ isolation: isolated (any Actor)?
     ) async throws {
-        noteLeavingOut(for: tokens)
+        do {
+            try noteLeavingOut(for: tokens)
+        } catch {
+            cancelTransaction()
+            try await settleSuspending(isolation)
+            throw error
+        }
         let prepared: PreparedCommit
         let turn: WriteScheduler.Ticket
         do {

@@ -18,6 +18,7 @@ extension Realm {
         _ block: @escaping () -> Void,
         onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
+        if core.isClosed { return core.refuseCallbackWrite(onComplete) }
         core.requireCallbackWrites()
         return core.enqueue(self, WriteRequest(tokens, nil, file, line), commits: true, block, onComplete)
     }
@@ -34,6 +35,7 @@ extension Realm {
         line: UInt = #line,
         _ asyncWriteBlock: @escaping () -> Void
     ) -> AsyncTransactionId {
+        if core.isClosed { return core.refuseCallbackWrite(nil) }
         core.requireCallbackWrites()
         return core.enqueue(self, WriteRequest([], nil, file, line), commits: false, asyncWriteBlock, nil)
     }
@@ -53,6 +55,7 @@ extension Realm {
         withoutNotifying tokens: [NotificationToken] = [],
         _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
+        if core.isClosed { return core.refuseCallbackWrite(onComplete) }
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
             misuse("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
@@ -236,6 +239,14 @@ private final class PendingCompletion: @unchecked Sendable {
 }
 
 extension RealmCore {
+    /// Says in the realm's isolation that it was closed, where something can be said there.
+    fileprivate func refuseCallbackWrite(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
+        checkAccess()
+        let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: [], onComplete)
+        if isolation.canPost { completion.fail(closedError) } else { callbackWrites.end(completion.id) }
+        return completion.id
+    }
+
     /// Traps where asynchronous writes of callback form are impossible.
     fileprivate func requireCallbackWrites() {
         checkAccess()
@@ -276,7 +287,12 @@ extension RealmCore {
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: tokens, onComplete)
         callbackWrites.lastCommit = completion.id
         do {
-            noteLeavingOut(for: tokens)
+            do {
+                try noteLeavingOut(for: tokens)
+            } catch {
+                cancelTransaction()
+                throw error
+            }
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)
             let isolation = isolation

@@ -55,7 +55,7 @@ extension Realm {
     /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyInWriteTransaction` in the block of
     ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
-        core.checkAccess()
+        try core.requireAccess()
         if encryptionKey != nil {
             throw core.error(.invalidInput, "Encrypted realms are not supported by this build.")
         }

@@ -20,7 +20,7 @@ extension Realm {
                 return
             }
             core.autorefresh = newValue
-            if newValue { core.postRefresh() }
+            if newValue, !core.isClosed { core.postRefresh() }
         }
     }
 
@@ -33,6 +33,7 @@ extension Realm {
     @discardableResult
     public func refresh() -> Bool {
         core.checkAccess()
+        if core.isClosed { return false }
         if core.configuration.readOnly {
             misuse("Read-only Realms do not change and cannot be refreshed.")
         }
@@ -84,8 +85,13 @@ extension Realm {
         endCore()
     }
 
-    /// Closes this instance: it and everything reached from it cannot be used any more, and the next opening here
-    /// makes a new one.
+    /// Closes this instance: the next opening here makes a new one.
+    ///
+    /// Another job of the actor may hold the realm, or something reached from it, and cannot know that it is closed. Therefore
+    /// what throws throws `Realm.Error` with the code `.closed` from now on; everything else is empty: results, collections and
+    /// sections have no elements, the properties of objects are zero, empty or nil, observers are not told of anything. What is
+    /// written goes nowhere, and its commit throws. The first such use is logged. A frozen realm's contents stay readable for
+    /// those that hold them.
     ///
     /// A write transaction that is open is rolled back; commits under way complete. Asynchronous writes that were asked
     /// for before hold the closing back: the realm is open until the last of them is done, and stays open when it is

@@ -71,8 +71,15 @@ extension Realm {
 
     /// Begins a write transaction, blocking the thread until it is the caller's turn.
     ///
-    /// - Precondition: The realm can be written here and has no open transaction. `write(_:)` throws instead.
+    /// It waits for as long as another writer has the lock, and says in the log whom it waits for.
+    ///
+    /// On a realm that was closed nothing begins, and ``commitWrite(withoutNotifying:)`` throws.
+    ///
+    /// - Precondition: The realm can be written here and has no open transaction. ``beginWriteTransaction(file:line:)`` throws
+    ///   instead.
     public func beginWrite(file: StaticString = #fileID, line: UInt = #line) {
+        let core = core
+        if core.isClosed { return core.checkAccess() }
         do {
             try core.beginBlocking(WriteRequest([], nil, file, line), isOpenEnded: true)
         } catch {
@@ -91,11 +98,15 @@ extension Realm {
 
     /// Commits the open write transaction; returns when it is durable.
     ///
-    /// - Throws: `Realm.Error` when the commit could not be written; the transaction is rolled back then.
+    /// - Throws: `Realm.Error` when the commit could not be written; the transaction is rolled back then. `.invalidInput` when there
+    ///   is no open transaction, or a token is another realm's; `.closed`, `.wrongIsolation`.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
-        core.checkAccess()
+        try core.requireAccess()
         guard core.isInWriteTransaction else {
-            misuse("Can't commit a non-existing write transaction: call beginWrite() first.")
+            throw core.error(
+                .invalidInput,
+                "Can't commit a non-existing write transaction: call beginWrite() first."
+            )
         }
         try core.commitBlocking(withoutNotifying: tokens)
     }
@@ -105,6 +116,7 @@ extension Realm {
     /// What it was built on is durable when this returns, or, in the block of `asyncWrite` or `writeAsync`, when that write ends.
     public func cancelWrite() {
         core.checkAccess()
+        if core.isClosed { return }
         guard core.isInWriteTransaction else {
             misuse("Can't cancel a non-existing write transaction: call beginWrite() first.")
         }
@@ -135,7 +147,13 @@ extension RealmCore {
 
     /// Commits the transaction, blocking the thread until it is durable, and calls the blocks that observe the whole realm.
     func commitBlocking(withoutNotifying tokens: [NotificationToken]) throws {
-        noteLeavingOut(for: tokens)
+        do {
+            try noteLeavingOut(for: tokens)
+        } catch {
+            cancelTransaction()
+            try settle()
+            throw error
+        }
         let prepared: PreparedCommit
         let turn: WriteScheduler.Ticket
         do {

@@ -50,6 +50,7 @@ extension Realm {
         ) async throws {
             if core.ticket == turn { try core.checkWritable() }
             guard core.ticket == turn else {
+                if core.isClosed { throw core.closedError }
                 throw core.error(.invalidInput, "This write transaction has been committed or cancelled already.")
             }
             defer { isOver = core.ticket != turn }

@@ -80,6 +80,8 @@ extension Realm {
             case schemaOutdated = 112
             /// A migration would drop values that its block did not carry over; see ``Realm/Configuration/migrationLossPolicy``.
             case lossyMigration = 113
+            /// The object, or the owner of the collection, was deleted, or its realm invalidated.
+            case invalidatedObject = 114
         }
 
         /// The class of the failure.
@@ -173,6 +175,8 @@ extension Realm.Error {
     public static let schemaOutdated = Code.schemaOutdated
     /// ``Code/lossyMigration``, to catch it by name.
     public static let lossyMigration = Code.lossyMigration
+    /// ``Code/invalidatedObject``, to catch it by name.
+    public static let invalidatedObject = Code.invalidatedObject
     /// ``Code/timedOut``, to catch it by name.
     public static let timedOut = Code.timedOut
 }

@@ -11,7 +11,7 @@ extension RealmCore {
             throw error(.frozen, "Can't perform transactions on a frozen Realm: thaw() it first.")
         }
         if !isolation.isCurrent { throw error(.wrongIsolation, wrongIsolationMessage) }
-        if lifecycle != .open { throw error(.closed, "This realm has been closed. Open it again.") }
+        if lifecycle != .open { throw closedError }
         if configuration.readOnly { throw error(.readOnly, "Can't perform transactions on read-only Realms.") }
     }
 

@@ -37,6 +37,7 @@ final class RealmCore {
     /// What every access compares with the place where the caller runs.
     @usableFromInline let place: UnsafeMutablePointer<RealmPlace>
     private(set) var lifecycle = Lifecycle.open
+    private var isUseAfterClosingNoted = false
 
     /// Whether the file keeps a reader entry for the version that the realm writes next.
     var isCountedAsWriter = false
@@ -132,7 +133,9 @@ final class RealmCore {
 
     // MARK: Where and when it may be used
 
-    /// Traps unless the caller runs in the realm's isolation and the realm is open.
+    /// Traps unless the caller runs in the realm's isolation, and on objects of a realm that was invalidated.
+    ///
+    /// A realm that was closed may be used on, and is empty: nobody can know when another job of its actor closes it.
     @inline(__always)
     func checkAccess() {
         if _slowPath(!place.pointee.isCaller) { checkAccessSlowly() }
@@ -142,18 +145,52 @@ final class RealmCore {
     @usableFromInline
     @inline(never)
     func checkAccessSlowly() {
-        switch lifecycle {
-        case .open: break
-        case .closed: misuse("This realm has been closed. Open it again before using it or its objects.")
-        case .invalidated:
-            misuse(
-                "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again."
-            )
-        }
         if isFrozen { return }
         guard isolation.isCurrent else { trapOnWrongIsolation() }
+        switch lifecycle {
+        case .open: break
+        case .closed: return noteUseAfterClosing()
+        case .invalidated: misuse(Self.invalidatedMessage)
+        }
         if exclusiveTask != 0 { return showTransactionToItsTaskOnly() }
         place.pointee = isolation.place
+    }
+
+    /// As ``checkAccess()``, for what throws.
+    func requireAccess() throws(Realm.Error) {
+        if place.pointee.isCaller { return }
+        guard isFrozen || isolation.isCurrent else { throw error(.wrongIsolation, wrongIsolationMessage) }
+        switch lifecycle {
+        case .open: if !isFrozen { checkAccessSlowly() }
+        case .closed: throw closedError
+        case .invalidated: throw error(.invalidatedObject, Self.invalidatedMessage)
+        }
+    }
+
+    /// As ``requireAccess()``, for what reads as empty when the realm was closed.
+    func requireReading() throws(Realm.Error) {
+        if !isClosed || !isCurrent { try requireAccess() }
+    }
+
+    /// What a realm that was closed throws.
+    var closedError: Realm.Error { error(.closed, "This realm has been closed. Open it again.") }
+
+    private static var invalidatedMessage: String {
+        "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again."
+    }
+
+    /// Whether `close()` was called: everything of the realm is empty, and what is written goes nowhere.
+    var isClosed: Bool { lifecycle == .closed }
+
+    /// Says once that the realm is used though it was closed.
+    private func noteUseAfterClosing() {
+        if isUseAfterClosingNoted { return }
+        isUseAfterClosingNoted = true
+        logger?
+            .warning(
+                "A realm is used after it was closed: it reads as empty, and takes no writes. Open it again.",
+                metadata: ["realm.path": "\(coordinator.path)"]
+            )
     }
 
     /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
@@ -188,16 +225,6 @@ final class RealmCore {
         case .queue, .scheduler, .everywhere: break
         }
         return message
-    }
-
-    /// Traps outside a write transaction.
-    func requireWrite(_ what: String) {
-        checkAccess()
-        if model.isInTransaction { return }
-        if isFrozen {
-            misuse("\(what) is not possible on a frozen realm: thaw() the object first.")
-        }
-        misuse("\(what) is possible only in a write transaction: call it inside realm.write { }.")
     }
 
     // MARK: What it is
@@ -306,7 +333,7 @@ final class RealmCore {
     /// Notes what a transaction was built on that ended without a commit.
     func noteBase(_ base: BaseFlush?) { undurableBase = base }
 
-    /// Ends the core's life: every later access traps.
+    /// Ends the core's life. Of an invalidated one every later access traps; a closed one is empty.
     func end(as lifecycle: Lifecycle) {
         guard self.lifecycle == .open else {
             if lifecycle == .closed {
@@ -329,11 +356,13 @@ final class RealmCore {
         self.lifecycle = lifecycle
         frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
+        // A frozen realm may be read by other threads just now: what it holds stays until the last of it is let go of.
+        if isFrozen { return }
         place.pointee = .nowhere
         // No other version can be read any more.
         if lifecycle == .invalidated, outdatedReason != nil { lastVersion = model.snapshot }
-        // The objects that are left keep nothing in the file. A frozen realm may be read by other threads just now.
-        if !isFrozen { model.unpin() }
+        // The objects that are left keep nothing in the file.
+        model.unpin()
     }
 
     /// A core that reads anew, for the realm that was invalidated.
@@ -364,7 +393,7 @@ final class RealmCore {
     /// The frozen realm of the version that is read outside a transaction: the same one each time.
     func freeze() throws(StorageError) -> Realm {
         if isFrozen { return realm() }
-        if let frozenRealm, frozenRealm.core.lifecycle == .open,
+        if !isClosed, let frozenRealm, frozenRealm.core.lifecycle == .open,
             frozenRealm.core.model.snapshot.version == model.snapshot.version
         {
             return frozenRealm
@@ -377,6 +406,11 @@ final class RealmCore {
             origin: origin
         )
         .realm()
+        if isClosed {
+            // Empty, as this one is.
+            frozen.core.end(as: .closed)
+            return frozen
+        }
         frozenRealm = frozen
         return frozen
     }

@@ -219,7 +219,8 @@ public final class _CollectionCursor {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
         guard let location = attempt({ try accessor._withUnsafeGuaranteedRef { try $0.locate(key) } }) else {
-            // The object was deleted during the iteration; it is delivered invalidated.
+            // The object was deleted during the iteration; it is delivered invalidated. Nothing of a closed realm is.
+            if backing.core.isClosed { return nil }
             return accessor._withUnsafeGuaranteedRef { $0.makeObject(key: key) }
         }
         leaf = location.leaf

@@ -32,7 +32,7 @@ extension TableView {
         with element: BorrowedValue?
     ) throws {
         let slot = slots[property].elements
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let width = ListFormat.width(of: slot.kind)
         let count = list.count - range.count + (element == nil ? 0 : 1)
         var heapByteCount = width == 0 ? list.byteCount : 0
@@ -75,7 +75,7 @@ extension TableView {
     ) throws {
         let slot = slots[property].elements
         try makeLarge(property, key: key) { (open) throws(StorageError) in
-            let storage = openTransaction.storage
+            let storage = try openTransaction.storage
             for index in 0..<range.lowerBound {
                 try open.append(try list.borrowedValue(at: index), slot, in: storage)
             }
@@ -94,8 +94,8 @@ extension TableView {
     ) throws(StorageError) {
         let open = ModelTransaction.OpenSequence()
         try fill(open)
-        openTransaction.sequences[place(property, key)] = open
-        tellAsWhole(property, key: key)
+        try openTransaction.sequences[place(property, key)] = open
+        try tellAsWhole(property, key: key)
         try open.withBytes(slots[property].elements) { (bytes) throws(StorageError) in
             try setListBytes(bytes, property, key: key)
         }
@@ -108,7 +108,7 @@ extension TableView {
         _ range: Range<Int>,
         with element: BorrowedValue?
     ) throws {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let slot = slots[property].elements
         let open = try openSequence(property, key: key)
         if let element, range.count == 1 {
@@ -125,7 +125,7 @@ extension TableView {
 
     /// Brings a sequence that became small back into its row.
     private func shrink(_ open: ModelTransaction.OpenSequence, _ property: Int, key: Int64) throws {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let slot = slots[property].elements
         let width = ListFormat.width(of: slot.kind)
         let byteCount = ListFormat.byteCount(
@@ -151,19 +151,19 @@ extension TableView {
         }
         try open.removeAll(in: transaction.storage)
         transaction.sequences[place(property, key)] = nil
-        tellAsWhole(property, key: key)
+        try tellAsWhole(property, key: key)
     }
 
     /// Notes that a list became large or small: what was done to it before means nothing any more.
-    private func tellAsWhole(_ property: Int, key: Int64) {
-        let transaction = openTransaction
+    private func tellAsWhole(_ property: Int, key: Int64) throws(StorageError) {
+        let transaction = try openTransaction
         guard transaction.storage.isRecorded, key < firstNewKey else { return }
         transaction.splices[place(property, key), default: ListSplices()].isWhole = true
     }
 
     /// The sequence of a large list, open for changes.
     func openSequence(_ property: Int, key: Int64) throws -> ModelTransaction.OpenSequence {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         if let open = transaction.sequences[place(property, key)] { return open }
         let location = try row(of: key)
         let bytes = try column(property, in: location.leaf).bytes(location.row)
@@ -182,8 +182,9 @@ extension TableView {
     func freeSequences(of key: Int64) throws {
         for property in listProperties where try list(property, key: key).isLarge {
             let open = try openSequence(property, key: key)
-            try open.removeAll(in: openTransaction.storage)
-            openTransaction.sequences[place(property, key)] = nil
+            let transaction = try openTransaction
+            try open.removeAll(in: transaction.storage)
+            transaction.sequences[place(property, key)] = nil
         }
     }
 }

@@ -51,7 +51,7 @@ extension TableView {
     /// Notes that a row's entries in the compound indexes go.
     func removeFromCompoundIndexes(_ key: Int64, at location: RowLocation) throws(StorageError) {
         for source in compoundSources where key < pendingFrom[source.tree] {
-            let buffer = openTransaction.keyBuffer
+            let buffer = try openTransaction.keyBuffer
             let length = try encode(source, at: location, to: buffer)
             let entry = UnsafeRawBufferPointer(
                 start: buffer,

@@ -36,7 +36,7 @@ extension TableView {
         if pendingFrom[tree] > pending.firstKey { pending.filter.removeAll() }
         pending.firstKey = pendingFrom[tree]
         pending.isStale = false
-        let buffer = openTransaction.keyBuffer
+        let buffer = try openTransaction.keyBuffer
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
         if length > source.stringByteLimit, !acceptsLongKeys { try requireShort(source, key: key) }
         let value = UnsafeRawBufferPointer(start: buffer, count: length)

@@ -118,7 +118,7 @@ extension TableView {
 
     /// Counts one link more or less from a row's collection to a target.
     func adjustBacklink(_ property: Int, target: Int64, origin: Int64, by delta: Int) throws(StorageError) {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let tree = Int(slots[property].tree)
         let key = IndexKey.backlink(target: target, origin: origin, to: transaction.keyBuffer)
         let count: Int
@@ -142,7 +142,7 @@ extension TableView {
 
     /// Removes the entry of a target and an origin, whatever its count.
     func removeBacklink(_ property: Int, target: Int64, origin: Int64) throws(StorageError) {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         let key = IndexKey.backlink(target: target, origin: origin, to: transaction.keyBuffer)
         try trees[Int(slots[property].tree)].remove(key, in: transaction.storage)
     }

@@ -30,6 +30,8 @@ package final class ModelView {
     /// The transaction that was set aside, and what it had open.
     @exclusivity(unchecked) private var parked: (transaction: ModelTransaction, tables: [ParkedTable])?
     @exclusivity(unchecked) private var unpinnedVersion: UInt64 = 0
+    /// Whether the view has let go of its version for good: all tables are empty.
+    private var isEnded: Bool { pinned == nil && transaction == nil }
     /// The schema outside the open transaction, when it is another one there.
     @exclusivity(unchecked) private var outerSchema: DatabaseSchema?
 
@@ -68,6 +70,15 @@ package final class ModelView {
         (generation, transactionFlag) = Self.makeWords()
     }
 
+    /// A view on the schema of one that has let go of its version, with no rows.
+    private init(ended other: ModelView) {
+        view = other.view
+        catalog = ByteTree()
+        schema = other.schema
+        unpinnedVersion = other.version
+        (generation, transactionFlag) = Self.makeWords()
+    }
+
     /// Stands a view in a transaction, without a snapshot to go back to.
     init(transaction: WriteTransaction) throws(StorageError) {
         view = transaction.view
@@ -98,7 +109,10 @@ package final class ModelView {
     }
 
     /// A view of its own on the version that this one reads outside a transaction: for freezing, or for another thread.
+    ///
+    /// That of a view which has let go of its version is as empty as that.
     package func duplicate() throws(StorageError) -> ModelView {
+        if isEnded { return ModelView(ended: self) }
         if transaction == nil { return ModelView(snapshot: snapshot, sharing: schema) }
         return try ModelView(snapshot: snapshot, schema: schema)
     }
@@ -133,14 +147,16 @@ package final class ModelView {
         guard let schema = schema.schema(of: id) else { return nil }
         let session = transaction?.session.tables[id]
         let created = TableReference(
-            table: try TableView(
-                model: self,
-                schema: schema,
-                database: self.schema,
-                catalog: catalog,
-                view: view,
-                session: session
-            )
+            table: isEnded
+                ? TableView(emptyIn: self, schema: schema, database: self.schema, view: view)
+                : try TableView(
+                    model: self,
+                    schema: schema,
+                    database: self.schema,
+                    catalog: catalog,
+                    view: view,
+                    session: session
+                )
         )
         if let transaction {
             // Here it may fail, and not where the transaction ends.

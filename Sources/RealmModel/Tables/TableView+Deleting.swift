@@ -20,7 +20,7 @@ extension TableView {
     /// Deletes a row without asking whether a delete rule denies it; false when there is no such row.
     @discardableResult
     package func deleteUnasked(key: Int64) throws -> Bool {
-        _ = openTransaction
+        _ = try openTransaction
         if linkProperties.isEmpty && linkOrigins.isEmpty && listProperties.isEmpty {
             let writer = try openWriter()
             try settle()
@@ -129,7 +129,7 @@ extension TableView {
 
     /// Deletes every row.
     package func deleteAll() throws {
-        _ = openTransaction
+        _ = try openTransaction
         if try isIndependent() {
             try clear()
             return

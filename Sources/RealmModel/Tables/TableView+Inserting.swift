@@ -63,7 +63,7 @@ extension TableView {
                 existing: existing
             )
         }
-        let transaction = openTransaction
+        let transaction = try openTransaction
         try catchUp(property)
         let key = try appendRow(writer)
         try store(value, slot, key: key, writer)

@@ -53,6 +53,17 @@ extension TableView {
         return column
     }
 
+    /// The column of a property where there is no row: every value is null or, where it cannot be that, zero or empty.
+    package func emptyColumn(_ property: Int) -> ColumnView {
+        let slot = slots[property]
+        return LeafView.absent(rows: 0, kind: slot.columnKind, isNull: slot.isNullable, view: view)
+    }
+
+    /// An empty list.
+    package func emptyList(_ property: Int) -> ListView {
+        ListView(sequence: SequenceTree(), count: 0, byteCount: 0, slot: slots[property].elements, view: view)
+    }
+
     /// The error for a column that is not of its property's type.
     @usableFromInline
     @inline(never)

@@ -10,7 +10,7 @@ extension TableView {
 
     @inline(never)
     private func beginWriting() throws(StorageError) -> ClusterWriter {
-        let transaction = openTransaction
+        let transaction = try openTransaction
         if let session = transaction.session.tables[id] {
             // The roots are at hand since the transaction began, and may have changed since.
             resume(session, in: transaction, takingTrees: false)
@@ -143,13 +143,24 @@ extension TableView {
         writer.detach()
     }
 
-    /// The open transaction; without one a write is a programmer's error.
+    /// The open transaction.
+    ///
+    /// - Throws: `invalidArgument` when there is none that takes writes.
     var openTransaction: ModelTransaction {
-        guard let transaction = model.transaction else {
-            // Not preconditionFailure, which drops its message in optimised builds.
-            fatalError("Objects can only be changed inside a write transaction. Begin one first.")
+        get throws(StorageError) {
+            guard let transaction = model.transaction else {
+                throw StorageError(
+                    .invalidArgument,
+                    "Objects can only be changed inside a write transaction. Begin one first."
+                )
+            }
+            guard !transaction.isPrepared else {
+                throw StorageError(
+                    .invalidArgument,
+                    "The transaction is being committed and takes no more writes."
+                )
+            }
+            return transaction
         }
-        precondition(!transaction.isPrepared, "The transaction is being committed and takes no more writes.")
-        return transaction
     }
 }

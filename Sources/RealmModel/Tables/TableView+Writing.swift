@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// Writes: only inside a transaction, everything else is a programmer's error and traps.
+/// Writes: only inside a transaction, outside of which they throw.
 ///
 /// Each write maintains indexes and backlinks and records the change, that of an equal value too.
 extension TableView {

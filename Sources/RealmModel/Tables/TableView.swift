@@ -86,15 +86,8 @@ package final class TableView {
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
     @exclusivity(unchecked) private var configurations = 0
 
-    /// A table with the roots of a session, where there is one; those of a catalog may have been gone on from then.
-    init(
-        model: ModelView,
-        schema: ClassSchema,
-        database: DatabaseSchema,
-        catalog: ByteTree,
-        view: PageView,
-        session: TableSession? = nil
-    ) throws(StorageError) {
+    /// A table without rows.
+    init(emptyIn model: ModelView, schema: ClassSchema, database: DatabaseSchema, view: PageView) {
         self.model = model
         id = schema.tableID
         self.schema = schema
@@ -104,6 +97,18 @@ package final class TableView {
         pendingFrom = .allocate(capacity: 1)
         lagsBehind = .allocate(capacity: 1)
         configure(schema, in: database)
+    }
+
+    /// A table with the roots of a session, where there is one; those of a catalog may have been gone on from then.
+    convenience init(
+        model: ModelView,
+        schema: ClassSchema,
+        database: DatabaseSchema,
+        catalog: ByteTree,
+        view: PageView,
+        session: TableSession? = nil
+    ) throws(StorageError) {
+        self.init(emptyIn: model, schema: schema, database: database, view: view)
         if let session { read(session, in: view) } else { try load(from: catalog, view: view) }
     }
 

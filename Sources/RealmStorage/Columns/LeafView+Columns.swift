@@ -16,7 +16,7 @@ extension LeafView {
     ///
     /// Width 0 makes every accessor read the zeros.
     @usableFromInline
-    static func absent(rows: Int, kind: ColumnKind, isNull: Bool, view: PageView) -> ColumnView {
+    package static func absent(rows: Int, kind: ColumnKind, isNull: Bool, view: PageView) -> ColumnView {
         let zeros = defaults
         return ColumnView(
             kind: kind,

@@ -81,6 +81,12 @@ let package = Package(
             dependencies: ["ActorRealm", "MisuseTrials"],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "synchronous-program",
+            dependencies: ["ActorRealm"],
+            path: "Tests/SynchronousProgram",
+            swiftSettings: testSettings
+        ),
         .target(
             name: "RealmTestSupport",
             path: "Tests/RealmTestSupport",
@@ -112,6 +118,7 @@ let package = Package(
             name: "ActorRealmTests",
             dependencies: [
                 "ActorRealm", "CRealmShims", "MisuseTrials", "RealmModel", "RealmStorage", "RealmTestSupport",
+                "synchronous-program",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             swiftSettings: testSettings

@@ -33,14 +33,14 @@ final class MigrationTransaction {
             configuration: configuration,
             coordinator: coordinator,
             isolation: .everywhere,
-            model: try ModelView(snapshot: snapshot)
+            model: try ModelView(snapshot: snapshot, schema: stored)
         )
         old.accessorStorage = AccessorRegistry(core: old, schema: try ModelSchema(objectTypes: []))
         new = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
             isolation: .current,
-            model: try ModelView(snapshot: snapshot)
+            model: try ModelView(snapshot: snapshot, schema: stored)
         )
         try new.model.begin(transaction)
         let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
@@ -78,7 +78,12 @@ final class MigrationTransaction {
 
     /// Traps for a class that the program does not have.
     func requireDeclared(_ className: String) {
-        if declared[className] == nil { new.unknownClass(className) }
+        if declaredClass(className) == nil { new.unknownClass(className) }
+    }
+
+    /// A class of the program, which may be given by the name that it has in the file.
+    private func declaredClass(_ className: String) -> ClassSchema? {
+        declared[className] ?? declared[new.registry.programName(of: className)]
     }
 
     /// Calls a block with the old and new objects of a class, until the migration has failed or is cancelled.
@@ -98,7 +103,7 @@ final class MigrationTransaction {
     /// Calls a block with the old and new objects of a class.
     func enumerateThrowing(_ className: String, _ block: (DynamicObject?, DynamicObject?) throws -> Void) throws {
         let before = old.registry.dynamicAccessor(className: className)
-        let after = declared[className] == nil ? nil : new.registry.dynamicAccessor(className: className)
+        let after = declaredClass(className) == nil ? nil : new.registry.dynamicAccessor(className: className)
         func object(_ accessor: TableAccessor, _ key: Int64) -> DynamicObject {
             unsafeDowncast(accessor.makeObject(key: key), to: DynamicObject.self)
         }
@@ -142,7 +147,7 @@ final class MigrationTransaction {
         guard new.model.schema[className] != nil else { return false }
         new.attemptWrite { try new.model.table(named: className)?.deleteAll() }
         new.noteWrite()
-        if declared[className] == nil, !removedClasses.contains(className) { removedClasses.append(className) }
+        if declaredClass(className) == nil, !removedClasses.contains(className) { removedClasses.append(className) }
         return true
     }
 
@@ -150,13 +155,14 @@ final class MigrationTransaction {
 
     func rename(_ className: String, from oldName: String, to newName: String) {
         func refuse(_ reason: String) -> Never { misuse("Cannot rename \(reason)") }
-        guard let after = declared[className] else {
+        guard let after = declaredClass(className) else {
             refuse("properties for type '\(className)' because it has been removed from the Realm.")
         }
         guard let before = stored[className] else {
             refuse("properties for type '\(className)' because it does not exist in the file.")
         }
-        let column = new.registry.schema[className]?.property(newName)?.columnName ?? newName
+        let info = new.registry.schema[new.registry.programName(of: className)]
+        let column = info?.property(newName)?.columnName ?? newName
         let property = "property '\(className).\(oldName)'"
         guard let source = before[oldName], new.model.schema[className]?[oldName] != nil else {
             refuse("\(property) because it does not exist.")

@@ -33,7 +33,7 @@ extension Realm {
         core.checkObservable(deliveringTo: core.isolation)
         do {
             let pump = try ChangePump(
-                RealmSubject(),
+                RealmSubject(of: core),
                 of: core,
                 isolation: core.isolation,
                 registeredAt: ReaderOrigin(fileID: file, line: line),

@@ -314,7 +314,7 @@ final class RealmCore {
             configuration: configuration,
             coordinator: coordinator,
             isolation: isolation,
-            model: try ModelView(snapshot: coordinator.file.beginRead(from: origin)),
+            model: try coordinator.makeView(origin),
             origin: origin,
             callbackWrites: callbackWrites,
             blockCalls: blockCalls

@@ -320,7 +320,7 @@ package final class ModelView {
         view: PageView,
         keeping: Keeping
     ) throws(StorageError) {
-        let next = try DatabaseSchema(in: catalog, view: view) ?? .empty
+        let next = try DatabaseSchema(in: catalog, view: view, previous: schema) ?? .empty
         let isChanged = next.stamp != schema.stamp
         if isChanged { try follower?.checkSchema(next, after: schema) }
         var moves: [(table: TableView, made: TableView?)] = []

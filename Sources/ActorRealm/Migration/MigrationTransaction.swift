@@ -42,14 +42,14 @@ final class MigrationTransaction {
             configuration: configuration,
             coordinator: coordinator,
             isolation: .everywhere,
-            model: try ModelView(snapshot: snapshot)
+            model: try ModelView(snapshot: snapshot, schema: stored)
         )
         old.accessorStorage = AccessorRegistry(core: old, schema: try ModelSchema(objectTypes: []))
         new = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
             isolation: .current,
-            model: try ModelView(snapshot: snapshot)
+            model: try ModelView(snapshot: snapshot, schema: stored)
         )
         try new.model.begin(transaction)
         let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
@@ -92,6 +92,11 @@ final class MigrationTransaction {
 
     // MARK: Objects
 
+    /// A class of the program, which may be given by the name that it has in the file.
+    private func declaredClass(_ className: String) -> ClassSchema? {
+        declared[className] ?? declared[new.registry.programName(of: className)]
+    }
+
     /// Calls a block with the old and new objects of a class, until the migration has failed or is cancelled.
     func enumerate(
         _ className: String,
@@ -114,7 +119,7 @@ final class MigrationTransaction {
         _ block: (DynamicObject?, DynamicObject?) throws -> Void
     ) throws {
         let before = old.registry.dynamicAccessor(className: className)
-        let after = declared[className] == nil ? nil : new.registry.dynamicAccessor(className: className)
+        let after = declaredClass(className) == nil ? nil : new.registry.dynamicAccessor(className: className)
         guard let table = before?.table ?? after?.table else { return }
         let total = table.count
         var visited = 0
@@ -165,7 +170,7 @@ final class MigrationTransaction {
         guard !hasFailed, new.model.schema[className] != nil else { return false }
         attempt(className) { try new.model.table(named: className)?.deleteAll() }
         new.noteWrite()
-        if declared[className] == nil, !removedClasses.contains(className) { removedClasses.append(className) }
+        if declaredClass(className) == nil, !removedClasses.contains(className) { removedClasses.append(className) }
         return true
     }
 
@@ -174,13 +179,14 @@ final class MigrationTransaction {
     func rename(_ className: String, from oldName: String, to newName: String) {
         if hasFailed { return }
         func refuse(_ reason: String) { self.refuse("Cannot rename \(reason)", className, oldName) }
-        guard let after = declared[className] else {
+        guard let after = declaredClass(className) else {
             return refuse("properties for type '\(className)' because it has been removed from the Realm.")
         }
         guard let before = stored[className] else {
             return refuse("properties for type '\(className)' because it does not exist in the file.")
         }
-        let column = new.registry.schema[className]?.property(newName)?.columnName ?? newName
+        let info = new.registry.schema[new.registry.programName(of: className)]
+        let column = info?.property(newName)?.columnName ?? newName
         let property = "property '\(className).\(oldName)'"
         guard let source = before[oldName], new.model.schema[className]?[oldName] != nil else {
             return refuse("\(property) because it does not exist.")

@@ -42,7 +42,7 @@ final class AccessorRegistry {
     }
 
     func accessor(className: String) -> TableAccessor? {
-        schema[className].flatMap { accessor(for: $0.type) }
+        schema[programName(of: className)].flatMap { accessor(for: $0.type) }
     }
 
     /// The accessor for dynamic objects of a class of the program or of the file; nil when the file has no such class.
@@ -54,10 +54,18 @@ final class AccessorRegistry {
     private func findDynamic(_ className: String) -> TableAccessor? {
         if let known = dynamicByName[className] { return known }
         guard let table = attempt({ try core.model.table(named: className) }) else { return nil }
-        let info = schema[className].map { ModelClass(dynamic: $0) } ?? ModelClass(dynamic: table.schema)
+        let declared = schema[programName(of: className)]
+        let info = declared.map { ModelClass(dynamic: $0) } ?? ModelClass(dynamic: table.schema)
         let accessor = TableAccessor(core: core, table: table, info: info)
         dynamicByName[className] = accessor
         return accessor
+    }
+
+    /// What the program calls a class that is given by its name in the file, or by the one that another program uses.
+    func programName(of className: String) -> String {
+        if schema[className] != nil { return className }
+        guard let stored = core.model.schema[className], let other = stored.storedName else { return className }
+        return schema[stored.name] != nil ? stored.name : schema[other] != nil ? other : className
     }
 
     /// The classes that must stay in the file as they are declared: those of the configuration, and whatever else was asked for.

@@ -33,10 +33,14 @@ public struct Decimal128: Sendable {
         self.number = number
     }
 
-    /// A number given as an integer, a floating-point number, text, or a decimal.
+    /// A number given as an integer, a floating-point number, text, or a decimal; NaN for `NSNull()` and nil.
     ///
     /// - Precondition: The value is one of these.
     public init(value: Any) {
+        guard ValueReader.unwrap(value) != nil else {
+            number = .notANumber
+            return
+        }
         guard let decimal = Self._unboxed(value) else {
             misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128.")
         }
@@ -103,11 +107,15 @@ public struct Decimal128: Sendable {
     public func isLessThanOrEqual(to other: Decimal128) -> Bool { self <= other }
 }
 
-extension Decimal128: SignedNumeric, Comparable, Hashable {
+extension Decimal128: SignedNumeric, Comparable, Hashable, Strideable {
     /// The integer, if it fits.
     public init?<Integer: BinaryInteger>(exactly source: Integer) { self.init(source) }
     /// The number without its sign.
     public var magnitude: Decimal128 { Decimal128(number.magnitude) }
+    /// How far another number is from this one: what `advanced(by:)` takes to get there.
+    public func distance(to other: Decimal128) -> Decimal128 { other - self }
+    /// The number that lies so far beyond this one.
+    public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
     /// Changes the sign.
     public mutating func negate() { number = -number }
     /// The sum.
@@ -207,7 +215,7 @@ extension Decimal128: _Scalar, _QueryNumeric, AddableType, MinMaxType, _RealmCol
         case let value as Decimal128: return value
         case let value as Decimal: return Decimal128(value)
         case let value as String: return DecimalNumber(parsing: value).map { Decimal128($0) }
-        case let value as Float: return Decimal128(string: "\(value)")
+        case let value as Float: return Decimal128(DecimalNumber(value))
         case is Bool: return nil
         default: break
         }

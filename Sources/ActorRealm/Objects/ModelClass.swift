@@ -7,6 +7,8 @@ import Synchronization
 final class ModelClass: Sendable {
     let type: ObjectBase.Type
     let name: String
+    /// The names that the class had in files before its name told what it is nested in, longest first.
+    let formerNames: [String]
     /// In declaration order, those of superclasses first.
     let properties: [ModelProperty]
     /// The same properties, without counting references to them.
@@ -57,6 +59,7 @@ final class ModelClass: Sendable {
         dynamicIndexes = compoundIndexes
         type = DynamicObject.self
         self.name = name
+        formerNames = []
         self.properties = properties
         (all, written) = ModelClass.unmanaged(properties)
         self.isEmbedded = isEmbedded
@@ -82,7 +85,14 @@ final class ModelClass: Sendable {
         dynamicIndexes = []
         let isEncodable = type is any Encodable.Type
         wrappersKnowOwner = isEncodable
-        name = type._realmObjectName() ?? Self.simpleName(of: type)
+        if let given = type._realmObjectName() {
+            name = given
+            formerNames = []
+        } else {
+            let path = ClassPath(of: type)
+            name = path.name
+            formerNames = path.formerNames
+        }
         isEmbedded = type.isEmbeddedClass
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
         instanceSize = Int(crealm_instance_size(metadata))
@@ -146,13 +156,6 @@ final class ModelClass: Sendable {
         )
     }
 
-    /// The type's own name, without its module and the types around it.
-    private static func simpleName(of type: ObjectBase.Type) -> String {
-        let name = _typeName(type, qualified: false)
-        guard let dot = name.lastIndex(of: ".") else { return name }
-        return String(name[name.index(after: dot)...])
-    }
-
     /// Drops the collections that the wrappers of an accessor keep, before it is pointed at another row.
     func dropCollections(of object: ObjectBase) {
         for property in collectionProperties { property._withUnsafeGuaranteedRef { $0.move(in: object) } }
@@ -190,7 +193,8 @@ final class ModelClass: Sendable {
                     isUnique: index.isUnique
                 )
             },
-            isEmbedded: isEmbedded
+            isEmbedded: isEmbedded,
+            formerNames: formerNames
         )
     }
 

@@ -30,9 +30,19 @@ nonisolated open class ObjectBase {
         rowGeneration = 0
     }
 
-    /// The name of the class in the schema: the type's own name without its module.
+    /// The name of the class in the schema, for a class that is not to be called by its own name and those of the types around it.
     ///
-    /// Override it to give a class another name in the file.
+    /// Without an override a class is called `Name`, and one that is nested `Outer_Name`. Override it to give a class another
+    /// name in the file, or to say which class it is that a file has under its own name alone.
+    ///
+    /// ```swift
+    /// enum Shop {
+    ///     class Address: EmbeddedObject {
+    ///         @Persisted var street: String
+    ///         override class func _realmObjectName() -> String? { "Address" }
+    ///     }
+    /// }
+    /// ```
     open class func _realmObjectName() -> String? { nil }
 
     /// Property names mapped to the names that stand in the file, for those that differ.

@@ -34,7 +34,7 @@ extension Realm {
         if core.isClosed { return NotificationToken() }
         do {
             let pump = try ChangePump(
-                RealmSubject(),
+                RealmSubject(of: core),
                 of: core,
                 isolation: core.isolation,
                 registeredAt: ReaderOrigin(fileID: file, line: line),

@@ -56,7 +56,7 @@ extension Realm {
         core.checkObservable()
         return RealmChanges(
             source: ObservationSource(
-                subject: RealmSubject(),
+                subject: RealmSubject(of: core),
                 reference: _ConfinedReference(.unmanaged),
                 coordinator: core.coordinator,
                 configuration: core.configuration,

@@ -6,6 +6,11 @@ import RealmStorage
 struct RealmSubject: ChangeSubject {
     struct State: Sendable {}
 
+    /// What the program calls its classes.
+    let classNames: Set<String>
+
+    init(of core: RealmCore) { classNames = Set(core.registry.schema.classes.map(\.name)) }
+
     var tellsInitialState: Bool { false }
 
     func state(at view: FixedView) -> State { State() }
@@ -14,7 +19,9 @@ struct RealmSubject: ChangeSubject {
         var classes: [String: RealmChange.ClassChange] = [:]
         for (table, changes) in step.changes.tables where !changes.isEmpty {
             let schema = step.new.schema.schema(of: table) ?? step.old.schema.schema(of: table)
-            guard let name = schema?.name else { continue }
+            guard let schema else { continue }
+            var name = schema.name
+            if let other = schema.storedName, !classNames.contains(name), classNames.contains(other) { name = other }
             classes[name] = RealmChange.ClassChange(
                 inserted: Array(changes.inserted),
                 deleted: Array(changes.deleted),

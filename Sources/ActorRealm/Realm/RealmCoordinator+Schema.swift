@@ -22,7 +22,7 @@ extension RealmCoordinator {
             var mayDropRules = true
             while true {
                 let snapshot = try file.beginRead()
-                let stored = try SchemaReconciler.storedSchema(of: snapshot)
+                let stored = try SchemaReconciler.storedSchema(of: snapshot)?.called(asIn: declared)
                 let plan = try SchemaReconciler.plan(
                     stored: stored,
                     declared: declared.keepingRules(of: stored, unless: mayDropRules && isAlone)
@@ -32,6 +32,7 @@ extension RealmCoordinator {
                 }
                 if plan.isEmpty || configuration.readOnly {
                     if configuration.readOnly { try Self.checkReadable(plan, configuration) }
+                    setNamedSchema(stored?.hasUnrecordedNames == true ? stored : nil)
                     return setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)
                 }
                 // When nothing was left to do, somebody has come who may rely on what was to be dropped.
@@ -72,7 +73,7 @@ extension RealmCoordinator {
     private static func checkReadable(_ plan: SchemaPlan, _ configuration: Realm.Configuration) throws(Realm.Error) {
         for step in plan.steps {
             switch step {
-            case .addClass, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion, .removeClass,
+            case .addClass, .recordName, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion, .removeClass,
                 .renameProperty, .setUnique, .addCompoundIndex, .removeCompoundIndex, .setDeleteRule:
                 continue
             case .replaceProperty(let className, let property, _):
@@ -143,7 +144,7 @@ extension RealmCoordinator {
             writes.transactionBegins()
             let transaction = try file.beginWrite()
             do {
-                let stored = try SchemaReconciler.storedSchema(of: transaction)
+                let stored = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
                 var declared = program.keepingRules(of: stored, unless: false)
                 if declared != program, isAlone {
                     // Whoever opens the file now waits until the rules have gone, and declares its own anew; but not for as long as a

@@ -27,6 +27,8 @@ final class RealmCoordinator: Sendable {
         var watcher: VersionWatcher?
         /// The declared schema that the file is known to fit.
         var reconciled: Reconciled?
+        /// The schema of a file that is read only, and does not say what the program calls its classes.
+        var namedSchema: DatabaseSchema?
         /// The classes that a schema was found to fit last, for observers.
         var fitting: (types: [ObjectIdentifier]?, stamp: UInt64)?
         var isClosed = false
@@ -103,7 +105,7 @@ final class RealmCoordinator: Sendable {
                 configuration: configuration,
                 coordinator: self,
                 isolation: isolation,
-                model: try ModelView(snapshot: file.beginRead(from: origin)),
+                model: try makeView(origin),
                 origin: origin
             )
             try core.followSchema()
@@ -311,6 +313,14 @@ final class RealmCoordinator: Sendable {
     /// Notes that a version of the file fits a schema.
     func setReconciled(with declared: DatabaseSchema, at version: UInt64, stamp: UInt64) {
         state.withLock { $0.reconciled = Reconciled(declared: declared, version: version, stamp: stamp) }
+    }
+
+    /// Notes what the program calls classes of a file that cannot be told.
+    func setNamedSchema(_ schema: DatabaseSchema?) { state.withLock { $0.namedSchema = schema } }
+
+    /// A view of the newest version.
+    func makeView(_ origin: ReaderOrigin?) throws(StorageError) -> ModelView {
+        try ModelView(snapshot: file.beginRead(from: origin), schema: state.withLock { $0.namedSchema })
     }
 
     /// Throws when a version does not have the classes of a configuration as they are declared; for observers, on any thread.

@@ -369,13 +369,12 @@ final class RealmCore {
     ///
     /// One that was outdated stays at its version, which is the last that it can read.
     func successor() throws(StorageError) -> RealmCore {
-        let snapshot: Snapshot
-        if let lastVersion { snapshot = lastVersion } else { snapshot = try coordinator.file.beginRead(from: origin) }
         let core = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
             isolation: isolation,
-            model: try ModelView(snapshot: snapshot),
+            model: try lastVersion.map { (snapshot) throws(StorageError) in try ModelView(snapshot: snapshot) }
+                ?? coordinator.makeView(origin),
             origin: origin,
             callbackWrites: callbackWrites,
             blockCalls: blockCalls

@@ -57,8 +57,9 @@ struct DamagedCatalog {
                 "The catalog is damaged, and no class can be found: nothing can be salvaged"
             )
         }
-        let names = Set(classes.values.map(\.name))
-        let stored = DatabaseSchema(classes: classes.values.sorted { $0.tableID < $1.tableID })
+        let ordered = classes.values.sorted { $0.tableID < $1.tableID }
+        let stored = DatabaseSchema(classes: DatabaseSchema.called(ordered, as: nil))
+        let names = Set(stored.classes.keys)
         for schema in stored.classes.values {
             let lost = schema.properties.filter { property in
                 guard let target = property.targetClass else { return false }
@@ -84,7 +85,7 @@ struct DamagedCatalog {
     var declaredSchema: DatabaseSchema {
         DatabaseSchema(
             classes: tables.map { table in
-                ClassSchema(
+                var declared = ClassSchema(
                     name: table.schema.name,
                     properties: table.schema.properties.filter { !table.lostProperties.contains($0.name) }
                         .map { property in
@@ -95,6 +96,9 @@ struct DamagedCatalog {
                     compoundIndexes: table.schema.compoundIndexes,
                     isEmbedded: table.schema.isEmbedded
                 )
+                declared.storedName = table.schema.storedName
+                declared.isNameRecorded = table.schema.isNameRecorded
+                return declared
             },
             version: version
         )

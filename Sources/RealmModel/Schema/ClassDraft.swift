@@ -4,17 +4,25 @@ import RealmStorage
 struct ClassDraft {
     var tableID: UInt32
     var isEmbedded: Bool
+    /// The name in the file, where the program uses another one.
+    var storedName: String?
+    /// Whether the file says what the program calls the class.
+    var isNameRecorded = false
     var properties: [PropertySchema]
     var layouts: [ColumnLayout]
     /// The compound indexes, by the columns of their properties.
     private(set) var indexes: [(columns: [Int], isUnique: Bool)] = []
     var isNew = false
+    /// Whether what the program calls the class is to be recorded, and nothing else of it has to change.
+    var isNamed = false
     var isChanged = false
 
     /// A class that the file gets.
     init(new schema: ClassSchema, tableID: UInt32) {
         self.tableID = tableID
         isEmbedded = schema.isEmbedded
+        storedName = schema.storedName
+        isNameRecorded = schema.isNameRecorded
         properties = []
         layouts = []
         isNew = true
@@ -27,6 +35,8 @@ struct ClassDraft {
     init(stored schema: ClassSchema) {
         tableID = schema.tableID
         isEmbedded = schema.isEmbedded
+        storedName = schema.storedName
+        isNameRecorded = schema.isNameRecorded
         properties = schema.properties
         layouts = schema.columnLayouts
         indexes = schema.compoundIndexes.map { index in
@@ -43,6 +53,8 @@ struct ClassDraft {
         )
         schema.tableID = tableID
         schema.columnLayouts = layouts
+        schema.storedName = storedName
+        schema.isNameRecorded = isNameRecorded
         return schema
     }
 
@@ -91,6 +103,13 @@ struct ClassDraft {
         guard let index = properties.firstIndex(where: { $0.name == name }) else { return }
         body(&properties[index])
         isChanged = true
+    }
+
+    /// Calls a class that properties link to by another name, under which the file has it as before.
+    mutating func retarget(from old: String, to new: String) {
+        for index in properties.indices where properties[index].targetClass == old {
+            properties[index].targetClass = new
+        }
     }
 
     private mutating func placed(_ property: PropertySchema) -> PropertySchema {

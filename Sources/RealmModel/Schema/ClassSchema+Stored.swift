@@ -4,7 +4,7 @@ import RealmStorage
 ///
 /// | offset | size | field |
 /// |---|---|---|
-/// | 0 | 1 | flags: bit 0 embedded |
+/// | 0 | 1 | flags: bit 0 embedded, 1 programs use another name |
 /// | 1 | 1 | number of compound indexes `i` |
 /// | 2 | 2 | byte length of the class name |
 /// | 4 | 4 | number of columns `c` |
@@ -13,6 +13,7 @@ import RealmStorage
 /// | | 2 c | per physical column: kind u8, nullable u8 |
 /// | | ... | `p` properties |
 /// | | ... | `i` compound indexes |
+/// | | 2, ... | with bit 1: the byte length of the programs' name, and that name |
 ///
 /// A property:
 ///
@@ -66,6 +67,10 @@ extension ClassSchema {
         self.init(name: name, properties: properties, compoundIndexes: indexes, isEmbedded: flags & 1 != 0)
         self.tableID = tableID
         columnLayouts = layouts
+        guard flags & 2 != 0 else { return }
+        let programName = try reader.name(byteCount: Int(try reader.integer(UInt16.self)))
+        guard !programName.isEmpty else { throw reader.truncated }
+        self = calling(itself: programName, isRecorded: true) { $0 }
     }
 
     private static func compoundIndex(
@@ -125,11 +130,17 @@ extension ClassSchema {
         return property
     }
 
-    /// The bytes of the class's catalog entry.
-    var storedBytes: [UInt8] {
+    /// The bytes of the class's catalog entry, where the classes that it links to are stored under the names that they have.
+    var storedBytes: [UInt8] { storedBytes(namingTargets: { $0 }) }
+
+    /// The bytes of the class's catalog entry; `storedName` gives the name in the file of a class that programs call otherwise.
+    func storedBytes(namingTargets storedName: (String) -> String) -> [UInt8] {
         var writer = ByteWriter()
-        writer.append(UInt8(isEmbedded ? 1 : 0))
+        let isRenamed = self.storedName != nil && isNameRecorded
+        writer.append(UInt8((isEmbedded ? 1 : 0) | (isRenamed ? 2 : 0)))
         writer.append(UInt8(compoundIndexes.count))
+        let programName = name
+        let name = self.storedName ?? programName
         writer.append(UInt16(name.utf8.count))
         writer.append(UInt32(columnLayouts.count))
         writer.append(UInt32(properties.count))
@@ -139,6 +150,7 @@ extension ClassSchema {
             writer.append(UInt8(layout.isNullable ? 1 : 0))
         }
         for property in properties {
+            let target = property.targetClass.map(storedName) ?? ""
             writer.append(property.kind.rawValue)
             writer.append(property.collection.rawValue)
             writer.append(
@@ -150,16 +162,20 @@ extension ClassSchema {
             writer.append(property.deleteRule.rawValue)
             writer.append(Int32(property.column))
             writer.append(UInt16(property.name.utf8.count))
-            writer.append(UInt16((property.targetClass ?? "").utf8.count))
+            writer.append(UInt16(target.utf8.count))
             writer.append(UInt16((property.originProperty ?? "").utf8.count))
             writer.append(property.name)
-            writer.append(property.targetClass ?? "")
+            writer.append(target)
             writer.append(property.originProperty ?? "")
         }
         for index in compoundIndexes {
             writer.append(UInt8(index.isUnique ? 1 : 0))
             writer.append(UInt8(index.properties.count))
             for ordinal in ordinals(of: index) { writer.append(UInt32(properties[ordinal].column)) }
+        }
+        if isRenamed {
+            writer.append(UInt16(programName.utf8.count))
+            writer.append(programName)
         }
         return writer.bytes
     }

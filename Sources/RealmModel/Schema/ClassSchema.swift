@@ -7,6 +7,12 @@ package import RealmStorage
 /// an ordinal stays what it is until a migration removes a property that stands before it.
 package struct ClassSchema: Sendable, Equatable {
     package let name: String
+    /// The name that stands in the file, where it is another one than the program's.
+    package internal(set) var storedName: String?
+    /// Whether the file says that `name` is what programs call the class that it stores as `storedName`.
+    package internal(set) var isNameRecorded = false
+    /// Under what names a file may have the class that was written before its name told what it is nested in, longest first.
+    package let formerNames: [String]
     package let properties: [PropertySchema]
     package let isEmbedded: Bool
     /// The indexes over several properties.
@@ -23,9 +29,11 @@ package struct ClassSchema: Sendable, Equatable {
         name: String,
         properties: [PropertySchema],
         compoundIndexes: [CompoundIndexSchema] = [],
-        isEmbedded: Bool = false
+        isEmbedded: Bool = false,
+        formerNames: [String] = []
     ) {
         self.name = name
+        self.formerNames = formerNames
         self.properties = properties
         self.compoundIndexes = compoundIndexes
         self.isEmbedded = isEmbedded

@@ -14,7 +14,7 @@ extension DatabaseSchema {
         guard let stored, !isAlone else { return self }
         return DatabaseSchema(
             classes: classes.values.map { declared in
-                stored[declared.name].map { declared.keepingRules(of: $0) } ?? declared
+                stored[declared.name].map { declared.keepingRules(of: $0, stored.name(of:)) } ?? declared
             },
             version: version
         )
@@ -22,10 +22,12 @@ extension DatabaseSchema {
 }
 
 extension ClassSchema {
-    fileprivate func keepingRules(of stored: ClassSchema) -> ClassSchema {
+    fileprivate func keepingRules(of stored: ClassSchema, _ storedTarget: (String) -> String) -> ClassSchema {
         var kept: Set<String> = []
         let properties = properties.map { declared in
-            guard let found = stored[declared.name], found.holdsTheSame(as: declared) else { return declared }
+            guard let found = stored[declared.name], found.holdsTheSame(as: declared, storedTarget) else {
+                return declared
+            }
             kept.insert(declared.name)
             var property = declared
             if found.isIndexed { property.isIndexed = true }
@@ -41,6 +43,12 @@ extension ClassSchema {
                 indexes.append(index)
             }
         }
-        return ClassSchema(name: name, properties: properties, compoundIndexes: indexes, isEmbedded: isEmbedded)
+        return ClassSchema(
+            name: name,
+            properties: properties,
+            compoundIndexes: indexes,
+            isEmbedded: isEmbedded,
+            formerNames: formerNames
+        )
     }
 }

@@ -16,8 +16,14 @@ extension DatabaseSchema {
     ///   - catalog: The root of everything in the file.
     ///   - view: Where its pages are read.
     ///   - known: A schema of the same file, returned as it is when nothing changed since.
+    ///   - previous: A schema of the same file: what it calls classes goes on where the file does not say otherwise.
     /// - Throws: `StorageError` when the catalog is damaged.
-    init?(in catalog: ByteTree, view: PageView, known: DatabaseSchema? = nil) throws(StorageError) {
+    init?(
+        in catalog: ByteTree,
+        view: PageView,
+        known: DatabaseSchema? = nil,
+        previous: DatabaseSchema? = nil
+    ) throws(StorageError) {
         guard let entry = try DatabaseEntry(in: catalog, view: view) else { return nil }
         if let known, known.stamp == entry.stamp, known.stamp != 0 {
             self = known
@@ -36,13 +42,14 @@ extension DatabaseSchema {
             classes.append(try ClassSchema(tableID: tableID, load: try cursor.value))
             isOnEntry = try cursor.next()
         }
-        self.init(classes: classes, version: entry.schemaVersion)
-        guard self.classes.count == classes.count,
+        let names = Set(classes.map { $0.storedName ?? $0.name })
+        guard names.count == classes.count,
             classes.allSatisfy({ schema in
                 schema.tableID > 0 && schema.tableID < entry.nextTableID
-                    && schema.properties.allSatisfy { !$0.isLink || self.classes[$0.targetClass ?? ""] != nil }
+                    && schema.properties.allSatisfy { !$0.isLink || names.contains($0.targetClass ?? "") }
             })
         else { throw StorageError(.corrupt, "The schema in the catalog is damaged.") }
+        self.init(classes: Self.called(classes, as: previous ?? known), version: entry.schemaVersion)
         stamp = entry.stamp
     }
 }

@@ -12,6 +12,8 @@ package struct DatabaseSchema: Sendable, Equatable {
     package internal(set) var stamp: UInt64 = 0
 
     private let classNames: [UInt32: String]
+    /// The classes that the file stores under another name than programs use, by that stored name.
+    private let storedNames: [String: String]
     private let incoming: [String: [LinkOrigin]]
     /// Whether a delete rule denies deletions.
     let deniesDeletions: Bool
@@ -30,11 +32,13 @@ package struct DatabaseSchema: Sendable, Equatable {
     package init(classes: some Sequence<ClassSchema>, version: UInt64 = 0) {
         var ordered = OrderedDictionary<String, ClassSchema>()
         var names: [UInt32: String] = [:]
+        var storedNames: [String: String] = [:]
         var incoming: [String: [LinkOrigin]] = [:]
         var incomingToAny: [LinkOrigin] = []
         for schema in classes {
             ordered[schema.name] = schema
             if schema.tableID != 0 { names[schema.tableID] = schema.name }
+            if let stored = schema.storedName { storedNames[stored] = schema.name }
             for (ordinal, property) in schema.properties.enumerated() where property.makesLinks {
                 let origin = LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal)
                 if property.kind == .any {
@@ -47,6 +51,7 @@ package struct DatabaseSchema: Sendable, Equatable {
         self.classes = ordered
         self.version = version
         classNames = names
+        self.storedNames = storedNames
         self.incoming = incoming
         self.incomingToAny = incomingToAny
         deniesDeletions = ordered.values.contains { $0.properties.contains { $0.deleteRule == .deny } }
@@ -55,8 +60,15 @@ package struct DatabaseSchema: Sendable, Equatable {
     /// The classes in order.
     package var list: [ClassSchema] { Array(classes.values) }
 
-    /// The class of a name.
-    package subscript(className: String) -> ClassSchema? { classes[className] }
+    /// The class of a name, which may also be the one that it has in the file.
+    package subscript(className: String) -> ClassSchema? {
+        classes[className] ?? storedNames[className].flatMap { classes[$0] }
+    }
+
+    /// The name by which `classes` has a class that may be given by its name in the file.
+    package func name(of className: String) -> String {
+        classes[className] == nil ? storedNames[className] ?? className : className
+    }
 
     /// The class of a table.
     package func schema(of tableID: UInt32) -> ClassSchema? {
@@ -71,7 +83,9 @@ package struct DatabaseSchema: Sendable, Equatable {
     }
 
     /// The properties, in whatever class, that link to the class or can link to any.
-    package func linkOrigins(to className: String) -> [LinkOrigin] { (incoming[className] ?? []) + incomingToAny }
+    package func linkOrigins(to className: String) -> [LinkOrigin] {
+        (incoming[name(of: className)] ?? []) + incomingToAny
+    }
 
     package static func == (left: Self, right: Self) -> Bool {
         left.version == right.version && left.classes == right.classes

@@ -39,13 +39,16 @@ struct SchemaChange {
         for step in steps { change(step) }
         dropDanglingComputedProperties()
         let previous = model.schema
-        for (name, draft) in classes where draft.isChanged {
+        let storedNames = classes.compactMapValues(\.storedName)
+        for (name, draft) in classes where draft.isChanged || draft.isNamed {
             guard name.utf8.count <= 255, draft.layouts.count <= 65_535 else {
                 throw StorageError(.limit, "Class '\(name)' has too long a name or too many properties.")
             }
             let schema = draft.schema(named: name)
-            try CatalogKey.store(schema.storedBytes, CatalogKey.classSchema, schema.tableID, in: transaction)
-            try rebuildTrees(of: schema, previous: draft.isNew ? nil : previous[name])
+            let bytes = schema.storedBytes(namingTargets: { storedNames[$0] ?? $0 })
+            try CatalogKey.store(bytes, CatalogKey.classSchema, schema.tableID, in: transaction)
+            guard draft.isChanged else { continue }
+            try rebuildTrees(of: schema, previous: draft.isNew ? nil : previous.schema(of: draft.tableID))
         }
         for tableID in removedTables {
             try CatalogKey.remove(CatalogKey.classSchema, tableID, in: transaction)
@@ -58,10 +61,11 @@ struct SchemaChange {
     }
 
     private mutating func change(_ step: SchemaPlan.Step) {
-        switch step {
+        switch step.called(asIn: model.schema) {
         case .addClass(let schema):
             classes[schema.name] = ClassDraft(new: schema, tableID: entry.nextTableID)
             entry.nextTableID += 1
+        case .recordName(let className, let storedName): recordName(className, of: storedName)
         case .removeClass(let className):
             guard let removed = classes.removeValue(forKey: className) else { return }
             removedTables.append(removed.tableID)
@@ -106,6 +110,17 @@ struct SchemaChange {
             classes[className]?.isChanged = true
         case .setVersion(let version): entry.schemaVersion = version
         }
+    }
+
+    private mutating func recordName(_ className: String, of storedName: String) {
+        guard classes[className] == nil, var draft = classes[storedName] else { return }
+        draft.storedName = storedName
+        draft.isNameRecorded = true
+        draft.isNamed = true
+        classes = OrderedDictionary(
+            uniqueKeysWithValues: classes.map { ($0 == storedName ? className : $0, $0 == storedName ? draft : $1) }
+        )
+        for name in classes.keys { classes[name]?.retarget(from: storedName, to: className) }
     }
 
     /// Removes computed properties whose forward property is gone.

@@ -1,6 +1,6 @@
 /// The classes that a realm reads and writes: what a version of the file must have for the realm to stand on it.
 ///
-/// Classes and properties are found by name. A property is the same as long as its type, optionality, link target and key are;
+/// Classes and properties are found by name, classes also by the one that the file has for them. A property is the same as long as its type, optionality, link target and key are;
 /// its place among the others, its column and its table's number of columns tell nothing.
 package struct SchemaMapping: Sendable {
     private let classes: [ClassSchema]
@@ -28,9 +28,13 @@ package struct SchemaMapping: Sendable {
                 if earlier.map({ $0[declared.name] == nil }) ?? isReadOnly { continue }
                 return "Class '\(declared.name)' has been removed."
             }
-            if let fault = declared.fault(in: found, after: earlier?[declared.name], needsRules: !isReadOnly) {
-                return fault
-            }
+            let fault = declared.fault(
+                in: found,
+                after: earlier?[declared.name],
+                needsRules: !isReadOnly,
+                storedTarget: stored.name(of:)
+            )
+            if let fault { return fault }
         }
         return nil
     }
@@ -38,7 +42,12 @@ package struct SchemaMapping: Sendable {
 
 extension ClassSchema {
     /// What a stored class has otherwise than this one declares it.
-    fileprivate func fault(in stored: ClassSchema, after earlier: ClassSchema?, needsRules: Bool) -> String? {
+    fileprivate func fault(
+        in stored: ClassSchema,
+        after earlier: ClassSchema?,
+        needsRules: Bool,
+        storedTarget: (String) -> String
+    ) -> String? {
         if let earlier, earlier.tableID != stored.tableID {
             return "Class '\(name)' has been removed, and another one of that name been added."
         }
@@ -52,7 +61,7 @@ extension ClassSchema {
         for property in properties {
             let title = "Property '\(name).\(property.name)'"
             guard let found = stored[property.name] else { return "\(title) has been removed." }
-            if !found.holdsTheSame(as: property) {
+            if !found.holdsTheSame(as: property, storedTarget) {
                 return "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."
             }
             guard needsRules else { continue }
@@ -71,8 +80,11 @@ extension ClassSchema {
 
 extension PropertySchema {
     /// Whether values of both are the same, whatever index, rule or column they have.
-    func holdsTheSame(as declared: PropertySchema) -> Bool {
-        kind == declared.kind && collection == declared.collection && targetClass == declared.targetClass
+    ///
+    /// `storedTarget` gives what the schema of the file calls a class of the declared one.
+    func holdsTheSame(as declared: PropertySchema, _ storedTarget: (String) -> String) -> Bool {
+        kind == declared.kind && collection == declared.collection
+            && targetClass == declared.targetClass.map(storedTarget)
             && originProperty == declared.originProperty && (!isStored || isOptional == declared.isOptional)
     }
 }

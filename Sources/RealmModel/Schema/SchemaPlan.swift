@@ -3,6 +3,8 @@ package struct SchemaPlan: Sendable, Equatable {
     package enum Step: Sendable, Equatable {
         /// A class that the file does not have.
         case addClass(ClassSchema)
+        /// The file keeps its name of a class, and says by which one programs know it from here on.
+        case recordName(className: String, storedName: String)
         /// A class goes with all its objects, and with the properties of other classes that link to it.
         case removeClass(className: String)
         case addProperty(className: String, PropertySchema)
@@ -42,7 +44,8 @@ package struct SchemaPlan: Sendable, Equatable {
         SchemaPlan(
             steps: steps.filter { step in
                 switch step {
-                case .addClass, .addProperty, .replaceProperty, .replaceComputedProperty, .removePrimaryKey,
+                case .addClass, .recordName, .addProperty, .replaceProperty, .replaceComputedProperty,
+                    .removePrimaryKey,
                     .setEmbedded(_, false), .setUnique(_, _, false), .removeCompoundIndex, .setDeleteRule:
                     true
                 case .removeClass, .removeProperty, .renameProperty, .addIndex, .removeIndex, .setPrimaryKey,
@@ -51,5 +54,40 @@ package struct SchemaPlan: Sendable, Equatable {
                 }
             }
         )
+    }
+}
+
+extension SchemaPlan.Step {
+    /// The step with its class as a schema of the file calls it.
+    func called(asIn schema: DatabaseSchema) -> Self {
+        func name(_ className: String) -> String { schema.name(of: className) }
+        func called(_ property: PropertySchema) -> PropertySchema {
+            var property = property
+            property.targetClass = property.targetClass.map(name)
+            return property
+        }
+        return switch self {
+        case .addClass(let object): .addClass(object.renamed(object.name, name))
+        case .recordName, .setVersion: self
+        case .removeClass(let object): .removeClass(className: name(object))
+        case .addProperty(let object, let property): .addProperty(className: name(object), called(property))
+        case .removeProperty(let object, let property): .removeProperty(className: name(object), name: property)
+        case .replaceProperty(let object, let property, let keepsValues):
+            .replaceProperty(className: name(object), called(property), keepsValues: keepsValues)
+        case .renameProperty(let object, let old, let new): .renameProperty(className: name(object), from: old, to: new)
+        case .replaceComputedProperty(let object, let property):
+            .replaceComputedProperty(className: name(object), called(property))
+        case .addIndex(let object, let property): .addIndex(className: name(object), property: property)
+        case .removeIndex(let object, let property): .removeIndex(className: name(object), property: property)
+        case .setUnique(let object, let property, let isUnique):
+            .setUnique(className: name(object), property: property, isUnique)
+        case .addCompoundIndex(let object, let index): .addCompoundIndex(className: name(object), index)
+        case .removeCompoundIndex(let object, let index): .removeCompoundIndex(className: name(object), index)
+        case .setDeleteRule(let object, let property, let rule):
+            .setDeleteRule(className: name(object), property: property, rule)
+        case .removePrimaryKey(let object): .removePrimaryKey(className: name(object))
+        case .setPrimaryKey(let object, let property): .setPrimaryKey(className: name(object), property: property)
+        case .setEmbedded(let object, let isEmbedded): .setEmbedded(className: name(object), isEmbedded)
+        }
     }
 }

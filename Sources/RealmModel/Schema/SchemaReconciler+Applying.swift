@@ -26,9 +26,10 @@ extension SchemaReconciler {
 
     /// What comes before the values are converted.
     private static func stages(of plan: SchemaPlan) -> [[SchemaPlan.Step]] {
+        let names = plan.steps.filter(\.recordsName)
         let first = plan.steps.filter(\.isFirst)
-        let second = plan.steps.filter { !$0.isFirst && !$0.isFinal && !$0.keepsValues }
-        return [first, second]
+        let second = plan.steps.filter { !$0.recordsName && !$0.isFirst && !$0.isFinal && !$0.keepsValues }
+        return [names, first, second]
     }
 
     /// Gives the properties that get or lose null a column each, with the old one's values.
@@ -50,6 +51,12 @@ extension SchemaReconciler {
 }
 
 extension SchemaPlan.Step {
+    /// Whether the step only makes a class known by the name that the others use.
+    fileprivate var recordsName: Bool {
+        if case .recordName = self { return true }
+        return false
+    }
+
     /// Whether the step makes it possible to touch rows that others touch.
     fileprivate var isFirst: Bool {
         switch self {

@@ -4,7 +4,8 @@ package import RealmStorage
 /// Brings a file's schema and a declared one together.
 ///
 /// Classes may be added at any time, and indexes and computed properties come and go. Everything else takes a raised
-/// schema version. Classes that only the file knows stay as they are.
+/// schema version. Classes that only the file knows stay as they are. A class whose name got those around it is the one that
+/// the file has under its own name alone.
 package enum SchemaReconciler {
     /// Compares a declared schema with the stored one; a pure function.
     ///
@@ -17,15 +18,18 @@ package enum SchemaReconciler {
         let faults = SchemaValidator.faults(in: declared)
         guard faults.isEmpty else { throw .invalidSchema(faults) }
         var plan = SchemaPlan()
-        guard let stored else {
+        guard let known = stored else {
             plan.steps = declared.classes.values.map { .addClass($0) } + [.setVersion(declared.version)]
             return plan
         }
-        guard declared.version >= stored.version else {
-            throw .schemaVersionTooLow(provided: declared.version, stored: stored.version)
+        guard declared.version >= known.version else {
+            throw .schemaVersionTooLow(provided: declared.version, stored: known.version)
         }
-        let isRaised = declared.version > stored.version
+        let isRaised = declared.version > known.version
         var mismatches: [String] = []
+        let stored = try known.called(asIn: declared)
+        let declared = try declared.called(asStoredIn: stored)
+        plan.steps = stored.unrecordedNames
         for object in declared.classes.values {
             guard let old = stored[object.name] else {
                 plan.steps.append(.addClass(object))

@@ -345,7 +345,7 @@ package final class ModelView {
         keeping: Keeping,
         session: ModelSession?
     ) throws(StorageError) {
-        let next = try DatabaseSchema(in: catalog, view: view) ?? .empty
+        let next = try DatabaseSchema(in: catalog, view: view, previous: schema) ?? .empty
         let isChanged = next.stamp != schema.stamp
         if isChanged { try follower?.checkSchema(next, after: schema) }
         var moves: [(table: TableView, made: TableView?)] = []

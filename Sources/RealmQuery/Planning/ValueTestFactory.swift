@@ -146,7 +146,7 @@ struct ValueTestFactory {
         case (.bool, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
         case (.bool, .int(let int)) where int == 0 || int == 1: return ConstantRange<Int64>(operation, int)
         case (.object, .object(let className, let key)):
-            guard className == path.targetClass else { throw mismatch(value) }
+            guard model.schema.name(of: className) == path.targetClass else { throw mismatch(value) }
             return ConstantRange<Int64>(operation, key)
         default: throw mismatch(value)
         }

@@ -7,12 +7,14 @@ enum Release1 {
         @Persisted var n: Int
         @Persisted var a: String
         @Persisted var b: String
+        override class func _realmObjectName() -> String? { "Item" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
     class Extra: Object {
         @Persisted(primaryKey: true) var id: Int
         @Persisted var text: String
+        override class func _realmObjectName() -> String? { "Extra" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 }
@@ -24,6 +26,7 @@ enum Release2 {
         @Persisted var n: Int
         @Persisted var b: String
         @Persisted var c: String
+        override class func _realmObjectName() -> String? { "Item" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 }
@@ -37,17 +40,20 @@ enum Release3 {
         @Persisted var b: String
         @Persisted var more = 5
         @Persisted var list: List<Int>
+        override class func _realmObjectName() -> String? { "Item" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
     class Extra: Object {
         @Persisted(primaryKey: true) var id: Int
         @Persisted var text: String
+        override class func _realmObjectName() -> String? { "Extra" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
     class Other: Object {
         @Persisted var item: Item?
+        override class func _realmObjectName() -> String? { "Other" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 }

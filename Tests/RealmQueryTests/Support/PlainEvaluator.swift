@@ -222,31 +222,46 @@ struct PlainEvaluator {
     }
 
     private func aggregate(_ step: PropertyPath.Step, _ values: [StoredValue], of kind: PropertyKind) -> StoredValue {
-        let ints: [Int64] = values.compactMap { if case .int(let value) = $0 { value } else { nil } }
-        var doubles = values.compactMap(PlainEvaluator.double)
-        let isMixed = values.contains { if case .decimal = $0 { true } else { false } } || kind == .any
-        if isMixed {
-            doubles = values.filter { if case .date = $0 { false } else { true } }.compactMap(PlainEvaluator.double)
+        if kind == .any || values.contains(where: { if case .decimal = $0 { true } else { false } }) {
+            return decimalAggregate(step, values.filter(PlainNumber.isNumber))
         }
+        let ints: [Int64] = values.compactMap { if case .int(let value) = $0 { value } else { nil } }
+        let doubles = values.compactMap(PlainEvaluator.double)
         if case .sum = step {
-            if isMixed { return .double(doubles.reduce(0, +)) }
             if ints.isEmpty, let first = doubles.first { return .double(doubles.dropFirst().reduce(first, +)) }
             return .int(ints.reduce(0, &+))
         }
         if doubles.isEmpty { return .null }
         let ordered = doubles.filter { !$0.isNaN }
-        if isMixed, ordered.isEmpty { return .null }
-        if values.contains(where: { if case .date = $0 { true } else { false } }), !isMixed {
+        if values.contains(where: { if case .date = $0 { true } else { false } }) {
             if case .minimum = step { return .date(ordered.min() ?? .nan) }
             return .date(ordered.max() ?? .nan)
         }
         switch step {
         case .average: return .double(doubles.reduce(0, +) / Double(doubles.count))
-        case .minimum where !ints.isEmpty && !isMixed: return .int(ints.min()!)
-        case .maximum where !ints.isEmpty && !isMixed: return .int(ints.max()!)
+        case .minimum where !ints.isEmpty: return .int(ints.min()!)
+        case .maximum where !ints.isEmpty: return .int(ints.max()!)
         case .minimum: return .double(ordered.min() ?? .nan)
         default: return .double(ordered.max() ?? .nan)
         }
+    }
+
+    /// Sums of decimals, and of numbers among values of any kind, are decimals: as doubles they would be others. The addition is
+    /// the library's, which the published vectors prove.
+    private func decimalAggregate(_ step: PropertyPath.Step, _ numbers: [StoredValue]) -> StoredValue {
+        func decimal(_ value: StoredValue) -> DecimalNumber {
+            switch value {
+            case .int(let value): DecimalNumber(value)
+            case .float(let value): DecimalNumber(value)
+            case .double(let value): DecimalNumber(value)
+            case .decimal(let value): value.number
+            default: .zero
+            }
+        }
+        if case .sum = step { return .decimal(DecimalBytes(numbers.reduce(.zero) { $0 + decimal($1) })) }
+        let ordered = numbers.filter { !PlainNumber.isNaN($0) }
+        let isMinimum = if case .minimum = step { true } else { false }
+        return ordered.min { (PlainNumber.compare($0, $1) < 0) == isMinimum && PlainNumber.compare($0, $1) != 0 } ?? .null
     }
 
     private func stored(_ value: PredicateValue) -> StoredValue {

@@ -93,14 +93,19 @@ class Copy:
 
     def build(self, mutations):
         """The changes that the compiler takes, with a build that has them all."""
+        store = os.path.join(os.path.dirname(self.mutated), "refused.json")
         left_out = set()
-        for attempt in range(20):
+        if os.path.exists(store):
+            with open(store) as file:
+                left_out = set(json.load(file))
+        for attempt in range(60):
             kept = [mutation for mutation in mutations if mutation["number"] not in left_out]
             self.write(kept)
             print(f"building {len(kept)} changes, {len(left_out)} left out by the compiler", flush=True)
             for what in (["--target", "ActorRealm"], ["--build-tests"]):
                 result = subprocess.run(
-                    ["swift", "build", *what, "--package-path", self.mutated],
+                    ["swift", "build", *what, "--package-path", self.mutated]
+                    + ["-Xswiftc", "-continue-building-after-errors"],
                     text=True,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
@@ -111,10 +116,12 @@ class Copy:
                 return kept
             refused = self.refused(result.stdout)
             if not refused:
-                print(result.stdout[-3000:])
+                print("\n".join(line for line in result.stdout.splitlines() if "error" in line)[-3000:])
                 sys.exit("the copy does not build")
             left_out |= refused
-        sys.exit("the copy does not build after twenty attempts")
+            with open(store, "w") as file:
+                json.dump(sorted(left_out), file)
+        sys.exit("the copy does not build")
 
     def refused(self, output):
         """The changes that the compiler's errors point to."""
@@ -122,12 +129,14 @@ class Copy:
         for path, line in re.findall(r"^(\S+\.swift):(\d+):\d+: error:", output, re.M):
             with open(os.path.join(self.mutated, path)) as file:
                 lines = file.read().split("\n")
-            # A change may have several lines: the nearest switch above is the one.
-            for index in range(int(line) - 1, max(-1, int(line) - 60), -1):
-                found = re.findall(r"crealm_mutation_is\((\d+)\)", lines[index])
-                if found:
-                    numbers.update(map(int, found))
-                    break
+            # A change, or the expression around it, may have several lines: the nearest switch is the one.
+            distances = [
+                (abs(index + 1 - int(line)), int(number))
+                for index, text in enumerate(lines)
+                for number in re.findall(r"crealm_mutation_is\((\d+)\)", text)
+            ]
+            nearest = min(distances, default=(0, 0))[0]
+            numbers.update(number for distance, number in distances if distance == nearest)
         return numbers
 
 

@@ -18,6 +18,7 @@ NEAREST = {
     "RealmQuery": ["RealmQueryTests", "ActorRealmTests", "RealmModelTests", "RealmStorageTests"],
     "ActorRealm": ["ActorRealmTests", "RealmQueryTests", "RealmModelTests", "RealmStorageTests"],
 }
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
 REACH_BYTES = 65536
 FAILED = re.compile(r'✘ (?:Test|Suite) "?(.*?)"? (?:recorded an issue|failed after)')
 # A change may ask for memory without end; other programs live here as well.
@@ -141,7 +142,7 @@ def outcome(process, end):
             break
         *whole, rest = (rest + data).split(b"\n")
         for line in whole:
-            text = line.decode(errors="replace")
+            text = COLOUR.sub("", line.decode(errors="replace"))
             lines.append(text)
             found = FAILED.search(text)
             if found:

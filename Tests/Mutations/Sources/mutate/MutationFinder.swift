@@ -59,7 +59,7 @@ final class MutationFinder: SyntaxVisitor {
             var inner = expression
             if let attempt = inner.as(TryExprSyntax.self) { inner = attempt.expression }
             if let wait = inner.as(AwaitExprSyntax.self) { inner = wait.expression }
-            let isCall = inner.as(FunctionCallExprSyntax.self).map { !isHint($0) } == true
+            let isCall = inner.as(FunctionCallExprSyntax.self).map { !isHint($0) && !isInitializing($0) } == true
             let isAssignment = inner.as(InfixOperatorExprSyntax.self)
                 .map { operation in
                     operation.operator.is(AssignmentExprSyntax.self)
@@ -85,6 +85,10 @@ final class MutationFinder: SyntaxVisitor {
             parent = current.parent
         }
         return false
+    }
+
+    private func isInitializing(_ call: FunctionCallExprSyntax) -> Bool {
+        call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "init"
     }
 
     private func isHint(_ call: FunctionCallExprSyntax) -> Bool {

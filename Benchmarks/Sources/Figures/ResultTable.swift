@@ -23,9 +23,12 @@ package struct ResultTable: Codable {
         }
     }
 
-    private static let peers = ["grdb", "sqlite", "lmdb"]
+    private static let peers = ["grdb", "sqlite", "lmdb", "rocksdb"]
+    /// Shown, and in no goal: it is another kind of engine, for questions about whole columns, and it is driven from Python.
+    private static let others = ["duckdb"]
     private static let titles = [
         "actorrealm": "ActorRealm", "grdb": "GRDB", "sqlite": "SQLite", "lmdb": "LMDB", "limit": "limit",
+        "rocksdb": "RocksDB", "duckdb": "DuckDB (Python)",
     ]
 
     /// The objects, the rounds and the machine.
@@ -50,7 +53,7 @@ package struct ResultTable: Codable {
 
     /// The table as Markdown, with what is asked of us and how far the limit is.
     package var markdown: String {
-        let names = (["actorrealm"] + Self.peers + ["limit"])
+        let names = (["actorrealm"] + Self.peers + Self.others + ["limit"])
             .filter { name in
                 rows.contains { $0.figures[name] != nil }
             }
@@ -78,19 +81,35 @@ package struct ResultTable: Codable {
 
     /// The hardest of a row's goals, in figures of this run.
     private static func target(_ row: Row) -> Double? {
+        let targets = (row.identifier?.goals ?? []).compactMap { figure(of: $0, in: row) }
+        return row.isHigherBetter ? targets.max() : targets.min()
+    }
+
+    /// What a goal asks for, in figures of this run; nil where there is nobody to compare with.
+    private static func figure(of goal: Goal, in row: Row) -> Double? {
         func times(_ factor: Double, _ peer: Samples?) -> Double? {
             peer.map { row.isHigherBetter ? $0.median * factor : $0.median / factor }
         }
-        let targets = (row.identifier?.goals ?? [])
-            .compactMap { goal in
-                switch goal {
-                case .figure(let figure): figure
-                case .ofLimit(let share): row.limit.map { $0.median * share }
-                case .timesBest(let factor): times(factor, row.bestPeer)
-                case .timesLMDB(let factor): times(factor, row.figures["lmdb"])
-                }
+        return switch goal {
+        case .figure(let figure): figure
+        case .ofLimit(let share): row.limit.map { $0.median * share }
+        case .timesBest(let factor): times(factor, row.bestPeer)
+        case .timesLMDB(let factor): times(factor, row.figures["lmdb"])
+        }
+    }
+
+    /// The goals that are missed by more than the rounds are apart.
+    package var missedGoals: [MissedGoal] {
+        rows.flatMap { row -> [MissedGoal] in
+            guard let identifier = row.identifier, let ours = row.ours else { return [] }
+            return identifier.goals.compactMap { goal in
+                guard let target = Self.figure(of: goal, in: row) else { return nil }
+                let isMet = row.isHigherBetter ? ours.median >= target : ours.median <= target
+                // Both sides of a ratio scatter; a figure that is asked for does not.
+                if isMet || abs(ours.median - target) <= ours.spread / 2 { return nil }
+                return MissedGoal(row: identifier, ours: ours, target: target, goal: goal)
             }
-        return row.isHigherBetter ? targets.max() : targets.min()
+        }
     }
 
     /// How many times as good our figure is as the best one of a peer, or that the rounds do not tell.

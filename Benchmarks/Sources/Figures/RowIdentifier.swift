@@ -2,6 +2,10 @@
 package enum RowIdentifier: String, CaseIterable, Sendable {
     case insert = "W1.insert"
     case insertBytes = "W1.bytes"
+    case insertMemory = "W1.memory"
+    case insertScattered = "W1.random"
+    case insertDocuments = "W1.kilobyte"
+    case churnedBytes = "W1.churned"
     case serial = "W2.serial"
     case twoFlushes = "W2.two_flushes"
     case tasks = "W2.tasks64"
@@ -14,20 +18,27 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
     case noSyncAsync = "W2.nosyncAsync"
     case writableMap = "W2.writemap"
     case lookup = "W3.lookup"
+    case lookupScattered = "W3.random"
+    case lookupDocuments = "W3.kilobyte"
+    case lookupChurned = "W3.churned"
     case sumObjects = "W4.objects"
     case sumEngine = "W4.sum"
+    case sumChurned = "W4.churned"
     case countFirst = "W5.first"
     case countAnd = "W5.and"
     case countEqual = "W5.eq"
     case countName = "W5.string_eq"
     case countPrefix = "W5.prefix"
     case countContains = "W5.contains"
+    case countChurned = "W5.churned"
+    case readMemory = "W5.memory"
     case findByIndex = "W6.index"
     case sort = "W7.sort"
     case sortLimited = "W7.limit"
     case update = "W8.update"
     case updateGrowth = "W8.growth"
     case updatePeak = "W8.peak"
+    case updateDocuments = "W8.kilobyte"
     case delete = "W9.delete"
     case deleteByQuery = "W9.query"
     case openWarm = "W10.warm"
@@ -63,6 +74,11 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
         switch self {
         case .insert: ("insert all objects in one durable transaction", "objects/s", .higher)
         case .insertBytes: ("bytes per object in the file", "bytes", .lower)
+        case .insertMemory: ("peak memory of a process that does that, mapped pages included", "MiB", .lower)
+        case .insertScattered: ("as W1.insert with keys in no order", "objects/s", .higher)
+        case .insertDocuments: ("insert objects of 1 KB in one durable transaction", "objects/s", .higher)
+        case .churnedBytes:
+            ("bytes per object after 50 transactions that replace half of the objects, in no order", "bytes", .lower)
         case .serial: ("durable commits of one insert, one after the other", "commits/s", .higher)
         case .twoFlushes: ("the limit with two flushes for each", "commits/s", .higher)
         case .tasks:
@@ -81,8 +97,15 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
             ("as W2.nosync with LMDB's writable map, where a stray pointer can damage the file", "commits/s", .higher)
         case .noSync: ("commits of one insert without a flush", "commits/s", .higher)
         case .lookup: ("look up by primary key and read two properties", "ns", .lower)
+        case .lookupScattered: ("as W3.lookup where keys are in no order", "ns", .lower)
+        case .lookupDocuments: ("look up objects of 1 KB and read all of each", "ns", .lower)
+        case .lookupChurned: ("as W3.lookup in the file of W1.churned", "ns", .lower)
         case .sumObjects: ("sum of an Int property over live objects", "ns/object", .lower)
         case .sumEngine: ("the same by the engine, `sum(of:)`", "ms", .lower)
+        case .sumChurned: ("as W4.objects in the file of W1.churned", "ns/object", .lower)
+        case .countChurned: ("as W5.eq in the file of W1.churned", "ms", .lower)
+        case .readMemory:
+            ("peak memory of a process that looks up, counts and adds up, mapped pages included", "MiB", .lower)
         case .countFirst: ("the first count age == 33 of a file just opened, in the page cache", "ms", .lower)
         case .countAnd: ("count age 30..<40 and score > 0.5", "ms", .lower)
         case .countEqual: ("count age == 33", "ms", .lower)
@@ -90,9 +113,10 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
         case .countPrefix: ("count name begins with a text", "ms", .lower)
         case .countContains: ("count name contains a text (ours on all processors, peers on one)", "ms", .lower)
         case .findByIndex: ("find by email through the index", "ns", .lower)
-        case .sort: ("sort by age and score, read the first 1,000", "ms", .lower)
+        case .sort: ("sort by age and score, read the first 1,000 (LMDB: by hand)", "ms", .lower)
         case .sortLimited: ("the same with a limit of 1,000", "ms", .lower)
         case .update: ("change an Int of 100,000 random objects in one transaction", "objects/s", .higher)
+        case .updateDocuments: ("change an Int of objects of 1 KB in one transaction", "objects/s", .higher)
         case .updateGrowth: ("growth of the file by that, closed", "MiB", .lower)
         case .updatePeak: ("the same with all files, before it is closed", "MiB", .lower)
         case .delete: ("delete 100,000 random objects in one transaction", "objects/s", .higher)
@@ -159,6 +183,8 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
     package var source: RowIdentifier {
         switch self {
         case .insertBytes: .insert
+        case .lookupScattered: .insertScattered
+        case .lookupDocuments, .updateDocuments: .insertDocuments
         case .commitBytes: .serial
         case .updateGrowth, .updatePeak: .update
         case .writeBesideReader: .readBesideWriter

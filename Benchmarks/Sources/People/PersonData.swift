@@ -21,12 +21,17 @@ public struct PersonData: Sendable {
         age = Int(random % 100)
         score = Double(random >> 11) * 0x1p-53
         email = Self.letters(UInt64(id) &* 0x9E37_79B9_7F4A_7C15, count: 12) + "@example.org"
-        createdAt = 800_000_000 + Double(id)
+        createdAt = 800_000_000 + Double(id % 1_000_000_000)
     }
 
     /// A key among `count`, for the n-th of a random series.
     public static func randomKey(_ number: Int, below count: Int) -> Int {
         Int(mixed(UInt64(number) &+ 0x5EED) % UInt64(count))
+    }
+
+    /// The n-th of keys that lie anywhere in 63 bits, in no order.
+    public static func scatteredKey(_ number: Int) -> Int {
+        Int(mixed(UInt64(number) &+ 0x5CA7) >> 1)
     }
 
     /// One step of SplitMix64.

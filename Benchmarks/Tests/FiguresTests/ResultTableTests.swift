@@ -68,6 +68,26 @@ struct ResultTableTests {
         )
     }
 
+    @Test("A missed goal fails a run where an open issue promises it, with rounds enough, and is printed else")
+    func missed() {
+        func missed(_ row: RowIdentifier, _ figures: [String: [Double]]) -> [Bool] {
+            table(row, figures).missedGoals.map(\.isFailure)
+        }
+        let five = [Double](repeating: 300, count: 5)
+        // Ahead of LMDB is asked for, by an issue.
+        #expect(missed(.noSync, ["actorrealm": five, "lmdb": [400, 400, 400, 400, 400]]) == [true])
+        #expect(missed(.noSync, ["actorrealm": [300, 300], "lmdb": [400, 400]]) == [false])
+        #expect(missed(.noSync, ["actorrealm": five, "lmdb": [250, 250, 250, 250, 250]]).isEmpty)
+        // The rounds are farther apart than we are from the goal.
+        #expect(missed(.noSync, ["actorrealm": [200, 300, 300, 300, 420], "lmdb": [400]]).isEmpty)
+        // Half of the time of the best peer is asked for, by none.
+        #expect(missed(.lookup, ["actorrealm": five, "lmdb": [400], "sqlite": [500]]) == [false])
+        #expect(missed(.lookup, ["actorrealm": five, "lmdb": [700], "sqlite": [800]]).isEmpty)
+        // A peer that is in no goal.
+        #expect(missed(.sumEngine, ["actorrealm": [1], "limit": [1], "duckdb": [0.1]]).isEmpty)
+        #expect(missed(.countEqual, ["actorrealm": [1], "sqlite": [20], "duckdb": [1]]).isEmpty)
+    }
+
     @Test("All figures of a run come back from its file")
     func file() throws {
         let before = table(.lookup, ["actorrealm": [200, 180, 240], "lmdb": [210, 250, 200]])

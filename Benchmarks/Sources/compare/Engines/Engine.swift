@@ -1,5 +1,6 @@
 import Figures
 import Foundation
+import People
 
 /// A database as the workloads see it: open, and used by one thread or actor.
 ///
@@ -20,11 +21,19 @@ protocol Engine: AnyObject, SendableMetatype {
     /// Creates a file with the persons up to a number, complete in its main file once it is closed.
     static func makeStandard(at path: String, count: Int, isolation: isolated (any Actor)?) throws
 
+    /// Creates a file from the standard one, after many transactions that delete, insert and change random persons.
+    static func makeChurned(
+        at path: String,
+        from standard: String,
+        count: Int,
+        isolation: isolated (any Actor)?
+    ) throws
+
     /// Moves what is in other files to the main one.
     func checkpoint() throws
 
     /// Inserts persons in one transaction.
-    func insert(_ ids: Range<Int>) throws
+    func insert(_ ids: some RandomAccessCollection<Int>) throws
     /// Sets the age of persons in one transaction.
     func update(_ ids: [Int], age: Int) throws
     /// Deletes persons in one transaction; those that are gone are left out.
@@ -49,6 +58,8 @@ protocol Engine: AnyObject, SendableMetatype {
 
     /// A file of dogs and their owners.
     static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)?
+    /// A file of documents.
+    static func makeLibrary(at path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws -> any Library
     /// Measures what only this engine has; `note` takes the figures of other rows that come with it.
     @MainActor
     static func measureAlone(
@@ -77,10 +88,41 @@ protocol Kennel: AnyObject {
     func sumOfDogAges() throws -> Int
 }
 
+/// A file of documents of a kilobyte each.
+protocol Library: AnyObject {
+    /// Adds documents in one transaction.
+    func insert(_ ids: Range<Int>) throws
+    /// Looks documents up, and adds up their numbers of views and the bytes of their texts.
+    func read(_ ids: [Int]) throws -> Int
+    /// Sets the number of views of documents in one transaction.
+    func update(_ ids: [Int], views: Int) throws
+}
+
 extension Engine {
     static func makeStandard(at path: String, count: Int, isolation: isolated (any Actor)?) throws {
         let engine = try Self(path: path, isDurable: false, isBrief: false, isolation: isolation)
         try engine.insert(0..<count)
+        try engine.checkpoint()
+    }
+
+    // Half of the persons are others then, under keys that lie anywhere; a fifth has another age.
+    static func makeChurned(
+        at path: String,
+        from standard: String,
+        count: Int,
+        isolation: isolated (any Actor)?
+    ) throws {
+        try FileManager.default.copyItem(atPath: standard, toPath: path)
+        let engine = try Self(path: path, isDurable: false, isBrief: false, isolation: isolation)
+        let rounds = 50
+        let each = max(1, count / 100)
+        for round in 0..<rounds {
+            let numbers = round * each..<(round + 1) * each
+            // Each even number once, in no order.
+            try engine.delete(numbers.map { $0 * 7_919 % max(1, count / 2) * 2 })
+            try engine.insert(numbers.map { PersonData.scatteredKey($0) })
+            try engine.update(numbers.map { PersonData.randomKey($0, below: count) | 1 }, age: round)
+        }
         try engine.checkpoint()
     }
 

@@ -82,15 +82,28 @@ final class GRDBEngine: Engine {
         try SQLiteEngine.makeStandard(at: path, count: count, isolation: isolation)
     }
 
+    static func makeChurned(
+        at path: String,
+        from standard: String,
+        count: Int,
+        isolation: isolated (any Actor)?
+    ) throws {
+        try SQLiteEngine.makeChurned(at: path, from: standard, count: count, isolation: isolation)
+    }
+
     static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)? {
         try GRDBKennel(path)
+    }
+
+    static func makeLibrary(at path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws -> any Library {
+        try GRDBLibrary(path, isDurable: isDurable)
     }
 
     func checkpoint() throws {
         try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     }
 
-    func insert(_ ids: Range<Int>) throws {
+    func insert(_ ids: some RandomAccessCollection<Int>) throws {
         try pool.write { database in
             for id in ids { try Record(PersonData(id)).insert(database) }
         }

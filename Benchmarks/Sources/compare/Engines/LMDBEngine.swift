@@ -14,7 +14,15 @@ final class LMDBEngine: Engine {
         environment = try LMDBEnvironment.open(path, isDurable: isDurable)
     }
 
-    func insert(_ ids: Range<Int>) throws {
+    static func makeKennel(at path: String, isolation: isolated (any Actor)?) throws -> (any Kennel)? {
+        try LMDBKennel(path)
+    }
+
+    static func makeLibrary(at path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws -> any Library {
+        try LMDBLibrary(path, isDurable: isDurable)
+    }
+
+    func insert(_ ids: some RandomAccessCollection<Int>) throws {
         try environment.write { try $0.insert(ids) }
     }
 
@@ -92,7 +100,25 @@ final class LMDBEngine: Engine {
         return sum
     }
 
-    func sumOfSorted(first count: Int, isLimited: Bool) -> Int? { nil }
+    /// By hand: all rows are collected and sorted, or the first ones of what was read are kept.
+    func sumOfSorted(first count: Int, isLimited: Bool) throws -> Int? {
+        var rows: [(age: Int, score: Double, id: Int)] = []
+        func sort() { rows.sort { ($0.age, $0.score) < ($1.age, $1.score) } }
+        // The last of the first ones, once there are so many: nothing behind it counts.
+        var last: (age: Int, score: Double)?
+        try environment.read { transaction in
+            try transaction.forEachRow { id, row in
+                if let last, (row.age, row.score) >= last { return }
+                rows.append((row.age, row.score, id))
+                guard isLimited, rows.count == 8 * count else { return }
+                sort()
+                rows.removeSubrange(count...)
+                last = (rows[count - 1].age, rows[count - 1].score)
+            }
+        }
+        sort()
+        return rows.prefix(count).reduce(0) { $0 &+ $1.id }
+    }
 
     func readNewestVersion(_ id: Int) throws -> Int {
         var age = 0

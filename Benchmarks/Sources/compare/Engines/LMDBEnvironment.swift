@@ -134,11 +134,11 @@ final class LMDBEnvironment: @unchecked Sendable {
             try put(Email(person), UInt32(MDB_NOOVERWRITE))
         }
 
-        /// Inserts persons in ascending order; into empty trees by appending, the emails sorted before.
-        func insert(_ ids: Range<Int>) throws {
+        /// Inserts persons; a range of them into empty trees by appending, the emails sorted before.
+        func insert(_ ids: some RandomAccessCollection<Int>) throws {
             var statistics = MDB_stat()
             try check(mdb_stat(handle, persons, &statistics))
-            guard ids.count > 1, statistics.ms_entries == 0 else {
+            guard ids.count > 1, statistics.ms_entries == 0, ids is Range<Int> else {
                 for id in ids { try insert(PersonData(id)) }
                 return
             }

@@ -30,8 +30,12 @@ final class RealmEngine: Engine {
         try RealmKennel(path: path, isolation: isolation)
     }
 
+    static func makeLibrary(at path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws -> any Library {
+        try RealmLibrary(path: path, isDurable: isDurable, isolation: isolation)
+    }
+
     // The objects are made inside the measured time, as a program makes them.
-    func insert(_ ids: Range<Int>) throws {
+    func insert(_ ids: some RandomAccessCollection<Int>) throws {
         try realm.write {
             for id in ids { realm.add(Person(PersonData(id))) }
         }
@@ -103,42 +107,5 @@ final class RealmEngine: Engine {
 
     func readNewestVersion(_ id: Int) -> Int {
         realm.freeze().object(ofType: Person.self, forPrimaryKey: id)?.age ?? 0
-    }
-}
-
-/// Dogs and owners in a realm.
-private final class RealmKennel: Kennel {
-    private let realm: Realm
-
-    init(path: String, isolation: isolated (any Actor)?) throws {
-        let configuration = RealmEngine.configuration(path, isDurable: false, objectTypes: [Dog.self, Owner.self])
-        realm = try Realm(configuration: configuration, isolation: isolation)
-    }
-
-    func insert(owners: Int, dogs: Int) throws {
-        try realm.write {
-            let owners = (0..<owners).map { Owner(PersonData($0)) }
-            realm.add(owners)
-            for number in 0..<dogs {
-                let dog = Dog()
-                dog.age = number % 20
-                dog.owner = owners[number % owners.count]
-                realm.add(dog)
-            }
-        }
-    }
-
-    func sumOfOwnerAges() -> Int {
-        var sum = 0
-        for dog in realm.objects(Dog.self) { sum &+= dog.owner?.age ?? 0 }
-        return sum
-    }
-
-    func sumOfDogAges() -> Int {
-        var sum = 0
-        for owner in realm.objects(Owner.self) {
-            for dog in owner.dogs { sum &+= dog.age }
-        }
-        return sum
     }
 }

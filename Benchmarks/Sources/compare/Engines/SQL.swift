@@ -31,6 +31,11 @@ enum SQL {
     static let ownerIDs = "SELECT id FROM owner"
     static let dogAges = "SELECT age FROM dog WHERE owner = ?"
 
+    static let library = "CREATE TABLE document (id INTEGER PRIMARY KEY, views INTEGER NOT NULL, text TEXT NOT NULL);"
+    static let documentInsertion = "INSERT INTO document VALUES (?, ?, ?)"
+    static let document = "SELECT views, text FROM document WHERE id = ?"
+    static let documentUpdate = "UPDATE document SET views = ? WHERE id = ?"
+
     /// The query that counts, and the text that it is about.
     static func count(_ condition: Condition) -> (sql: String, text: String?) {
         let (test, text): (String, String?) =

@@ -83,6 +83,10 @@ final class SQLiteConnection {
             }
         }
 
+        func run(_ document: DocumentData) throws {
+            try bound(document.text, at: 3) { try run(document.id, document.views) }
+        }
+
         /// The sum of the first column over all rows.
         func sum(_ key: Int) throws -> Int {
             sqlite3_bind_int64(handle, 1, Int64(key))

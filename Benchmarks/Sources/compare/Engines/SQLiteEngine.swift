@@ -16,11 +16,15 @@ final class SQLiteEngine: Engine {
         try SQLiteKennel(path)
     }
 
+    static func makeLibrary(at path: String, isDurable: Bool, isolation: isolated (any Actor)?) throws -> any Library {
+        try SQLiteLibrary(path, isDurable: isDurable)
+    }
+
     func checkpoint() throws {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    func insert(_ ids: Range<Int>) throws {
+    func insert(_ ids: some RandomAccessCollection<Int>) throws {
         let statement = try connection.prepare(SQL.insertion)
         try connection.transaction {
             for id in ids { try statement.run(PersonData(id)) }

@@ -1,6 +1,7 @@
 import ActorRealm
 import Figures
 import Foundation
+import People
 
 /// Another process of this executable: it gets ready, waits for a line, does one thing, and says what came out.
 @MainActor
@@ -38,12 +39,48 @@ final class ChildProcess {
         case ("holds", RealmEngine.name): try hold(arguments[2])
         case ("refreshes", RealmEngine.name): try refresh(arguments)
         case ("ticks", RealmEngine.name): try tick(arguments[2])
-        case ("commits", RealmEngine.name): try commit(RealmEngine.self, arguments)
-        case ("commits", GRDBEngine.name): try commit(GRDBEngine.self, arguments)
-        case ("commits", SQLiteEngine.name): try commit(SQLiteEngine.self, arguments)
-        case ("commits", LMDBEngine.name): try commit(LMDBEngine.self, arguments)
-        default: throw Options.Failure(description: "There is no child task \(arguments[0]) of \(arguments[1]).")
+        case (let task, RealmEngine.name): try run(task, RealmEngine.self, arguments)
+        case (let task, GRDBEngine.name): try run(task, GRDBEngine.self, arguments)
+        case (let task, SQLiteEngine.name): try run(task, SQLiteEngine.self, arguments)
+        case (let task, LMDBEngine.name): try run(task, LMDBEngine.self, arguments)
+        default: throw Options.Failure(description: "There is no engine \(arguments[1]).")
         }
+    }
+
+    private static func run<E: Engine>(_ task: String, _ type: E.Type, _ arguments: [String]) throws {
+        switch task {
+        case "commits": try commit(type, arguments)
+        case "fills": try fill(type, arguments)
+        case "reads": try read(type, arguments)
+        default: throw Options.Failure(description: "There is no child task \(task).")
+        }
+    }
+
+    private static func count(_ arguments: [String]) throws -> Int {
+        guard arguments.count == 4, let count = Int(arguments[3]) else {
+            throw Options.Failure(description: "A child that fills or reads needs a number of objects.")
+        }
+        return count
+    }
+
+    /// Inserts all persons in one transaction, and says how much memory that took.
+    private static func fill<E: Engine>(_ type: E.Type, _ arguments: [String]) throws {
+        let count = try count(arguments)
+        let engine = try E(path: arguments[2], isDurable: true, isBrief: false, isolation: MainActor.shared)
+        waitForGo()
+        try engine.insert(0..<count)
+        print(peakMebibytes())
+    }
+
+    /// Reads the file with all persons in several ways, and says how much memory that took.
+    private static func read<E: Engine>(_ type: E.Type, _ arguments: [String]) throws {
+        let count = try count(arguments)
+        let engine = try E(path: arguments[2], isDurable: true, isBrief: false, isolation: MainActor.shared)
+        waitForGo()
+        consume(try engine.lookUp((0..<100_000).map { PersonData.randomKey($0, below: count) }))
+        consume(try engine.count(.agedThirtiesAndScored))
+        consume(try engine.sumOfRows())
+        print(peakMebibytes())
     }
 
     private static func waitForGo() {

@@ -54,6 +54,13 @@ func residentByteCount() -> Double {
     return fields.count > 2 ? (fields[1] - fields[2]) * 4096 : 0
 }
 
+/// The most that this process has had in memory, in MiB.
+func peakMebibytes() -> Double {
+    let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = lines.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
+}
+
 extension [Double] {
     /// The value below which so much of all is.
     func percentile(_ share: Double) -> Double {

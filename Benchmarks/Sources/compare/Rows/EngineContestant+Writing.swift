@@ -101,7 +101,7 @@ extension EngineContestant {
         }
     }
 
-    private func perSecond(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
+    func perSecond(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
         let start = ContinuousClock.now
         try body()
         return Double(count) / ((ContinuousClock.now - start) / .seconds(1))

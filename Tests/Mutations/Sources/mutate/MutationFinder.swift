@@ -12,6 +12,9 @@ final class MutationFinder: SyntaxVisitor {
         "precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError", "misuse",
     ]
 
+    /// Calls that change how long something takes, and nothing else.
+    private static let hints: Set<String> = ["reserveCapacity", "withExtendedLifetime"]
+
     private let file: String
     private let converter: SourceLocationConverter
     private(set) var found: [Mutation] = []
@@ -56,7 +59,7 @@ final class MutationFinder: SyntaxVisitor {
             var inner = expression
             if let attempt = inner.as(TryExprSyntax.self) { inner = attempt.expression }
             if let wait = inner.as(AwaitExprSyntax.self) { inner = wait.expression }
-            let isCall = inner.is(FunctionCallExprSyntax.self)
+            let isCall = inner.as(FunctionCallExprSyntax.self).map { !isHint($0) && !isInitializing($0) } == true
             let isAssignment = inner.as(InfixOperatorExprSyntax.self)
                 .map { operation in
                     operation.operator.is(AssignmentExprSyntax.self)
@@ -65,7 +68,8 @@ final class MutationFinder: SyntaxVisitor {
                                 ["+=", "-=", "|=", "&=", "&+=", "&-="].contains($0.operator.text)
                             } == true
                 }
-            if isCall || isAssignment == true {
+            // What an initializer does not assign does not compile, as a rule.
+            if isCall || isAssignment == true && !isInInitializer(node) {
                 add(expression, "statement", expression.trimmedDescription, "")
             }
         }
@@ -73,6 +77,24 @@ final class MutationFinder: SyntaxVisitor {
     }
 
     // MARK: What is left alone
+
+    private func isInInitializer(_ node: some SyntaxProtocol) -> Bool {
+        var parent = node.parent
+        while let current = parent, !current.is(FunctionDeclSyntax.self), !current.is(ClosureExprSyntax.self) {
+            if current.is(InitializerDeclSyntax.self) { return true }
+            parent = current.parent
+        }
+        return false
+    }
+
+    private func isInitializing(_ call: FunctionCallExprSyntax) -> Bool {
+        call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "init"
+    }
+
+    private func isHint(_ call: FunctionCallExprSyntax) -> Bool {
+        let name = call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+        return Self.hints.contains(name ?? call.calledExpression.trimmedDescription)
+    }
 
     override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
         Self.checks.contains(node.calledExpression.trimmedDescription) ? .skipChildren : .visitChildren
@@ -101,7 +123,6 @@ final class MutationFinder: SyntaxVisitor {
         let start = node.positionAfterSkippingLeadingTrivia
         found.append(
             Mutation(
-                number: 0,
                 file: file,
                 line: converter.location(for: start).line,
                 kind: kind,

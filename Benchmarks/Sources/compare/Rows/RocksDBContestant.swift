@@ -1,0 +1,80 @@
+import Figures
+import Foundation
+import People
+
+/// RocksDB in the rows that are about writing: what a log and sorted files are built for.
+@MainActor
+final class RocksDBContestant: Contestant {
+    let name = "rocksdb"
+    private let workload: Workload
+    private var byProducts: [RowIdentifier: Double] = [:]
+
+    init(_ workload: Workload) {
+        self.workload = workload
+    }
+
+    func measure(_ row: RowIdentifier) async throws -> Double? {
+        switch row {
+        case .serial, .serialAsync: return try commits(isDurable: true)
+        case .noSync, .noSyncAsync: return try commits(isDurable: false)
+        case .update: return try update()
+        case .updateGrowth, .updatePeak:
+            if byProducts[row] == nil { _ = try update() }
+            return byProducts.removeValue(forKey: row)
+        default: return nil
+        }
+    }
+
+    private func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let path = workload.folder + "/changed.rocksdb"
+        try? FileManager.default.removeItem(atPath: path)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try body(path)
+    }
+
+    private func commits(isDurable: Bool) throws -> Double {
+        try withFolder { path in
+            let store = try RocksDBStore(path, isDurable: isDurable)
+            try store.insert(0..<workload.commitBase)
+            return try CommitLoop(first: workload.commitBase)
+                .run(for: workload.commitDuration) { try store.insert($0..<$0 + 1) }
+        }
+    }
+
+    private func update() throws -> Double {
+        let count = min(100_000, workload.objectCount / 2)
+        let ids = (0..<count).map { PersonData.randomKey($0, below: workload.objectCount) }
+        return try withFolder { path in
+            // In pieces: a batch of all is one entry of its log.
+            do {
+                let store = try RocksDBStore(path, isDurable: false)
+                for first in stride(from: 0, to: workload.objectCount, by: 10_000) {
+                    try store.insert(first..<min(first + 10_000, workload.objectCount))
+                }
+            }
+            sync()
+            let before = byteCount(path)
+            let rate: Double
+            do {
+                let store = try RocksDBStore(path, isDurable: true)
+                let start = ContinuousClock.now
+                try store.update(ids, age: 33)
+                rate = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+                byProducts[.updatePeak] = Double(byteCount(path) - before) / 1_048_576
+                consume(store.age(ids[0]))
+            }
+            // It writes its log to a sorted file when it is opened.
+            _ = try RocksDBStore(path, isDurable: true)
+            byProducts[.updateGrowth] = Double(byteCount(path) - before) / 1_048_576
+            return rate
+        }
+    }
+
+    private func byteCount(_ folder: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.reduce(0) { sum, name in
+            var status = stat()
+            return stat("\(folder)/\(name)", &status) == 0 ? sum + Int(status.st_blocks) * 512 : sum
+        }
+    }
+}

@@ -1,0 +1,191 @@
+"""A copy of a commit whose sources have many changes of meaning, each behind a switch, in one build."""
+
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TARGETS = ["RealmStorage", "RealmModel", "RealmQuery", "ActorRealm"]
+SWITCH = """
+// Which change of meaning is switched on, and which are reached; see Tests/Mutations.
+#include <stdbool.h>
+extern int crealm_mutation_number;
+extern unsigned char *crealm_mutation_reach;
+static inline bool crealm_mutation_is(int number) {
+    if (crealm_mutation_reach) crealm_mutation_reach[number] = 1;
+    return crealm_mutation_number == number;
+}
+"""
+READER = """
+#include "CRealmShims.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+int crealm_mutation_number = 0;
+unsigned char *crealm_mutation_reach = NULL;
+__attribute__((constructor)) static void read_switch(void) {
+    const char *text = getenv("CREALM_MUTATION");
+    crealm_mutation_number = text ? atoi(text) : 0;
+    const char *path = getenv("CREALM_MUTATION_REACH");
+    if (!path) return;
+    // A file, so that what children and processes that end by a signal reach is known as well.
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    void *bytes = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (bytes != MAP_FAILED) crealm_mutation_reach = bytes;
+    close(file);
+}
+"""
+
+
+def name(mutation):
+    """What names a place when the lines around it move."""
+    return (mutation["file"], mutation["kind"], mutation["before"], mutation["after"], mutation["occurrence"])
+
+
+class Copy:
+    """The commit as it is in `pristine`, and with the changes in `mutated`."""
+
+    def __init__(self, folder, commit):
+        self.pristine = os.path.join(folder, "pristine")
+        self.mutated = os.path.join(folder, "mutated")
+        note = os.path.join(folder, "commit")
+        wanted = subprocess.run(
+            ["git", "-C", ROOT, "rev-parse", commit], text=True, stdout=subprocess.PIPE, check=True
+        ).stdout.strip()
+        if not os.path.exists(note):
+            os.makedirs(self.pristine)
+            archive = subprocess.Popen(["git", "-C", ROOT, "archive", wanted], stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-x", "-C", self.pristine], stdin=archive.stdout, check=True)
+            with open(note, "w") as file:
+                file.write(wanted)
+        with open(note) as file:
+            self.commit = file.read()
+        if self.commit != wanted:
+            sys.exit(f"{folder} holds {self.commit}; remove it, or name that commit")
+
+    def places(self, tool):
+        listing = subprocess.run([tool, self.pristine], text=True, stdout=subprocess.PIPE, check=True)
+        return [json.loads(line) for line in listing.stdout.splitlines()]
+
+    def write(self, mutations):
+        """Writes the files that differ from what stands there, so that the others are not built again."""
+        per_file = collections.defaultdict(list)
+        for mutation in mutations:
+            per_file[mutation["file"]].append(mutation)
+        for folder, _, names in os.walk(self.pristine):
+            for file_name in names:
+                source = os.path.join(folder, file_name)
+                path = os.path.relpath(source, self.pristine)
+                with open(source, "rb") as file:
+                    data = file.read()
+                if path in per_file:
+                    data = changed(data, per_file[path])
+                elif path.endswith("CRealmShims.h"):
+                    end = data.rindex(b"#endif")
+                    data = data[:end] + SWITCH.encode() + b"\n" + data[end:]
+                elif path == "Package.swift":
+                    data = manifest(data.decode()).encode()
+                put(os.path.join(self.mutated, path), data, os.stat(source).st_mode)
+        put(os.path.join(self.mutated, "Sources/CRealmShims/Mutation.c"), READER.encode(), 0o644)
+
+    def build(self, mutations):
+        """The changes that the compiler takes, with a build that has them all."""
+        store = os.path.join(os.path.dirname(self.mutated), "refused.json")
+        left_out = set()
+        if os.path.exists(store):
+            with open(store) as file:
+                left_out = set(json.load(file))
+        for attempt in range(60):
+            kept = [mutation for mutation in mutations if mutation["number"] not in left_out]
+            self.write(kept)
+            print(f"building {len(kept)} changes, {len(left_out)} left out by the compiler", flush=True)
+            for what in (["--target", "ActorRealm"], ["--build-tests"]):
+                result = subprocess.run(
+                    ["swift", "build", *what, "--package-path", self.mutated]
+                    + ["-Xswiftc", "-continue-building-after-errors"],
+                    text=True,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                )
+                if result.returncode != 0:
+                    break
+            else:
+                return kept
+            refused = self.refused(result.stdout)
+            if not refused:
+                print("\n".join(line for line in result.stdout.splitlines() if "error" in line)[-3000:])
+                sys.exit("the copy does not build")
+            left_out |= refused
+            with open(store, "w") as file:
+                json.dump(sorted(left_out), file)
+        sys.exit("the copy does not build")
+
+    def refused(self, output):
+        """The changes that the compiler's errors point to."""
+        numbers = set()
+        for path, line in re.findall(r"^(\S+\.swift):(\d+):\d+: error:", output, re.M):
+            with open(os.path.join(self.mutated, path)) as file:
+                lines = file.read().split("\n")
+            # A change, or the expression around it, may have several lines: the nearest switch is the one.
+            distances = [
+                (abs(index + 1 - int(line)), int(number))
+                for index, text in enumerate(lines)
+                for number in re.findall(r"crealm_mutation_is\((\d+)\)", text)
+            ]
+            nearest = min(distances, default=(0, 0))[0]
+            numbers.update(number for distance, number in distances if distance == nearest)
+        return numbers
+
+
+def chosen(places, seed, count):
+    """As many places of each target, none inside another; the same seed chooses the same ones."""
+    generator = random.Random(seed)
+    result = []
+    for target in TARGETS:
+        own = [place for place in places if place["file"].split("/")[1] == target]
+        generator.shuffle(own)
+        taken = collections.defaultdict(list)
+        for place in own:
+            if len(taken) and sum(map(len, taken.values())) == count // len(TARGETS):
+                break
+            if any(place["start"] < end and start < place["end"] for start, end in taken[place["file"]]):
+                continue
+            taken[place["file"]].append((place["start"], place["end"]))
+            result.append(place)
+    return numbered(result)
+
+
+def numbered(mutations):
+    return [dict(mutation, number=index + 1) for index, mutation in enumerate(mutations)]
+
+
+def changed(data, mutations):
+    for mutation in sorted(mutations, key=lambda mutation: -mutation["start"]):
+        before = data[mutation["start"] : mutation["end"]].decode()
+        switch = f"crealm_mutation_is({mutation['number']})"
+        if mutation["kind"] == "statement":
+            text = f"if {switch} {{}} else {{ {before} }}"
+        else:
+            text = f"({switch} ? {mutation['after']} : {mutation['before']})"
+        data = data[: mutation["start"]] + text.encode() + data[mutation["end"] :]
+    return data if b"import CRealmShims" in data else b"import CRealmShims\n" + data
+
+
+def manifest(text):
+    for target in ("RealmModel", "RealmQuery"):
+        text = re.sub(r'(\.target\(\s+name: "%s",\s+dependencies: \[)' % target, r'\1"CRealmShims", ', text)
+    return text
+
+
+def put(path, data, mode):
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    os.chmod(path, mode)

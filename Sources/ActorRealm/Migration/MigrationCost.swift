@@ -25,7 +25,7 @@ struct MigrationCost {
             nanoseconds = hasDefault ? 500 : 0
         case .addIndex, .setUnique(_, _, true), .setPrimaryKey, .addCompoundIndex: nanoseconds = 1_200
         case .setEmbedded(_, true): nanoseconds = 500
-        case .addClass, .removeClass, .renameProperty, .replaceComputedProperty, .removeIndex, .setUnique,
+        case .addClass, .recordName, .removeClass, .renameProperty, .replaceComputedProperty, .removeIndex, .setUnique,
             .removeCompoundIndex, .setDeleteRule, .removePrimaryKey, .setEmbedded, .setVersion:
             nanoseconds = 0
         }

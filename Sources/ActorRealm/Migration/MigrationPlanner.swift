@@ -17,9 +17,9 @@ struct MigrationPlanner {
     ) throws {
         self.configuration = configuration
         self.cancellation = cancellation
-        model = try ModelView(snapshot: snapshot)
-        stored = try SchemaReconciler.storedSchema(of: snapshot)
         declared = try DeclaredSchema.make(for: configuration)
+        stored = try SchemaReconciler.storedSchema(of: snapshot)?.called(asIn: declared)
+        model = try ModelView(snapshot: snapshot, schema: stored)
         classes = try ModelSchema.cached(objectTypes: configuration.objectTypes)
     }
 
@@ -118,7 +118,7 @@ struct MigrationPlanner {
         case .replaceComputedProperty(_, let property): return rule(property.name)
         case .addCompoundIndex(_, let index), .removeCompoundIndex(_, let index):
             return rule(index.properties.joined(separator: ", "))
-        case .addClass, .removeClass, .renameProperty, .setVersion: return nil
+        case .addClass, .recordName, .removeClass, .renameProperty, .setVersion: return nil
         }
     }
 }
@@ -133,7 +133,7 @@ extension SchemaPlan.Step {
     fileprivate var className: String? {
         switch self {
         case .addClass(let schema): schema.name
-        case .removeClass(let name), .addProperty(let name, _), .removeProperty(let name, _),
+        case .removeClass(let name), .recordName(let name, _), .addProperty(let name, _), .removeProperty(let name, _),
             .replaceProperty(let name, _, _), .renameProperty(let name, _, _), .replaceComputedProperty(let name, _),
             .addIndex(let name, _), .removeIndex(let name, _), .setUnique(let name, _, _),
             .addCompoundIndex(let name, _), .removeCompoundIndex(let name, _), .setDeleteRule(let name, _, _),

@@ -68,7 +68,7 @@ extension MigrationTransaction {
 
     /// The dynamic accessor of a class of the program; nil after a mistake.
     private func writableAccessor(_ className: String) -> TableAccessor? {
-        if declared[className] != nil, let accessor = new.registry.dynamicAccessor(className: className) {
+        if declaredClass(className) != nil, let accessor = new.registry.dynamicAccessor(className: className) {
             return accessor
         }
         refuse(new.unknownClassMessage(className), className)

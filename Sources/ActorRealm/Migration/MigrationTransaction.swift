@@ -93,7 +93,7 @@ final class MigrationTransaction {
     // MARK: Objects
 
     /// A class of the program, which may be given by the name that it has in the file.
-    private func declaredClass(_ className: String) -> ClassSchema? {
+    func declaredClass(_ className: String) -> ClassSchema? {
         declared[className] ?? declared[new.registry.programName(of: className)]
     }
 

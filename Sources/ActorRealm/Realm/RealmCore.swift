@@ -369,12 +369,17 @@ final class RealmCore {
     ///
     /// One that was outdated stays at its version, which is the last that it can read.
     func successor() throws(StorageError) -> RealmCore {
+        let view: ModelView
+        if let lastVersion {
+            view = try ModelView(snapshot: lastVersion, schema: model.schema)
+        } else {
+            view = try coordinator.makeView(origin)
+        }
         let core = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
             isolation: isolation,
-            model: try lastVersion.map { (snapshot) throws(StorageError) in try ModelView(snapshot: snapshot) }
-                ?? coordinator.makeView(origin),
+            model: view,
             origin: origin,
             callbackWrites: callbackWrites,
             blockCalls: blockCalls

@@ -1,4 +1,4 @@
-package import RealmStorage
+import RealmStorage
 
 /// Applying records, through the ordinary write path.
 extension ModelView {

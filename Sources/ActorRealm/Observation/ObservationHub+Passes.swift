@@ -50,15 +50,19 @@ extension ObservationHub {
             } catch {
                 failAll(error)
             }
-            let isDone = state.withLock { state in
+            let (isDone, freed) = state.withLock { state -> (Bool, FixedView?) in
                 defer { state.isDue = false }
-                if !state.isDue {
-                    state.isProcessing = false
-                    state.lastEnd = DispatchTime.now().uptimeNanoseconds
-                    state.lastDuration = state.lastEnd - start
-                }
-                return !state.isDue
+                if state.isDue { return (false, nil) }
+                state.isProcessing = false
+                state.lastEnd = DispatchTime.now().uptimeNanoseconds
+                state.lastDuration = state.lastEnd - start
+                guard state.followerCount == 0 else { return (true, nil) }
+                // Whoever went while the pass was under way, or because it failed, left the version to it.
+                dropWalker()
+                defer { state.current = nil }
+                return (true, state.current)
             }
+            withExtendedLifetime(freed) {}
             if isDone { break }
         }
         didProcess.withLock { $0.call }?()

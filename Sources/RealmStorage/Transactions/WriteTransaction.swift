@@ -135,8 +135,9 @@ package final class WriteTransaction {
             return
         }
         let source = try? view.pointer(to: reference)
-        // Whatever is given up may be written over: it must be there, and nothing else may be known to be in its place.
-        if source == nil, !isFree(ofOthers: extent) {
+        // Whatever is given up may be written over: it must be there, and nothing else may be known to be in its place. What the
+        // group wrote to the file early is no older version's.
+        if source == nil, !isFree(ofOthers: extent) || group.hasSpilled && group.hasTaken(extent) {
             group.noteDamage("A run of pages that is given up is not there", page: reference.page)
             return
         }
@@ -532,6 +533,8 @@ package final class WriteTransaction {
             )
             return (segment, ())
         }
+        // Of what was given up here.
+        if let damage = group.damage { throw damage }
         state.segments = [WriterState.Segment(version: version, reference: reference)]
         state.pictures = pictures
         state.oldestLogVersion = max(state.oldestLogVersion, needed)

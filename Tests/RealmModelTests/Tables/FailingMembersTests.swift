@@ -215,4 +215,39 @@ struct FailingMembersTests {
         }
         #expect(lostCount > 0, "no step of settling failed")
     }
+    @Test("A rollback that fails at any step loses the group, and one that does not leaves what earlier members wrote")
+    func failureWhileRollingBack() throws {
+        let failures = StepFailures()
+        let database = try TestDatabase(Self.classes, failures: failures)
+        let file = database.file
+        var ids = Array(0..<10)
+        try database.write { _ in try add(0..<10, byteCount: 200, to: database) }
+        var lostCount = 0
+        for number in 0... {
+            try file.lockForWriting()
+            defer { file.unlockForWriting() }
+            let start = 10_000 * (number + 1)
+            try begin(database, openByteLimit: 1 << 10)
+            try add(start..<(start + 20), byteCount: 200, to: database)
+            try database.model.join()
+            try begin(database, openByteLimit: 1 << 10)
+            try add((start + 100)..<(start + 4_100), byteCount: 200, to: database)
+            file.doubtEveryPage()
+            failures.arm(after: number)
+            database.model.rollback()
+            let failed = failures.outcome.failed
+            failures.arm(after: nil)
+            if let prepared = try file.sealGroup() {
+                try file.publish([prepared])
+                ids += Array(start..<(start + 20))
+            } else {
+                lostCount += 1
+            }
+            try database.model.advance(to: file.beginRead())
+            try check(ids, byteCount: 200, in: database)
+            try FileVerifier.verify(database.model.snapshot)
+            if failed == nil { break }
+        }
+        #expect(lostCount > 2, "no step of a rollback failed")
+    }
 }

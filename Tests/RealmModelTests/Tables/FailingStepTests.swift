@@ -1,4 +1,3 @@
-import Foundation
 import RealmModel
 import RealmStorage
 import RealmTestSupport
@@ -8,30 +7,35 @@ import Testing
 ///
 /// After each failure everything is what it was.
 ///
-/// `REALM_FAILING_STEP_SEEDS` is the number of seeds; a few are enough to meet every kind of step.
-@Suite("Steps that fail", .timeLimit(.minutes(30)))
+/// See ``FailingStepCampaign`` for how long it runs; a few seeds are enough to meet every kind of step.
+@Suite("Steps that fail", .timeLimit(.minutes(60)))
 struct FailingStepTests {
-    static let seeds = ProcessInfo.processInfo.environment["REALM_FAILING_STEP_SEEDS"].flatMap { UInt64($0) } ?? 1
-
     @Test("A failure at any step of moving, beginning, committing and rolling back leaves the old state whole")
     func everyStep() throws {
         var places: [String: Int] = [:]
         var parkCount = 0
         var comparisons = 0
-        for seed in 1...Self.seeds {
+        var steps: [String: Int] = [:]
+        let seeds = FailingStepCampaign.seeds
+        let rounds = FailingStepCampaign.rounds(unlessSaid: 4)
+        for seed in seeds {
             let run = try FailingStepRun(seed: seed)
-            do { try run.go() } catch {
+            do { try run.go(rounds: rounds) } catch {
                 Issue.record("seed \(seed): \(error)")
                 throw error
             }
             places.merge(run.places) { $0 + $1 }
+            steps.merge(run.steps) { $0 + $1 }
             parkCount += run.parkCount
             comparisons += run.comparisons
         }
-        let failed = places.values.reduce(0, +)
-        print(
-            "failing steps: \(failed) failures in \(places.sorted { $0.key < $1.key }), \(parkCount) transactions set aside, "
-                + "\(comparisons) states compared"
+        FailingStepCampaign.report(
+            """
+            model views: seeds \(seeds.lowerBound) to \(seeds.upperBound - 1), \(rounds) rounds each
+              injected failures: \(places.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: places))
+              by step: \(FailingStepCampaign.summary(of: steps))
+              states compared (rows, indexes, links, version, pins): \(comparisons); transactions set aside: \(parkCount)
+            """
         )
         for action in ["advance", "begin", "commit", "seal"] {
             #expect(places[action, default: 0] > 0, "no step of \(action) failed")
@@ -53,6 +57,8 @@ private final class FailingStepRun {
     var seen: ReferenceDatabase
     /// How often a step of an action failed.
     var places: [String: Int] = [:]
+    /// How often a step of a kind failed.
+    var steps: [String: Int] = [:]
     /// How often a transaction was set aside and taken up again.
     var parkCount = 0
     var comparisons = 0
@@ -67,8 +73,8 @@ private final class FailingStepRun {
         seen = reference
     }
 
-    func go() throws {
-        for round in 0..<4 {
+    func go(rounds: Int) throws {
+        for round in 0..<rounds {
             if random.chance(70) { try write(second, operations: 20) }
             try advance("round \(round)")
             if random.chance(50) { try write(second, operations: 10) }
@@ -238,10 +244,11 @@ private final class FailingStepRun {
             do { try act() } catch { thrown = error }
             let outcome = failures.outcome
             failures.arm(after: nil)
-            guard outcome.failed != nil else {
+            guard let failed = outcome.failed else {
                 if let thrown { throw thrown }
                 return try done()
             }
+            steps["\(failed)", default: 0] += 1
             places[name, default: 0] += 1
             if thrown == nil, name != "rollback" {
                 // Some failures only cost something, and the action goes on.

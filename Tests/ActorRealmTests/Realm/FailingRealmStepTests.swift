@@ -1,0 +1,341 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// Every step of opening, writing in all ways, refreshing and closing a realm is made to fail, one after the other.
+///
+/// After each failure the content, the pins, the queue of writers and what observers show are what they were; see
+/// ``FailingStepCampaign`` for how long it runs.
+@Suite("Steps that fail under a realm", .timeLimit(.minutes(60)))
+struct FailingRealmStepTests {
+    @Test("A failure at any step leaves content, pins, queue and observers whole")
+    func everyStep() async throws {
+        var failed: [String: Int] = [:]
+        var steps: [String: Int] = [:]
+        var comparisons = 0
+        let rounds = FailingStepCampaign.rounds(unlessSaid: 1)
+        let seeds = FailingStepCampaign.seeds
+        for seed in seeds {
+            let subject = try await FailingRealmSubject(seed: seed)
+            do { try await subject.go(rounds: rounds) } catch {
+                Issue.record("seed \(seed): \(error)")
+                throw error
+            }
+            failed.merge(await subject.failed) { $0 + $1 }
+            steps.merge(await subject.steps) { $0 + $1 }
+            comparisons += await subject.comparisons
+        }
+        FailingStepCampaign.report(
+            """
+            realms: seeds \(seeds.lowerBound) to \(seeds.upperBound - 1), \(rounds) rounds each
+              injected failures: \(failed.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: failed))
+              by step: \(FailingStepCampaign.summary(of: steps))
+              states compared (content, pins, queue, transaction, observer): \(comparisons)
+            """
+        )
+        for action in FailingRealmSubject.Way.allCases.map(\.rawValue) + ["open", "group"] {
+            #expect(failed[action, default: 0] > 0, "no step of \(action) failed")
+        }
+    }
+}
+
+/// A realm on an actor, beside two others, and what it has to hold.
+private actor FailingRealmSubject {
+    /// The ways to write.
+    enum Way: String, CaseIterable {
+        case write, asyncWrite, twoSteps, callback, givingUp, cancelled
+        /// Inserts an object, and goes on when that throws.
+        case swallowing
+    }
+
+    struct GivingUp: Error {}
+
+    private let file = TestFile()
+    private let failures = StepFailures()
+    private let seed: UInt64
+    private var random: SplitMix64
+    private var configuration: Realm.Configuration
+    private var realm: Realm!
+    private var token: NotificationToken?
+    /// What is durable.
+    private var expected: [String: Int] = [:]
+    /// What the observer was told.
+    private var shown: [(name: String, count: Int)] = []
+    private var observerFailed = false
+    /// Whether the block of a write did what it was to do.
+    private var isInserted = true
+    /// How often a step of an action failed, and of which kind it was.
+    private(set) var failed: [String: Int] = [:]
+    private(set) var steps: [String: Int] = [:]
+    private(set) var comparisons = 0
+
+    init(seed: UInt64) async throws {
+        self.seed = seed
+        random = SplitMix64(seed: seed)
+        configuration = file.configuration
+        configuration.failures = failures
+        try await open()
+    }
+
+    func go(rounds: Int) async throws {
+        for round in 0..<rounds {
+            for way in Way.allCases.shuffled(using: &random) { try await everyFailure(of: way, "round \(round)") }
+            try await everyFailureOfGroup("round \(round)")
+            try await everyFailureOfClosing("round \(round)")
+            try await everyFailureOfOpening("round \(round)")
+            try realm.verify()
+        }
+        close()
+    }
+
+    // MARK: Actions
+
+    private func everyFailure(of way: Way, _ when: String) async throws {
+        for number in 0... {
+            let when = "failure \(number) of \(way.rawValue) in \(when) of seed \(seed)"
+            var next = expected
+            isInserted = true
+            let name = "object \(random.next() % 30)"
+            let count = Int(random.next() % 1_000)
+            let removes = random.next() % 4 == 0
+            if removes { next[name] = nil } else { next[name] = count }
+            // It must not keep a realm open that is closed meanwhile.
+            let block = { [unowned self] in
+                let realm: Realm = realm
+                if removes {
+                    if let object = realm.object(ofType: Tally.self, forPrimaryKey: name) { realm.delete(object) }
+                } else {
+                    realm.create(Tally.self, value: ["name": name, "count": count] as [String: Any], update: .modified)
+                }
+            }
+            failures.arm(after: number)
+            var thrown: (any Error)?
+            if way == .swallowing { next = expected.merging(["swallowed \(number)": count]) { $1 } }
+            do { try await perform(way, number, count, block) } catch { thrown = error }
+            let outcome = disarm(way.rawValue)
+            if thrown == nil, isInserted { expected = next }
+            if way == .givingUp || way == .cancelled, outcome == nil { #expect(thrown is GivingUp, "\(when)") }
+            try await check(when)
+            if outcome == nil {
+                if let thrown, !(thrown is GivingUp) { throw thrown }
+                return
+            }
+        }
+    }
+
+    private func perform(_ way: Way, _ number: Int, _ count: Int, _ block: @escaping () -> Void) async throws {
+        switch way {
+        case .swallowing:
+            try realm.write {
+                let tally = Tally(name: "swallowed \(number)")
+                tally.count = count
+                do { try realm.insert(tally) } catch { isInserted = false }
+            }
+        case .write: try realm.write(block)
+        case .asyncWrite: try await realm.asyncWrite(block)
+        case .twoSteps:
+            let transaction = try await realm.beginAsyncWrite()
+            block()
+            await Task.yield()
+            try await transaction.commit()
+        case .callback:
+            let failure: (any Error)? = await withCheckedContinuation { continuation in
+                realm.writeAsync(block) { continuation.resume(returning: $0) }
+            }
+            if let failure { throw failure }
+        case .givingUp:
+            try await realm.asyncWrite {
+                block()
+                throw GivingUp()
+            }
+        case .cancelled:
+            try realm.beginWriteTransaction()
+            block()
+            realm.cancelWrite()
+            throw GivingUp()
+        }
+    }
+
+    /// Three writers at once, whose commits may be sealed together.
+    private func everyFailureOfGroup(_ when: String) async throws {
+        for number in 0..<60 {
+            let when = "failure \(number) of a group in \(when) of seed \(seed)"
+            let others = [try await FailingRealmWriter(configuration), try await FailingRealmWriter(configuration)]
+            failures.arm(after: number)
+            let isDone = await withTaskGroup(of: (String, Bool).self) { group in
+                for (index, other) in others.enumerated() {
+                    for task in 0..<3 {
+                        let name = "\(number % 3) of \(index) \(task)"
+                        group.addTask { (name, (try? await other.write(name, number)) != nil) }
+                    }
+                }
+                return await group.reduce(into: [String: Bool]()) { $0[$1.0] = $1.1 }
+            }
+            let outcome = disarm("group")
+            for (name, isDone) in isDone where isDone { expected[name] = number }
+            for other in others { await other.close() }
+            try await check(when)
+            if outcome == nil { return }
+        }
+    }
+
+    private func everyFailureOfOpening(_ when: String) async throws {
+        for number in 0... {
+            let when = "failure \(number) of opening in \(when) of seed \(seed)"
+            close()
+            try await untilQuiet("files are closed, before \(when)") { openDescriptorCount == 0 }
+            failures.arm(after: number)
+            var thrown: (any Error)?
+            do { try await open() } catch { thrown = error }
+            let outcome = disarm("open")
+            if let thrown {
+                if outcome == nil { throw thrown }
+                try await untilQuiet("nothing is left open by \(when)") { openDescriptorCount == 0 }
+                #expect(!StorageFile.isOpenAnywhere(path: path), "\(when)")
+                try await open()
+            }
+            try await check(when)
+            if outcome == nil { return }
+        }
+    }
+
+    private func everyFailureOfClosing(_ when: String) async throws {
+        for number in 0..<12 {
+            let when = "failure \(number) of closing in \(when) of seed \(seed)"
+            let value: [String: Any] = ["name": "closing", "count": number]
+            try await realm.asyncWrite { realm.create(Tally.self, value: value, update: .modified) }
+            expected["closing"] = number
+            failures.arm(after: number)
+            close()
+            try await untilQuiet("files are closed by \(when)") { openDescriptorCount == 0 }
+            let outcome = disarm("close")
+            #expect(!StorageFile.isOpenAnywhere(path: path), "\(when)")
+            try await open()
+            try await check(when)
+            if outcome == nil { return }
+        }
+    }
+
+    // MARK: Pieces
+
+    private var path: String { configuration.fileURL!.path }
+
+    /// The descriptors of this process that lead to the realm file.
+    private var openDescriptorCount: Int {
+        let folder = "/proc/self/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
+    }
+
+    private func open() async throws {
+        realm = try await Realm(configuration: configuration, actor: self)
+        await observe()
+    }
+
+    private func observe() async {
+        observerFailed = false
+        token?.invalidate()
+        let tallies = realm.objects(Tally.self).sorted(byKeyPath: "name")
+        token = await tallies.observe(on: self) { subject, change in subject.note(change) }
+    }
+
+    private func close() {
+        token?.invalidate()
+        token = nil
+        realm?.close()
+        realm = nil
+    }
+
+    private func note(_ change: RealmCollectionChange<Results<Tally>>) {
+        switch change {
+        case .initial(let tallies): shown = tallies.map { ($0.name, $0.count) }
+        case .update(let tallies, let deletions, let insertions, let modifications):
+            for index in modifications { shown[index].count = -1 }
+            for index in deletions.reversed() { shown.remove(at: index) }
+            for index in insertions { shown.insert((tallies[index].name, tallies[index].count), at: index) }
+            for index in shown.indices where shown[index].count == -1 { shown[index].count = tallies[index].count }
+        case .error: observerFailed = true
+        }
+    }
+
+    /// Ends the failures; returns the kind of the step that failed.
+    private func disarm(_ action: String) -> StepFailures.Step? {
+        let outcome = failures.outcome
+        failures.arm(after: nil)
+        guard let step = outcome.failed else { return nil }
+        failed[action, default: 0] += 1
+        steps["\(step)", default: 0] += 1
+        return step
+    }
+
+    /// Compares everything to what it has to be.
+    private func check(_ when: String) async throws {
+        comparisons += 1
+        try await untilQuiet("nobody has a turn after \(when)") { realm.core.coordinator.writes.isAtRest }
+        #expect(!realm.isInWriteTransaction && realm.core.ticket == nil, "\(when)")
+        if realm.core.coordinator.file.hasStopped {
+            // A flush has failed: what was durable is there when the file was opened anew.
+            close()
+            try await untilQuiet("files are closed after \(when)") { openDescriptorCount == 0 }
+            try await open()
+        }
+        await realm.asyncRefresh()
+        let found = Dictionary(uniqueKeysWithValues: realm.objects(Tally.self).map { ($0.name, $0.count) })
+        try #require(found == expected, "\(when)")
+        // What an observer is told of a failure ends it.
+        repeat {
+            if observerFailed { await observe() }
+            try await untilQuiet("the observer shows \(expected) and not \(shown) after \(when)") {
+                observerFailed
+                    || shown.map(\.name) == expected.keys.sorted()
+                        && shown.allSatisfy { expected[$0.name] == $0.count }
+            }
+        } while observerFailed
+        try await untilQuiet("one version is in use after \(when), and not \(realm.activeVersions)") {
+            realm.core.coordinator.file.pinnedVersionCount == 1
+        }
+    }
+
+    /// Waits until something holds that other threads bring about.
+    private func untilQuiet(_ what: @autoclosure () -> String, _ condition: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !condition() {
+            try #require(ContinuousClock.now < deadline, "\(what())")
+            await Task.yield()
+        }
+    }
+}
+
+/// Another writer of the same file.
+private actor FailingRealmWriter {
+    private var realm: Realm!
+
+    init(_ configuration: Realm.Configuration) async throws {
+        realm = try await Realm(configuration: configuration, actor: self)
+    }
+
+    func write(_ name: String, _ count: Int) async throws {
+        try await realm.asyncWrite {
+            realm.create(Tally.self, value: ["name": name, "count": count] as [String: Any], update: .modified)
+        }
+    }
+
+    func close() {
+        realm.close()
+        realm = nil
+    }
+}
+
+extension WriteScheduler {
+    /// Whether nobody writes, waits or is to be told of anything.
+    fileprivate var isAtRest: Bool {
+        state.withLock { state in
+            state.queue.isIdle && state.waiters.isEmpty && state.early.isEmpty && state.prepared.isEmpty
+                && state.joined.isEmpty && state.underWay.isEmpty && state.publishing == nil
+                && state.quietWaiters.isEmpty
+        }
+    }
+}

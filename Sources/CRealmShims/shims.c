@@ -41,9 +41,20 @@ int crealm_ofd_is_locked(int fd, int64_t start, int64_t length) {
 }
 
 int crealm_open(const char *path, int flags, uint32_t mode) {
+    // Whoever writes to a standard stream that is closed must not write to a file of ours, not even for as long as it takes to
+    // move that to another descriptor: free ones are taken by something else meanwhile.
+    int holders[STDERR_FILENO + 1], count = 0;
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        int holder = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (holder < 0) break;
+        holders[count++] = holder;
+    }
     int fd = open(path, flags, (mode_t)mode);
+    int failure = errno;
+    while (count > 0) close(holders[--count]);
+    errno = failure;
     if (fd < 0 || fd > STDERR_FILENO) return fd;
-    // Whoever writes to a standard stream that is closed must not write to a file of ours.
     int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int error = errno;
     close(fd);

@@ -111,6 +111,14 @@ extension Realm {
         public var objectTypes: [ObjectBase.Type]?
         /// When a commit counts as done.
         public var durability = Durability.flushed
+        /// When pages are read only to see whether they are whole; ``Verification``.
+        public var verification: Verification = []
+        /// The most bytes that verification in the background reads in a second.
+        public var verificationRate = 16 << 20
+        /// Called on a thread of the library when verification in the background has ended, with what it found.
+        ///
+        /// The logger is told as well.
+        public var verificationReport: (@Sendable (VerificationReport) -> Void)?
         /// Receives what the library has to say; nil for silence.
         public var logger: Logger?
         /// Puts another device before the file's own, for tests of what fails.

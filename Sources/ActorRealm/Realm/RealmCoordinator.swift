@@ -32,6 +32,8 @@ final class RealmCoordinator: Sendable {
         /// The classes that a schema was found to fit last, for observers.
         var fitting: (types: [ObjectIdentifier]?, stamp: UInt64)?
         var isClosed = false
+        /// Reads the file in the background, or has done so.
+        var verifier: BackgroundVerifier?
     }
 
     /// The open file.
@@ -75,6 +77,7 @@ final class RealmCoordinator: Sendable {
 
     deinit {
         state.withLock { $0.watcher }?.stop()
+        state.withLock { $0.verifier }?.stop()
         space.stop()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
@@ -293,6 +296,23 @@ final class RealmCoordinator: Sendable {
                     "Observers are not told of other processes' commits until another one registers.",
                     metadata: ["realm.path": "\(path)", "error": "\(error)"]
                 )
+        }
+    }
+
+    /// Reads the file in the background when a configuration asks for that, once.
+    ///
+    /// - Throws: `limit` when the system starts no thread for it.
+    func verifyInBackground(as configuration: Realm.Configuration) throws {
+        guard configuration.verification.contains(.inBackground) else { return }
+        do {
+            try state.withLock { state throws(StorageError) in
+                if state.verifier != nil { return }
+                let verifier = BackgroundVerifier(file: file, configuration: configuration)
+                try verifier.start()
+                state.verifier = verifier
+            }
+        } catch {
+            throw Realm.Error.wrap(error, path: path)
         }
     }
 

@@ -338,6 +338,7 @@ final class RealmCore {
         guard self.lifecycle == .open else {
             if lifecycle == .closed {
                 self.lifecycle = .closed
+                lastVersion = nil
                 signals.end()
             }
             return

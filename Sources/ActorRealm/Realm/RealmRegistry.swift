@@ -55,9 +55,11 @@ final class RealmRegistry: Sendable {
                         fileURL: configuration.fileURL
                     )
                 }
+                try coordinator.verifyInBackground(as: configuration)
                 return coordinator
             }
             let coordinator = try open(settings, configuration)
+            try coordinator.verifyInBackground(as: configuration)
             content.coordinator = coordinator
             return coordinator
         }
@@ -81,11 +83,13 @@ final class RealmRegistry: Sendable {
     /// later, in a property that cannot throw.
     private static let verifiedByteCount = 16 << 20
 
-    private func verify(_ file: StorageFile) throws(StorageError) {
-        guard file.byteCount <= Self.verifiedByteCount else { return }
+    private func verify(_ file: StorageFile, _ verification: Realm.Configuration.Verification) throws(StorageError) {
+        let isAskedFor = verification.contains(.onOpen)
+        guard file.byteCount <= Self.verifiedByteCount || isAskedFor else { return }
         let snapshot = try file.beginRead()
         try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
-            _ = try snapshot.view.pointer(to: run)
+            // The file may be open still from before, with pages that were read then.
+            _ = isAskedFor ? try snapshot.view.verifiedPointer(to: run) : try snapshot.view.pointer(to: run)
         }
     }
 
@@ -136,7 +140,7 @@ final class RealmRegistry: Sendable {
                         metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"]
                     )
             }
-            try verify(file)
+            try verify(file, configuration.verification)
             return RealmCoordinator(file: file, path: path, settings: settings)
         } catch {
             throw Realm.Error.wrap(error, path: settings.path)

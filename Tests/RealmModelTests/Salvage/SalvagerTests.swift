@@ -130,6 +130,20 @@ import Testing
         #expect(report?.damagedPages.contains(page) == true)
     }
 
+    @Test func `whatever page reading a whole file names is told by salvaging`() throws {
+        let seed = UInt64.random(in: 0...9_999)
+        var random = SplitMix64(seed: seed)
+        for run in runs.values.flatMap({ $0 }).shuffled(using: &random).prefix(6) {
+            let what = "seed \(seed), page \(run.page)"
+            do {
+                let report = try salvage([run.page], "told-\(run.page)", what)
+                #expect(report.damagedPages.contains(run.page), "\(what): \(report.damagedPages)")
+            } catch let error as StorageError where error.code == .corrupt {
+                #expect(error.page == run.page, "\(what): \(error)")
+            }
+        }
+    }
+
     @Test func `a damaged space segment costs nothing`() throws {
         let snapshot = try StorageFile.open(path: sample.path).beginRead()
         let segments = try SpaceAudit.logSegments(of: snapshot)

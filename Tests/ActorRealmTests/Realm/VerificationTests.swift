@@ -1,0 +1,135 @@
+import Foundation
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+/// Pages that are read only to see whether they are whole.
+@Suite("Verification when a file is opened, and behind", .timeLimit(.minutes(10)))
+struct VerificationTests {
+    let file = TestFile()
+
+    /// Receives the report.
+    private final class Receiver: Sendable {
+        private let gate = ThreadGate<Realm.VerificationReport>()
+
+        func receive(_ report: Realm.VerificationReport) { gate.open(with: report) }
+
+        func report() async -> Realm.VerificationReport {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: self.gate.wait()) }
+            }
+        }
+    }
+
+    private func configuration(
+        _ verification: Realm.Configuration.Verification,
+        _ receiver: Receiver = Receiver()
+    ) -> Realm.Configuration {
+        var configuration = file.fast
+        configuration.verification = verification
+        configuration.verificationReport = { receiver.receive($0) }
+        configuration.verificationRate = 1 << 30
+        return configuration
+    }
+
+    /// Makes a file that is too large to be verified by itself, and damages one of its pages behind the reader's back.
+    private func fill(damaging: Bool) throws -> PageNumber {
+        try withNewRealm(file.fast) { realm in
+            try realm.write {
+                for number in 0..<20 {
+                    let text = String(repeating: "\(number) ", count: 350_000)
+                    realm.create(Todo.self, value: ["_id": ObjectId.generate(), "name": text])
+                }
+            }
+        }
+        let path = file.fast.fileURL!.path
+        // Of a text: no more is read of it when the objects are counted.
+        var text = PageReference.none
+        do {
+            let snapshot = try StorageFile.open(path: path, options: StorageOptions()).beginRead()
+            try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
+                if run.pageCount >= text.pageCount { text = run }
+            }
+        }
+        guard damaging else { return text.page }
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        try handle.seek(toOffset: UInt64(text.page) * 4096 + 2_000)
+        try handle.write(contentsOf: Data("damage".utf8))
+        try handle.close()
+        return text.page
+    }
+
+    @Test("A large file with a damaged page opens, and does not where it is verified")
+    func onOpen() async throws {
+        let page = try fill(damaging: true)
+        try withNewRealm(file.fast) { #expect($0.objects(Todo.self).count == 20) }
+        let path = try #require(file.fast.fileURL?.path)
+        while RealmRegistry.shared.existing(at: path) != nil { await Task.yield() }
+        let error = #expect(throws: Realm.Error.self) { try withNewRealm(configuration(.onOpen)) { _ in } }
+        #expect(error?.code == .invalidDatabase)
+        #expect(error?.message.contains("\(page)") == true, "\(error?.message ?? "")")
+    }
+
+    @Test("Verification in the background reports the page, and the realm is read meanwhile")
+    func inBackground() async throws {
+        let page = try fill(damaging: true)
+        let receiver = Receiver()
+        let program = try await Program(configuration(.inBackground, receiver))
+        #expect(await program.perform { $0.objects(Todo.self).count } == 20)
+        let report = await receiver.report()
+        #expect(report.error?.code == .invalidDatabase)
+        #expect(report.error?.message.contains("\(page)") == true, "\(report)")
+        #expect(report.checkedPageCount > 0)
+    }
+
+    @Test("Of a whole file it reports that every page was read, once for any number of openings")
+    func whole() async throws {
+        _ = try fill(damaging: false)
+        let receiver = Receiver()
+        let configuration = configuration([.onOpen, .inBackground], receiver)
+        let first = try await Program(configuration)
+        let second = try await Program(configuration)
+        let report = await receiver.report()
+        #expect(report.error == nil)
+        #expect(report.path == configuration.fileURL?.path)
+        #expect(await first.perform { $0.version } == report.version)
+        let pageCount = RealmRegistry.shared.existing(at: report.path)?.file.byteCount ?? 0
+        #expect(report.checkedPageCount * 4096 > pageCount / 2)
+        #expect(await second.perform { $0.objects(Todo.self).count } == 20)
+    }
+
+    @Test("A file that is closed is not read on, and gives no report")
+    func closed() async throws {
+        _ = try fill(damaging: false)
+        let told = Counter()
+        var configuration = configuration(.inBackground)
+        // It would take hours.
+        configuration.verificationRate = 1_000
+        configuration.verificationReport = { _ in told.increment() }
+        let path = try #require(configuration.fileURL?.path)
+        try withNewRealm(configuration) { #expect($0.objects(Todo.self).count == 20) }
+        while RealmRegistry.shared.existing(at: path) != nil { await Task.yield() }
+        #expect(told.value == 0)
+        // Nobody has it open any more: its lock file is not in use.
+        while StorageFile.isOpenAnywhere(path: path) { await Task.yield() }
+    }
+
+    @Test("The pace allows no more than its rate, in pauses that are worth it")
+    func pace() {
+        let pace = VerificationPace(bytesPerSecond: 1_000_000)
+        #expect(pace.pause(behind: 4_096, after: .zero) == nil)
+        #expect(pace.pause(behind: 1_000_000, after: .milliseconds(400)) == .milliseconds(600))
+        #expect(pace.pause(behind: 1_000_000, after: .milliseconds(995)) == nil)
+        #expect(pace.pause(behind: 1_000_000, after: .seconds(2)) == nil)
+        var elapsed = Duration.zero
+        for page in 1...10_000 {
+            if let pause = pace.pause(behind: page * 4_096, after: elapsed) { elapsed += pause }
+        }
+        #expect(elapsed > .seconds(40.9) && elapsed < .seconds(41))
+        #expect(VerificationPace(bytesPerSecond: -5).bytesPerSecond == 1)
+    }
+}

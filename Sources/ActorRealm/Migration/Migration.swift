@@ -114,7 +114,7 @@ public final class Migration {
         transaction.find(typeName, key)
     }
 
-    /// The object with a primary key as it was before the migration; nil when there was none.
+    /// The object with a primary key as it was before the migration; nil when there was none, or no such class.
     public func oldObject(ofType typeName: String, forPrimaryKey key: Any) -> MigrationObject? {
         transaction.findOld(typeName, key)
     }
@@ -163,6 +163,8 @@ public final class Migration {
     }
 
     /// Says that the values of a property of the file may go: it is removed or changes its type, and that is meant.
+    ///
+    /// Nothing happens where the file has no such property.
     ///
     /// ```swift
     /// configuration.migrationLossPolicy = .refuse

@@ -229,17 +229,11 @@ final class MigrationTransaction {
 
     func discard(_ className: String, _ propertyName: String) {
         if hasFailed { return }
+        // A file that is old enough has no such property, and a misspelt one keeps its values from nothing.
         let column = new.registry.schema[className]?.property(propertyName)?.columnName
-        guard let names = stored[className].map({ [propertyName, column].compactMap(\.self).filter($0.has) }),
-            let name = names.first
-        else {
-            return refuse(
-                "Cannot discard values of property '\(className).\(propertyName)' because the file has no such property.",
-                className,
-                propertyName
-            )
+        for name in [propertyName, column].compactMap({ $0 }) {
+            finder.discard(LossFinder.Name(className: className, property: name))
         }
-        finder.discard(LossFinder.Name(className: className, property: name))
     }
 
     /// Takes the primary key away until the block is done, so that it can be assigned to.
@@ -267,11 +261,6 @@ extension DatabaseSchema {
                 .map { .addCompoundIndex(className: schema.name, CompoundIndexSchema($0.properties)) }
         }
     }
-}
-
-extension ClassSchema {
-    /// Whether the class has a stored property of a name.
-    fileprivate func has(_ name: String) -> Bool { self[name]?.isStored == true }
 }
 
 extension RealmCore {

@@ -51,7 +51,13 @@ public struct _RowWriter {
 
     @inline(never)
     private func failed(_ error: any Error) {
-        if let context, context.undoes { context.fail(error) } else { accessor.core.writeFailed(error) }
+        if let context, context.undoes { context.fail(error) } else { accessor.core.writeFailed(named(error)) }
+    }
+
+    /// A failure inside a migration, which opening the realm throws, with the property that it is about.
+    private func named(_ error: any Error) -> any Error {
+        let info = accessor.info
+        return accessor.core.migration?.publicError(error, info.name, info.properties[declared].name) ?? error
     }
 
     /// Adds what a link or an element needs, with the operation that the write is part of, or with one of its own, which it
@@ -68,7 +74,7 @@ public struct _RowWriter {
                 try context.drain()
             } catch {
                 result = nil
-                throw error
+                throw named(error)
             }
         }
         return result

@@ -3,7 +3,7 @@ extension Realm.Error {
     ///
     /// ```swift
     /// do {
-    ///     _ = try Realm(configuration: configuration)
+    ///     _ = try await Realm(configuration: configuration)
     /// } catch let error as Realm.Error where error.code == .lossyMigration {
     ///     print(error.details?.className ?? "?", error.details?.propertyName ?? "?", error.details?.count ?? 0)
     /// }

@@ -13,7 +13,11 @@ extension TableView {
         let slot = slots[property]
         guard slot.column >= 0 else { return }
         var cursor = leaves()
+        var leafCount = 0
         while let leaf = try cursor.next() {
+            // What a transaction has read stays in memory otherwise.
+            leafCount += 1
+            defer { if leafCount % 64 == 0 { model.transaction?.storage.releaseReadPages() } }
             let column = try column(property, in: leaf)
             if slot.isNullable {
                 if column.nulls == nil || !column.isAbsent {

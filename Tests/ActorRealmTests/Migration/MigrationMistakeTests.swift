@@ -148,9 +148,6 @@ import Testing
         ) {
             $0.renameProperty(onType: "Person", from: "nme", to: "name")
         },
-        Mistake("discarding what is not there", property: "fox", ["Cannot discard values of property 'Person.fox'"]) {
-            $0.discardValues(ofProperty: "fox", onType: "Person")
-        },
         Mistake("a key to find of another type", property: "id", ["Invalid value 'three'", "'Person.id'"]) {
             #expect($0.object(ofType: "Person", forPrimaryKey: "three") == nil)
         },
@@ -233,6 +230,42 @@ import Testing
         #expect(error?.message.contains("because it would change from type 'string' to 'int'") == true)
         #expect(error?.details == Realm.Error.Details(className: "Person", propertyName: "fax"))
         #expect(try file.isUnchanged)
+    }
+
+    @Test func `an object of another class in a list is an error`() throws {
+        let url = URL(fileURLWithPath: directory.path("lists.realm"))
+        var configuration = Realm.Configuration(fileURL: url, schemaVersion: 1, objectTypes: oldTypes)
+        try withNewRealm(configuration) { realm in
+            try realm.write { realm.add(OldPerson(value: ["firstName": "Ann", "pets": [["id": 1] as [String: Any]]])) }
+        }
+        configuration.schemaVersion = 2
+        configuration.migrationBlock = { migration, _ in
+            migration.enumerateObjects(ofType: "Person") { old, new in
+                #expect(old?.dynamicList("pets").count == 1)
+                new?.dynamicList("pets").append(new!)
+                // Nothing is made of what comes later.
+                new?.dynamicList("pets").append(migration.create("Pet", value: ["id": 2]))
+            }
+        }
+        let error = try #require(file.failure(configuration))
+        #expect(error.code == .invalidInput)
+        #expect(
+            error.message.contains("Object of type 'Person' does not match the type 'Pet' of property 'Person.pets'")
+        )
+        #expect(error.details == Realm.Error.Details(className: "Person", propertyName: "pets"))
+        configuration.schemaVersion = 1
+        try withNewRealm(configuration) { realm in #expect(realm.objects(OldPet.self).map(\.id) == [1]) }
+    }
+
+    @Test func `what an older file does not have is no mistake to discard, to look for or to delete`() throws {
+        let configuration = file.configuration(Losing.Before.self, version: 2) { migration, _ in
+            migration.discardValues(ofProperty: "fox", onType: "Person")
+            migration.discardValues(ofProperty: "fox", onType: "Nobody")
+            #expect(migration.oldObject(ofType: "Nobody", forPrimaryKey: 1) == nil)
+            #expect(!migration.deleteData(forType: "Nobody"))
+            migration.enumerateObjects(ofType: "Nobody") { _, _ in Issue.record("there is nobody") }
+        }
+        #expect(file.failure(configuration) == nil)
     }
 
     @Test func `keys that are equal in the end are an error with class and property`() throws {

@@ -1,7 +1,7 @@
 /// An object of a class that is known by name only.
 ///
 /// It reads and writes properties by their names, as values of type `Any`: numbers, strings, dates, lists, and dynamic
-/// objects for links. Enums appear as their raw values.
+/// objects for links. Enums appear as their raw values, and values of any kind as what they hold.
 ///
 /// ```swift
 /// let person = realm.dynamicObject(ofType: "Person", forPrimaryKey: 1)
@@ -13,7 +13,10 @@ nonisolated public final class DynamicObject: Object {
     ///
     /// - Precondition: The object is managed, and its class has such a property.
     public override subscript(key: String) -> Any? {
-        get { managedClass.requiredProperty(key).value(in: self) }
+        get {
+            let value = managedClass.requiredProperty(key).value(in: self)
+            return (value as? AnyRealmValue).map { $0.content } ?? value
+        }
         set { managedClass.requiredProperty(key).assign(newValue, to: self) }
     }
 

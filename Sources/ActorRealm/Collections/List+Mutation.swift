@@ -7,7 +7,7 @@ extension List {
     }
 
     /// Whether the list belongs to a realm that was closed, so that nothing is in it and nothing can be put there.
-    private var isClosed: Bool {
+    var isClosed: Bool {
         guard let place else { return false }
         place.core.checkAccess()
         return place.core.isClosed
@@ -60,16 +60,6 @@ extension List {
         writer.finish()
     }
 
-    /// Inserts elements before a position.
-    public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
-    where Elements.Element == Element {
-        var position = index
-        for element in Array(newElements) {
-            insert(element, at: position)
-            position += 1
-        }
-    }
-
     /// Removes the element at a position.
     ///
     /// The object itself stays in the realm, unless it is embedded.
@@ -96,46 +86,6 @@ extension List {
         writer.finish()
     }
 
-    /// Removes elements from the start.
-    public func removeFirst(_ number: Int = 1) {
-        if isClosed { return }
-        requireElements(number, of: count)
-        removeSubrange(0..<number)
-    }
-
-    /// Removes elements from the end.
-    public func removeLast(_ number: Int = 1) {
-        if isClosed { return }
-        let count = count
-        requireElements(number, of: count)
-        removeSubrange(count - number..<count)
-    }
-
-    /// Traps for more elements than there are.
-    private func requireElements(_ number: Int, of count: Int) {
-        if number < 0 { misuse("Cannot remove a negative number of objects from a list: \(number).") }
-        if number > count {
-            misuse(
-                "It is not possible to remove more objects (\(number)) from a list than it already contains (\(count))."
-            )
-        }
-    }
-
-    /// Removes the elements of a range of positions.
-    public func removeSubrange<Positions: RangeExpression>(_ bounds: Positions) where Positions.Bound == Int {
-        if isClosed { return }
-        let range = bounds.relative(to: self)
-        if range.lowerBound < 0 { indexOutOfBounds(range.lowerBound, count: count) }
-        if range.upperBound > count { indexOutOfBounds(range.upperBound, count: count + 1) }
-        guard let place else {
-            unmanaged.removeSubrange(range)
-            return
-        }
-        guard let writer = place.writer() else { return }
-        place.remove(in: range)
-        writer.finish()
-    }
-
     /// Replaces the element at a position.
     public func replace(index: Int, object: Element) {
         guard let place else {
@@ -148,18 +98,6 @@ extension List {
         guard let stored = encode(object, writer) else { return }
         place.replace(at: index, with: stored)
         writer.finish()
-    }
-
-    /// Replaces the elements of a range of positions by others, of any number.
-    public func replaceSubrange<Elements: Collection, Positions: RangeExpression>(
-        _ subrange: Positions,
-        with newElements: Elements
-    ) where Elements.Element == Element, Positions.Bound == Int {
-        if isClosed { return }
-        let range = subrange.relative(to: self)
-        let elements = Array(newElements)
-        removeSubrange(range)
-        insert(contentsOf: elements, at: range.lowerBound)
     }
 
     /// Moves an element so that it ends at a position.
@@ -195,7 +133,7 @@ extension List {
 
     /// Makes the list hold exactly the elements of another, which may be itself.
     func assign(_ other: List) {
-        if other === self || other == self { return }
+        if isSame(as: other) { return }
         let elements = Array(other)
         guard let place else {
             unmanaged = elements
@@ -211,7 +149,9 @@ extension List {
     private static func encoded(_ elements: [Element], _ writer: _RowWriter) -> [StoredValue]? {
         var stored: [StoredValue] = []
         stored.reserveCapacity(elements.count)
-        for element in elements {
+        let rows = writer.reusedRows(for: elements.map { $0 as Any? })
+        for (index, element) in elements.enumerated() {
+            if !rows.isEmpty { writer.context?.reusedElement = index < rows.count ? rows[index] : nil }
             guard let value = Element._encodeElement(element, writer) else { return nil }
             stored.append(value.value)
         }
@@ -320,7 +260,9 @@ extension List: _Persistable {
         }
         guard let values = ValueReader.elements(of: value) else { return false }
         var stored: [StoredValue] = []
-        for value in values {
+        let rows = writer.reusedRows(for: values)
+        for (index, value) in values.enumerated() {
+            if !rows.isEmpty { writer.context?.reusedElement = index < rows.count ? rows[index] : nil }
             guard let element = Element._encodeBoxedElement(value, writer) else {
                 return writer.context?.failure != nil
             }

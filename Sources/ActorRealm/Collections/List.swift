@@ -90,9 +90,18 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         return List(place)
     }
 
-    /// Whether both are the list of the same object, or, when unmanaged, the same list.
+    /// Whether both are the list of the same object, or unmanaged lists with equal elements in the same order.
+    ///
+    /// Complexity: O(n) for unmanaged lists.
     public static func == (left: List, right: List) -> Bool {
-        guard let one = left.place, let two = right.place else { return left === right }
+        if left === right { return true }
+        return left.place == nil && right.place == nil
+            ? left.unmanaged == right.unmanaged : left.isSame(as: right)
+    }
+
+    /// Whether both are one list.
+    func isSame(as other: List) -> Bool {
+        guard let one = place, let two = other.place else { return self === other }
         return one.isSame(as: two)
     }
 }
@@ -104,4 +113,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 )
 extension List: Sendable {}
 
-extension List: MutableCollection {}
+extension List: MutableCollection {
+    /// A range of a list.
+    public typealias SubSequence = Slice<List>
+}

@@ -100,7 +100,9 @@ extension Map: _Persistable {
         }
         guard let values = ValueReader.entries(of: value) else { return false }
         var stored: [StoredEntry] = []
+        let rows = writer.reusedEntries(for: values.map(\.value))
         for (name, value) in values {
+            if !rows.isEmpty { writer.context?.reusedElement = rows[name] }
             guard let element = Value._encodeBoxedElement(value, writer),
                 let entry = entry(Key._key(named: name), element, writer)
             else { return writer.context?.failure != nil }

@@ -42,12 +42,8 @@ extension Map {
 
     fileprivate func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
         if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
-        guard property == nil else {
-            misuse("Aggregates over a property are only supported on managed collections.")
-        }
-        let plain = values.map { StoredValue(plain: ValueReader.unwrap(Value._boxedElement($0))) }
         return attempt {
-            _Stored(try StoredValue.aggregate(operation, plain, kind: Value._elementShape.kind))
+            try .aggregate(operation, property, of: values.map { Value._boxedElement($0) }, shape: Value._elementShape)
         }
     }
 

@@ -215,7 +215,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     /// Makes the map hold exactly the entries of another, which may be itself.
     func assign(_ other: Map) {
-        if other === self || other == self { return }
+        if isSame(as: other) { return }
         let entries = other.entries()
         guard let place else {
             unmanaged = Dictionary(entries.map { ($0.key, $0.value) }) { $1 }
@@ -262,9 +262,17 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 extension Map: Sendable {}
 
 extension Map: Equatable {
-    /// Whether both are the map of the same object, or, when unmanaged, the same map.
+    /// Whether both are the map of the same object, or unmanaged maps with equal values for the same names.
+    ///
+    /// Complexity: O(n) for unmanaged maps.
     public static func == (left: Map, right: Map) -> Bool {
-        guard let one = left.place, let two = right.place else { return left === right }
+        if left === right { return true }
+        return left.place == nil && right.place == nil ? left.unmanaged == right.unmanaged : left.isSame(as: right)
+    }
+
+    /// Whether both are one map.
+    func isSame(as other: Map) -> Bool {
+        guard let one = place, let two = other.place else { return self === other }
         return one.isSame(as: two)
     }
 }
@@ -274,7 +282,9 @@ extension Map {
     static func encoded(_ entries: [Element], _ writer: _RowWriter) -> [StoredEntry]? {
         var stored: [StoredEntry] = []
         stored.reserveCapacity(entries.count)
+        let rows = writer.reusedEntries(for: entries.map { $0.value as Any? })
         for (key, value) in entries {
+            if !rows.isEmpty { writer.context?.reusedElement = rows[Key._name(key)] }
             guard let value = Value._encodeElement(value, writer), let entry = entry(key, value, writer) else {
                 return nil
             }

@@ -150,7 +150,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Makes the set hold exactly the elements of another, which may be itself.
     func assign(_ other: MutableSet) {
-        if other === self || other == self { return }
+        if isSame(as: other) { return }
         let elements = Array(other)
         guard let place else {
             removeAll()
@@ -185,9 +185,18 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         return ListPlace.find(descriptor, in: realm.core, named: "MutableSet").map { MutableSet($0) }
     }
 
-    /// Whether both are the set of the same object, or, when unmanaged, the same set.
+    /// Whether both are the set of the same object, or unmanaged sets with equal elements.
+    ///
+    /// Complexity: O(n) for unmanaged sets.
     public static func == (left: MutableSet, right: MutableSet) -> Bool {
-        guard let one = left.place, let two = right.place else { return left === right }
+        if left === right { return true }
+        return left.place == nil && right.place == nil
+            ? left.unmanagedElements == right.unmanagedElements : left.isSame(as: right)
+    }
+
+    /// Whether both are one set.
+    func isSame(as other: MutableSet) -> Bool {
+        guard let one = place, let two = other.place else { return self === other }
         return one.isSame(as: two)
     }
 }

@@ -234,19 +234,8 @@ extension Float {
 extension RealmCollection {
     private func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
         if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
-        // An unmanaged list of values.
-        guard property == nil else {
-            misuse("Aggregates over a property are only supported on managed collections.")
-        }
-        let values = map { Element._boxedElement($0) }.map { ValueReader.unwrap($0) }
         return attempt {
-            _Stored(
-                try StoredValue.aggregate(
-                    operation,
-                    values.map { StoredValue(plain: $0) },
-                    kind: Element._elementShape.kind
-                )
-            )
+            try .aggregate(operation, property, of: map { Element._boxedElement($0) }, shape: Element._elementShape)
         }
     }
 

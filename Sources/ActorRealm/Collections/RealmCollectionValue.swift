@@ -1,7 +1,7 @@
 import RealmModel
 
 /// What a collection can hold: numbers, strings, dates, identifiers, enums, optionals of these, and objects.
-public protocol RealmCollectionValue: Hashable, SendableMetatype {
+public protocol RealmCollectionValue: Hashable, _HasPersistedType, SendableMetatype {
     static var _elementShape: _PropertyShape { get }
     /// Makes an element from its stored form.
     static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self
@@ -85,8 +85,8 @@ public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue {
     static var _optionalElementShape: _PropertyShape { get }
     /// Makes an element from its stored form; nil for null.
     static func _optionalElement(_ stored: _Stored, in backing: _CollectionBacking) -> Self?
-    /// Converts a dynamically typed element; nil when it does not fit.
-    static func _unboxedInOptional(_ value: Any) -> Self?
+    /// Converts a dynamically typed element; nil when it does not fit, and a nil inside when it is nil there.
+    static func _unboxedInOptional(_ value: Any) -> Self??
 }
 
 extension _RealmCollectionValueInsideOptional where Self: _Scalar {
@@ -97,7 +97,7 @@ extension _RealmCollectionValueInsideOptional where Self: _Scalar {
         _fromStored(stored)
     }
     /// Converts a dynamically typed element; nil when it does not fit.
-    public static func _unboxedInOptional(_ value: Any) -> Self? { _unboxed(value) }
+    public static func _unboxedInOptional(_ value: Any) -> Self?? { _unboxedInsideOptional(value) }
 }
 
 extension Int: _RealmCollectionValueInsideOptional {}
@@ -131,7 +131,7 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> Self? {
         guard let value, !ValueReader.isNull(value) else { return .some(nil) }
-        return Wrapped._unboxedInOptional(value).map { .some($0) }
+        return Wrapped._unboxedInOptional(value)
     }
     /// The stored form of a dynamically typed element; nil when it does not fit.
     public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
@@ -160,7 +160,7 @@ extension _RealmCollectionValueInsideOptional where Self: ObjectBase {
     }
 
     /// Converts a dynamically typed element; nil when it does not fit.
-    public static func _unboxedInOptional(_ value: Any) -> Self? { _unboxedOptional(value) }
+    public static func _unboxedInOptional(_ value: Any) -> Self?? { _unboxedInsideOptional(value) }
 }
 
 extension RealmCollectionValue where Self: ObjectBase {

@@ -63,9 +63,45 @@ extension _CustomPersistable {
         PersistedType._customFromStored(stored).flatMap { _fromPersisted($0) }
     }
     /// Converts a dynamically typed value, of the type itself or as it is stored; nil when it does not fit.
+    ///
+    /// Null is the default where null can be stored for it.
     public static func _unboxed(_ value: Any?) -> Self? {
-        guard let value = ValueReader.unwrap(value) else { return nil }
+        guard let value = ValueReader.unwrap(value) else { return _shape.isOptional ? _generatedDefault() : nil }
         return value as? Self ?? PersistedType._unboxedOptional(value).flatMap { _fromPersisted($0) }
+    }
+    /// Converts a dynamically typed value for an optional property, which is nil when the type has no value for what is stored.
+    public static func _unboxedInsideOptional(_ value: Any) -> Self?? {
+        if let typed = value as? Self { return .some(typed) }
+        return PersistedType._unboxedOptional(value).map { _fromPersisted($0) }
+    }
+    /// Writes a dynamically typed value into a row as it is stored, even where the type has no value for it; false when it does not
+    /// fit.
+    public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {
+        guard let value = ValueReader.unwrap(value) else {
+            guard _shape.isOptional else { return false }
+            PersistedType._storeOptional(nil, writer)
+            return true
+        }
+        return _storeBoxedOptional(value, writer)
+    }
+    /// Writes a dynamically typed value into a row as it is stored, even where the type has no value for it; false when it does not
+    /// fit.
+    public static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool {
+        guard let typed = value as? Self else { return PersistedType._storeBoxedOptional(value, writer) }
+        _store(typed, writer)
+        return true
+    }
+    /// Converts a dynamically typed element; nil when it does not fit.
+    public static func _unboxedElement(_ value: Any?) -> Self? { ValueReader.unwrap(value).flatMap { _unboxed($0) } }
+    /// The stored form of a dynamically typed element, even where the type has no value for it; nil when it does not fit.
+    public static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored? {
+        guard let value = ValueReader.unwrap(value) else { return nil }
+        guard let typed = value as? Self else { return PersistedType._encodeBoxedElement(value, writer) }
+        return _encodeElement(typed, writer)
+    }
+    /// Makes an element from its stored form; nil for null, and where the type has no value for it.
+    public static func _optionalElement(_ stored: _Stored, in backing: _CollectionBacking) -> Self? {
+        stored.value.isNull ? nil : _fromPersisted(PersistedType._element(stored, in: backing))
     }
 
     /// Makes an element from its stored form.

@@ -33,9 +33,11 @@ public protocol FailableCustomPersistable: _CustomPersistable {
 }
 
 /// What `CustomPersistable` and `FailableCustomPersistable` have in common; conform to one of them.
-public protocol _CustomPersistable: _Scalar, _RealmCollectionValueInsideOptional {
+public protocol _CustomPersistable: _Scalar, _RealmCollectionValueInsideOptional
+where PersistedType: _CustomPersistedType {
+    // Declared again, so that the initializer of a type tells it.
     /// What is stored: any type that is kept in one column, or an embedded object.
-    associatedtype PersistedType: _CustomPersistedType
+    associatedtype PersistedType
     /// What is stored for the value.
     var persistableValue: PersistedType { get }
     /// Makes a value from what is stored; nil when that is impossible.

@@ -5,7 +5,8 @@ import Synchronization
 /// A variable that holds an object or a collection and may be read in any isolation.
 ///
 /// Wherever it is read, it gives the value of the realm that is open there, or of one that is opened for the call; nil
-/// when the object has been deleted. Unlike a ``ThreadSafeReference`` it may be read any number of times.
+/// when the object has been deleted. Unlike a ``ThreadSafeReference`` it may be read any number of times. Read in another
+/// place than before, it brings the realm there to the newest version: what was done to the value elsewhere is there.
 ///
 /// ```swift
 /// @ThreadSafe var person = realm.objects(Person.self).first
@@ -20,6 +21,8 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         let coordinator: RealmCoordinator
         let configuration: Realm.Configuration
         let version: UInt64
+        /// Where the value was set or read last.
+        var place: RealmIsolation.Key
     }
 
     private let target: Mutex<Target?>
@@ -48,7 +51,8 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             guard let target = target.withLock({ $0 }) else { return nil }
             do {
                 let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
-                core.catchUp(with: target.version)
+                let isElsewhere = note(core.isolation.key)
+                core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
                 misuse("The realm of a @ThreadSafe value could not be opened: \(error)")
@@ -57,6 +61,15 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         set {
             let new = ThreadSafe.target(newValue)
             target.withLock { $0 = new }
+        }
+    }
+
+    /// Notes where the value is read; true when that was elsewhere before.
+    private func note(_ place: RealmIsolation.Key) -> Bool {
+        target.withLock { target in
+            guard let last = target?.place, last != place else { return false }
+            target?.place = place
+            return true
         }
     }
 
@@ -75,7 +88,8 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             reference: value._reference,
             coordinator: realm.core.coordinator,
             configuration: realm.core.configuration,
-            version: realm.core.version
+            version: realm.core.version,
+            place: realm.core.isolation.key
         )
     }
 }

@@ -122,16 +122,19 @@ extension ReferenceContent.Target {
 extension Realm {
     /// The value that a reference leads to, in this realm.
     ///
-    /// A realm that stands on an older version than the value did moves on to the newest one. Results are those of the
-    /// query here and now.
+    /// A realm that was just opened, and of which nothing was read yet, stands at the version that the value stood on, until
+    /// it moves on: with `refresh()`, with a write, or by itself in a later turn of its actor or queue. Any other realm keeps its
+    /// version, or moves on to the newest one when that of the value is newer. Results are those of the query in the realm.
     ///
-    /// - Returns: nil when the object, or the owner of the list, has been deleted.
+    /// - Returns: nil when the object, or the owner of the list, does not exist at that version.
     /// - Precondition: The reference comes from a realm of the same file and has not been resolved before.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
+        let isFresh = core.isFresh
         core.checkAccess()
         let target = reference.takeOnce()
         if core.isClosed || target.snapshot == nil { return nil }
         core.requireSameFile(as: target.coordinator)
+        if isFresh { core.goBack(to: target) }
         core.catchUp(with: target.version)
         return Confined._resolve(target.reference, in: self)
     }
@@ -146,6 +149,23 @@ extension RealmCore {
                     + "file it comes from."
             )
         }
+    }
+
+    /// Stands a realm, of which nothing was read yet, on the older version of a reference.
+    ///
+    /// Not where the classes have changed in between, and not for what was made in a transaction, which that version does not have.
+    fileprivate func goBack(to target: ReferenceContent.Target) {
+        let snapshot = target.snapshot
+        guard !isFrozen, lifecycle == .open, !hasTransaction, outdatedReason == nil,
+            target.version == snapshot.version, snapshot.version < model.snapshot.version
+        else { return }
+        do {
+            guard try DatabaseSchema.stamp(of: snapshot) == model.schemaStamp else { return }
+            try advance(to: snapshot)
+        } catch {
+            report(error, "A realm could not move to the version of a reference.")
+        }
+        if autorefresh { postRefresh() }
     }
 
     /// Moves to the newest version if the realm stands before the given one and can move.

@@ -14,6 +14,8 @@ class AddContext {
     /// Why the graph cannot be added; the first failure ends the work.
     @exclusivity(unchecked) final var failure: (any Error)?
     @exclusivity(unchecked) private final var pending: [Pending] = []
+    /// The embedded row that the next element of a collection is to be written into.
+    @exclusivity(unchecked) final var reusedElement: Int64?
     /// Rows that were made from dynamically typed values.
     private final var made: [(accessor: TableAccessor, key: Int64)] = []
 
@@ -106,13 +108,14 @@ class AddContext {
         return object.rowKey
     }
 
-    /// The embedded row that a link holds already, to be updated where only differences are written.
+    /// The embedded row that a link or an element of a collection holds already: an update writes into it, so that references
+    /// to it stay good.
     final func embeddedKey(_ writer: _RowWriter) -> Int64? {
-        guard policy == .modified, !writer.isNewRow else { return nil }
-        let property = writer.accessor.info.properties[writer.declared]
-        guard property.shape.kind == .object, property.shape.collection == .none,
-            writer.accessor.target(of: writer.declared).info.isEmbedded
-        else { return nil }
+        guard policy != .error, !writer.isNewRow, writer.holdsEmbeddedObjects else { return nil }
+        guard writer.accessor.info.properties[writer.declared].shape.collection == .none else {
+            defer { reusedElement = nil }
+            return reusedElement
+        }
         return attempt { try writer.table.link(writer.property, key: writer.rowKey) }
     }
 

@@ -152,9 +152,9 @@ extension AnyRealmValue: Hashable {
         case (.decimal128(let left), .decimal128(let right)): left == right
         case (.uuid(let left), .uuid(let right)): left == right
         case (.dictionary(let left), .dictionary(let right)):
-            left == right || left.count == right.count && left.allSatisfy { right[$0.key] == $0.value }
+            left.isSame(as: right) || left.count == right.count && left.allSatisfy { right[$0.key] == $0.value }
         case (.list(let left), .list(let right)):
-            left == right || left.count == right.count && zip(left, right).allSatisfy { $0 == $1 }
+            left.isSame(as: right) || left.count == right.count && zip(left, right).allSatisfy { $0 == $1 }
         default: false
         }
     }

@@ -10,9 +10,15 @@ final class CreateContext: AddContext {
     ///   - value: What the properties are to hold.
     ///   - accessor: The class.
     ///   - existing: The row to update, for an embedded object.
+    ///   - resets: Whether properties that are not given get their defaults in that row, too.
     /// - Returns: the object's row.
     /// - Throws: `ModelError` when the primary key exists already, or the storage's error.
-    func create(_ value: Any, _ accessor: TableAccessor, updating existing: Int64? = nil) throws -> Int64 {
+    func create(
+        _ value: Any,
+        _ accessor: TableAccessor,
+        updating existing: Int64? = nil,
+        resets: Bool = false
+    ) throws -> Int64 {
         let info = accessor.info
         guard let values = ValueReader.values(of: value, for: info) else {
             throw refusal(
@@ -76,7 +82,7 @@ final class CreateContext: AddContext {
             if let given = values[property.ordinal] {
                 if !isNew { core.migration?.wrote(property, ofRow: rowKey, accessor) }
                 property.storeBoxed(given, to: writer)
-            } else if isNew, !info.isDynamic {
+            } else if isNew || resets, !info.isDynamic {
                 property.store(from: defaults(), to: writer)
             }
             if let failure { throw named(failure, info, property) }
@@ -120,7 +126,8 @@ final class CreateContext: AddContext {
             return nil
         }
         do {
-            return try create(value, target, updating: embeddedKey(writer))
+            // An embedded object of which everything is written is as good as new.
+            return try create(value, target, updating: embeddedKey(writer), resets: policy == .all)
         } catch {
             failure = error
             return nil

@@ -1,7 +1,7 @@
 /// An object of a class that is known by name only.
 ///
 /// It reads and writes properties by their names, as values of type `Any`: numbers, strings, dates, lists, and dynamic
-/// objects for links. Enums appear as their raw values.
+/// objects for links. Enums appear as their raw values, and values of any kind as what they hold.
 ///
 /// ```swift
 /// let person = realm.dynamicObject(ofType: "Person", forPrimaryKey: 1)
@@ -15,9 +15,15 @@ nonisolated public final class DynamicObject: Object {
     ///   realm throws.
     public override subscript(key: String) -> Any? {
         get {
-            if let migration = core?.migration { return migration.value(of: key, in: self) }
-            if isDetached { return nil }
-            return managedClass.requiredProperty(key).value(in: self)
+            let value: Any?
+            if let migration = core?.migration {
+                value = migration.value(of: key, in: self)
+            } else if isDetached {
+                value = nil
+            } else {
+                value = managedClass.requiredProperty(key).value(in: self)
+            }
+            return (value as? AnyRealmValue).map { $0.content } ?? value
         }
         set {
             if let migration = core?.migration { return migration.assign(newValue, to: key, of: self) }

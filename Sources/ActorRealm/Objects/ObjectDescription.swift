@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RealmModel
 
 /// Lists objects and collections for people.
 enum ObjectDescription {
@@ -20,35 +21,60 @@ enum ObjectDescription {
     static func describe<Elements: RealmCollection>(collection: Elements, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         if collection.isInvalidated { return "[invalid collection]" }
-        let address = String(UInt(bitPattern: ObjectIdentifier(identity(of: collection)).hashValue), radix: 16)
         let elements = collection.prefix(maximumElements).enumerated()
             .map { index, element in
                 let value = describe(value: Elements.Element._boxedElement(element), depth: depth + 1)
                 return "\t[\(index)] \(indented(value))"
             }
-        var text = "\(String(describing: type(of: collection))) <0x\(address)> (\n" + elements.joined(separator: ",\n")
-        let count = collection.count
-        if count > maximumElements { text += "\n\t... \(count - maximumElements) objects skipped." }
-        return text + (elements.isEmpty ? ")" : "\n)")
+        let element = name(of: Elements.Element.self, in: collection._backing)
+        return "\(kind(of: collection))<\(element)> <\(address(of: identity(of: collection)))> (\n"
+            + listing(elements, of: collection.count) + "\n)"
+    }
+
+    static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
+        if depth >= maximumDepth { return "<Maximum depth exceeded>" }
+        if map.isInvalidated { return "[invalid collection]" }
+        let entries = map.keys.prefix(maximumElements)
+            .map { key in
+                let value = describe(value: map[key].flatMap { Entries.Value._boxedElement($0) }, depth: depth + 1)
+                return "[\(Entries.Key._name(key))]: \(indented(value))"
+            }
+        let value = name(of: Entries.Value.self, in: (map as? any BackedMap)?.backing)
+        return "\(kind(of: map))<string, \(value)> <\(address(of: map as AnyObject))> (\n"
+            + listing(entries, of: map.count) + "\n)"
+    }
+
+    /// The address of an object, as text.
+    static func address(of object: AnyObject) -> String {
+        "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), radix: 16)
+    }
+
+    /// The first lines of a collection, and how many are left out.
+    private static func listing(_ lines: [String], of count: Int) -> String {
+        let left = count - lines.count
+        return lines.joined(separator: ",\n") + (left > 0 ? "\n\t... \(left) objects skipped." : "")
+    }
+
+    /// The name of a collection's type without what it holds.
+    private static func kind(of collection: Any) -> Substring {
+        String(describing: type(of: collection)).prefix { $0 != "<" }
+    }
+
+    /// What a collection holds: a class, or a type by the name that the schema has for it.
+    private static func name<Element: RealmCollectionValue>(
+        of element: Element.Type,
+        in backing: _CollectionBacking?
+    ) -> String {
+        if element is any ProjectionObservable.Type { return "\(element)" }
+        if let elements = backing?.elements { return elements.info.name }
+        let shape = Element._elementShape
+        return shape.target?.className() ?? (PropertyType(rawValue: Int(shape.kind.rawValue)) ?? .any).description
     }
 
     /// The object that stands for a collection: the list itself, or what is behind results.
     private static func identity<Elements: RealmCollection>(of collection: Elements) -> AnyObject {
         if type(of: collection) is AnyObject.Type { return collection as AnyObject }
         return collection._backing ?? collection as AnyObject
-    }
-
-    static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
-        if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        if map.isInvalidated { return "[invalid collection]" }
-        var text = "\(String(describing: type(of: map))) (\n"
-        for key in map.keys.prefix(maximumElements) {
-            let value = describe(value: map[key].flatMap { Entries.Value._boxedElement($0) }, depth: depth + 1)
-            text += "\t[\(Entries.Key._name(key))]: \(indented(value)),\n"
-        }
-        let count = map.count
-        if count > maximumElements { text += "\t... \(count - maximumElements) objects skipped.\n" }
-        return text + ")"
     }
 
     private static func describe(value: Any?, depth: Int) -> String {
@@ -73,4 +99,13 @@ enum ObjectDescription {
     private static func indented(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n\t")
     }
+}
+
+/// A map of any types, as far as what stands behind it goes.
+private protocol BackedMap {
+    var backing: _CollectionBacking? { get }
+}
+
+extension Map: BackedMap {
+    fileprivate var backing: _CollectionBacking? { _backing }
 }

@@ -24,6 +24,9 @@ public struct Property: Hashable, Sendable, CustomStringConvertible {
     public let isOptional: Bool
     /// The class that is linked to.
     public let objectClassName: String?
+    // For the description.
+    private let linkOriginPropertyName: String?
+    private let isPrimaryKey: Bool
 
     init(_ property: ModelProperty) {
         name = property.name
@@ -37,15 +40,22 @@ public struct Property: Hashable, Sendable, CustomStringConvertible {
         deleteRule = property.deleteRule
         isOptional = property.shape.isOptional
         objectClassName = property.shape.target == nil ? nil : property.targetName
+        linkOriginPropertyName = property.originProperty
+        isPrimaryKey = property.isPrimaryKey
     }
 
     /// A listing of the fields.
     public var description: String {
+        func word(_ value: Bool) -> String { value ? "YES" : "NO" }
         var text = "\(name) {\n\ttype = \(type);\n"
-        if let objectClassName { text += "\tobjectClassName = \(objectClassName);\n" }
+        if let objectClassName {
+            text += "\tobjectClassName = \(objectClassName);\n"
+            text += "\tlinkOriginPropertyName = \(linkOriginPropertyName ?? "(null)");\n"
+        }
         return text
-            + "\tcolumnName = \(columnName);\n\tindexed = \(isIndexed);\n\tarray = \(isArray);\n\tset = \(isSet);\n"
-            + "\tdictionary = \(isMap);\n\toptional = \(isOptional);\n}"
+            + "\tcolumnName = \(columnName);\n\tindexed = \(word(isIndexed));\n\tisPrimary = \(word(isPrimaryKey));\n"
+            + "\tarray = \(word(isArray));\n\tset = \(word(isSet));\n\tdictionary = \(word(isMap));\n"
+            + "\toptional = \(word(isOptional));\n}"
     }
 }
 
@@ -94,7 +104,7 @@ public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
     /// A listing of the properties.
     public var description: String {
         let lines = properties.map { "\t" + $0.description.split(separator: "\n").joined(separator: "\n\t") + "\n" }
-        return "\(className) {\n\(lines.joined())}"
+        return "\(className) \(isEmbedded ? "(embedded) " : ""){\n\(lines.joined())}"
     }
 }
 

@@ -30,7 +30,7 @@ public struct _Stored {
 /// What a property marked `@Persisted` can hold.
 ///
 /// Conform to `PersistableEnum` to add types of your own.
-public protocol _Persistable: SendableMetatype {
+public protocol _Persistable: _HasPersistedType, SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// The value that a property without a default of its own starts with.
     static func _defaultValue() -> Self
@@ -185,13 +185,15 @@ extension _Persistable {
 }
 
 /// A type whose optional form can be persisted.
-public protocol _PersistableInsideOptional: SendableMetatype {
+public protocol _PersistableInsideOptional: _HasPersistedType, SendableMetatype {
     static var _shapeInsideOptional: _PropertyShape { get }
     /// Reads an optional property of a managed object.
     static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self?
     static func _storeOptional(_ value: Self?, _ writer: _RowWriter)
     static func _initialOptional(_ object: ObjectBase, _ key: UInt32) -> Self?
     static func _unboxedOptional(_ value: Any) -> Self?
+    /// Converts a dynamically typed value for an optional property; nil when it does not fit, and a nil inside when it is nil there.
+    static func _unboxedInsideOptional(_ value: Any) -> Self??
     static func _storeBoxedOptional(_ value: Any, _ writer: _RowWriter) -> Bool
     static func _boxedInsideOptional(_ value: Self) -> Any
     static func _storedOptional(at wrapper: UnsafeMutableRawPointer) -> _Stored
@@ -209,6 +211,8 @@ extension _PersistableInsideOptional {
         if key & PersistedKey.recording == PersistedKey.recording { PathRecorder.record(object, key) }
         return nil
     }
+    /// Converts a dynamically typed value for an optional property; nil when it does not fit.
+    public static func _unboxedInsideOptional(_ value: Any) -> Self?? { _unboxedOptional(value).map { .some($0) } }
     /// The value of a dynamically typed read.
     public static func _boxedInsideOptional(_ value: Self) -> Any { value }
     /// The stored form of the value that the wrapper of an optional property holds.
@@ -320,7 +324,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> Self? {
         guard let value, !ValueReader.isNull(value) else { return .some(nil) }
-        return Wrapped._unboxedOptional(value).map { .some($0) }
+        return Wrapped._unboxedInsideOptional(value)
     }
     /// Writes a dynamically typed value into a row; false when it does not fit.
     public static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool {

@@ -7,7 +7,10 @@
 public protocol PersistableEnum: _Scalar, _Indexable, _PrimaryKey, _RealmCollectionValueInsideOptional,
     RawRepresentable,
     CaseIterable, RealmEnum, MinMaxType, Comparable
-where RawValue: Comparable & _Scalar {}
+where RawValue: Comparable & _Scalar {
+    /// What a case is stored as.
+    associatedtype PersistedType = RawValue
+}
 
 /// A type whose raw values are stored.
 public protocol RealmEnum: RawRepresentable {}

@@ -35,6 +35,38 @@ public struct _RowWriter {
     var table: TableView { accessor.table }
     var isOptional: Bool { accessor.info.properties[declared].shape.isOptional }
 
+    /// Whether the property, or the collection that it is, holds embedded objects.
+    var holdsEmbeddedObjects: Bool {
+        accessor.info.properties[declared].shape.kind == .object && accessor.target(of: declared).info.isEmbedded
+    }
+
+    /// The rows of a list's embedded objects, which an update writes its elements into; none where it does not.
+    func reusedRows(for values: @autoclosure () -> [Any?]) -> [Int64?] {
+        guard updatesElements, mayUpdate(values()) else { return [] }
+        return attempt { try table.list(property, key: rowKey).values() }.map(\.linkKey)
+    }
+
+    /// The rows of a map's embedded objects by their names, which an update writes its values into; none where it does not.
+    func reusedEntries(for values: @autoclosure () -> [Any?]) -> [String: Int64] {
+        guard updatesElements, mayUpdate(values()) else { return [:] }
+        var rows: [String: Int64] = [:]
+        for entry in attempt({ try table.map(property, key: rowKey).entries() }) {
+            rows[entry.key] = entry.value.linkKey
+        }
+        return rows
+    }
+
+    /// Whether the embedded objects of a collection are updated, and not replaced.
+    private var updatesElements: Bool {
+        guard let context else { return false }
+        return context.policy != .error && !isNewRow && holdsEmbeddedObjects
+    }
+
+    /// Whether no value is in the realm already: what was written into the row of one might be read from it for another.
+    private func mayUpdate(_ values: [Any?]) -> Bool {
+        !values.contains { $0.flatMap { ValueReader.object($0) }.map { $0.core === accessor.core } ?? false }
+    }
+
     private func isStored(_ value: @autoclosure () -> StoredValue) -> Bool {
         skipsEqual && attempt { try table.value(property, key: rowKey) } == value()
     }
@@ -183,4 +215,9 @@ public struct _RowWriter {
 
     /// Ends the assignment of one property: collections see that something changed.
     func finish() { accessor.core.noteWrite() }
+}
+
+extension StoredValue {
+    /// The row of a link; nil for every other value.
+    fileprivate var linkKey: Int64? { if case .link(let key) = self { key } else { nil } }
 }

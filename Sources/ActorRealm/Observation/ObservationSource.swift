@@ -85,7 +85,8 @@ extension RealmCollection {
             )
         }
         backing.core.checkObservable()
-        let keyPaths = keyPaths?.map { backing.columnName($0) }
+        let observed = (Element.self as? any ProjectionObservable.Type).map { $0.paths(keyPaths) } ?? keyPaths
+        let keyPaths = observed?.map { backing.columnName($0) }
         let subject = CollectionSubject(key: CollectionKey(backing.descriptor, keyPaths: keyPaths))
         do {
             try subject.validate(in: backing.core.model)

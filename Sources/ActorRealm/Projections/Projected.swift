@@ -42,9 +42,12 @@ public struct Projected<T: ObjectBase, Value> {
 protocol AnyProjected {
     /// The value in an object of the root class.
     func value(of root: ObjectBase) -> Any?
+    /// The value as a text, with `Optional` around what is one.
+    func describedValue(of root: ObjectBase) -> String
     /// The name of the stored property, dotted across links and collections.
     func name() -> String
     var isCollection: Bool { get }
+    var isProjectedCollection: Bool { get }
 }
 
 extension Projected: AnyProjected {
@@ -52,7 +55,11 @@ extension Projected: AnyProjected {
         ValueReader.unwrap(unsafeDowncast(root, to: T.self)[keyPath: keyPath])
     }
 
+    func describedValue(of root: ObjectBase) -> String { "\(unsafeDowncast(root, to: T.self)[keyPath: keyPath])" }
+
     func name() -> String { PathRecorder.name(of: keyPath) }
+
+    var isProjectedCollection: Bool { Value.self is any _ProjectedCollection.Type }
 
     var isCollection: Bool { Value.self is any _ProjectedCollection.Type || Value.self is any RealmCollection.Type }
 }

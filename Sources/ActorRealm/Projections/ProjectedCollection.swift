@@ -48,8 +48,8 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
 
     /// A listing of the first hundred values.
     public var description: String {
-        "ProjectedCollection<\(Value.self)> (\n"
-            + prefix(100).enumerated().map { "\t[\($0)] \($1)" }.joined(separator: ",\n") + "\n)"
+        "ProjectedCollection<\(Value.self)> {\n"
+            + prefix(100).enumerated().map { "\t[\($0)] \($1)" }.joined(separator: ",\n") + "\n}"
     }
 }
 

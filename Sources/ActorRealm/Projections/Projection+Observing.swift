@@ -7,7 +7,11 @@ extension ProjectionObservable {
         rootObject.observationSource(labels: ProjectionSchema.labels(keyPaths, in: Self.self), origin: origin)
     }
 
-    private static func names(_ keyPaths: [PartialKeyPath<Self>]) -> [String] {
+    /// The paths that an observer of a collection tells of.
+    static func paths(_ names: [String]?) -> [String]? { ProjectionSchema.paths(names, in: self) }
+
+    /// The names of the properties that key paths of the projection lead to.
+    static func names(_ keyPaths: [PartialKeyPath<Self>]) -> [String] {
         keyPaths.map { keyPath in
             let path = _name(of: keyPath)
             let property = ProjectionSchema.of(Self.self).first { $0.path == path }
@@ -144,6 +148,49 @@ extension ObservationSource where Subject == ObjectSubject {
                 )
             }
         )
+    }
+}
+
+extension RealmCollection where Element: ProjectionObservable {
+    /// Calls a block with the projections as they are, and then after each commit that changes the collection or the given
+    /// properties.
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>],
+        on queue: DispatchQueue? = nil,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: Element.names(keyPaths), on: queue, file: file, line: line, block)
+    }
+
+    /// Calls a block on an actor with the projections as they are, and then after each commit that changes the collection or
+    /// the given properties.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Element>],
+        on actor: A,
+        _isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(
+            keyPaths: Element.names(keyPaths),
+            on: actor,
+            _isolation: _isolation,
+            file: file,
+            line: line,
+            block
+        )
+    }
+
+    /// The changes of the collection, with the given properties of its projections.
+    public func changes(
+        keyPaths: [PartialKeyPath<Element>],
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> CollectionChanges<Self> {
+        changes(keyPaths: Element.names(keyPaths), file: file, line: line)
     }
 }
 

@@ -59,13 +59,12 @@ nonisolated extension Projection: ProjectionObservable {
     /// What the object is, without its realm.
     public var _reference: _ConfinedReference { rootObject._reference }
 
-    /// The projected properties and their values.
+    /// The projected properties, where they come from, and their values.
     public var description: String {
         let properties = ProjectionSchema.of(type(of: self))
-            .map { property in
-                "\t\(property.name) = \(property.projected.value(of: rootObject).map { "\($0)" } ?? "nil");\n"
-            }
-        return "\(type(of: self))<\(Root.self)> {\n\(properties.joined())}"
+            .map { "\t\($0.name)(\\.\($0.origin)) = \($0.projected.describedValue(of: rootObject));\n" }
+        let address = ObjectDescription.address(of: rootObject)
+        return "\(type(of: self))<\(Root.className())> <\(address)> {\n\(properties.joined())}"
     }
 }
 

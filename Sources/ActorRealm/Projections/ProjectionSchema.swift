@@ -9,6 +9,11 @@ enum ProjectionSchema {
         /// The name in the object's class, dotted across links and collections.
         let path: String
         let projected: any AnyProjected
+
+        /// The path as far as the property that is projected, which for a collection of its objects' values is the collection.
+        var origin: Substring {
+            projected.isProjectedCollection ? path.prefix(upTo: path.lastIndex(of: ".") ?? path.endIndex) : path[...]
+        }
     }
 
     // What is found never changes, and key paths are immutable.
@@ -58,6 +63,15 @@ enum ProjectionSchema {
                 _ = type.init(projecting: root)[keyPath: keyPath]
             }
             .joined(separator: ".")
+    }
+
+    /// The paths that observers of a collection of projections tell of: of the properties that have these names, or of all.
+    ///
+    /// What is no name of the projection's may be one of the object's class.
+    static func paths<Value: ProjectionObservable>(_ names: [String]?, in type: Value.Type) -> [String] {
+        let properties = of(type)
+        guard let names else { return properties.map(\.path) }
+        return names.map { name in properties.first { $0.name == name }?.path ?? name }
     }
 
     /// The paths of the properties that have these names, or of all.

@@ -161,18 +161,22 @@ extension Realm.Configuration: Equatable {
 }
 
 extension Realm.Configuration: CustomStringConvertible {
-    /// The place and the settings that differ from the defaults; never the key.
+    /// A line for each setting; never the key.
     public var description: String {
-        var parts: [String] = []
-        switch location {
-        case .file(let url): parts.append("fileURL: \(url.path)")
-        case .memory(let name): parts.append("inMemoryIdentifier: \(name)")
-        case .none: parts.append("no file")
-        }
-        if encryptionKey != nil { parts.append("encrypted") }
-        if readOnly { parts.append("readOnly") }
-        parts.append("schemaVersion: \(schemaVersion)")
-        if deleteRealmIfMigrationNeeded { parts.append("deleteRealmIfMigrationNeeded") }
-        return "Realm.Configuration(\(parts.joined(separator: ", ")))"
+        func word(_ isSet: Bool) -> String { isSet ? "(set)" : "(null)" }
+        let types = objectTypes.map { "[\($0.map { $0.className() }.joined(separator: ", "))]" } ?? "(null)"
+        return """
+            Realm.Configuration {
+            \tfileURL = \(fileURL?.absoluteString ?? "(null)");
+            \tinMemoryIdentifier = \(inMemoryIdentifier ?? "(null)");
+            \tencryptionKey = \(word(encryptionKey != nil));
+            \treadOnly = \(readOnly ? 1 : 0);
+            \tschemaVersion = \(schemaVersion);
+            \tmigrationBlock = \(word(migrationBlock != nil || throwingMigrationBlock != nil));
+            \tdeleteRealmIfMigrationNeeded = \(deleteRealmIfMigrationNeeded ? 1 : 0);
+            \tshouldCompactOnLaunch = \(word(shouldCompactOnLaunch != nil));
+            \tobjectTypes = \(types);
+            }
+            """
     }
 }

@@ -13,6 +13,7 @@ extension Realm.Error {
             case .unsupportedFormat: .unsupportedFileFormatVersion
             case .permissionDenied: .filePermissionDenied
             case .notFound: .fileNotFound
+            case .impossiblePath: .fileOperationFailed
             case .exists: .fileExists
             case .incompatibleLockFile: .incompatibleLockFile
             case .limit: .limitExceeded

@@ -47,7 +47,7 @@ extension Realm {
             case unsupportedFileFormatVersion = 16
             /// Kept for source compatibility; never thrown.
             case subscriptionFailed = 18
-            /// A file system operation failed.
+            /// A file system operation failed, or no file can have the path.
             case fileOperationFailed = 19
             /// Not a realm file, a damaged one, or a wrong key.
             case invalidDatabase = 20

@@ -63,6 +63,7 @@ extension RealmCore {
         isExclusive: Bool = false
     ) throws {
         do {
+            isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)

@@ -53,6 +53,8 @@ final class RealmCore {
     var isGrouped = false
     /// The turn whose transaction ended with the realm.
     private(set) var lostTurn: WriteScheduler.Ticket?
+    /// Whether nothing was read or written yet, so that it cannot be told which version the realm stands on.
+    var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
     var writingTask: UInt64 = 0
     /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a
@@ -152,6 +154,7 @@ final class RealmCore {
         case .closed: return noteUseAfterClosing()
         case .invalidated: misuse(Self.invalidatedMessage)
         }
+        isFresh = false
         if exclusiveTask != 0 { return showTransactionToItsTaskOnly() }
         place.pointee = isolation.place
     }

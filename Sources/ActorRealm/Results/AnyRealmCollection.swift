@@ -46,7 +46,10 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// Whether both wrap the same collection.
     public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool {
         guard let one = left._backing, let other = right._backing else {
-            guard let one = left.base as? List<Element>, let other = right.base as? List<Element> else { return false }
+            if let one = left.base as? List<Element>, let other = right.base as? List<Element> { return one == other }
+            guard let one = left.base as? MutableSet<Element>, let other = right.base as? MutableSet<Element> else {
+                return false
+            }
             return one == other
         }
         return one === other || (one.core === other.core && one.descriptor == other.descriptor)

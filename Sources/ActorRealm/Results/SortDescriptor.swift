@@ -25,5 +25,7 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral, Cu
     public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
 
     /// The property and the direction.
-    public var description: String { "SortDescriptor(\(keyPath) \(ascending ? "ascending" : "descending"))" }
+    public var description: String {
+        "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))"
+    }
 }

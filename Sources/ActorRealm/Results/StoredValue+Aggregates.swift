@@ -50,3 +50,29 @@ extension StoredValue {
         }
     }
 }
+
+extension _Stored {
+    /// The aggregate of the elements of an unmanaged collection, or of a property of them, possibly across links.
+    static func aggregate(
+        _ operation: AggregateOperation,
+        _ property: String?,
+        of elements: [Any?],
+        shape: _PropertyShape
+    ) throws -> _Stored {
+        var values = elements.map { ValueReader.unwrap($0) }
+        var kind = shape.kind
+        if let property {
+            guard let target = shape.target else {
+                misuse("Invalid property name '\(property)': the elements are values, which have no properties.")
+            }
+            var info = ModelClass.of(target)
+            for name in property.split(separator: ".", omittingEmptySubsequences: false) {
+                let step = info.requiredProperty(String(name))
+                values = values.map { ($0 as? ObjectBase).flatMap { ValueReader.unwrap(step.value(in: $0)) } }
+                kind = step.shape.kind
+                if let target = step.shape.target { info = ModelClass.of(target) }
+            }
+        }
+        return _Stored(try StoredValue.aggregate(operation, values.map { StoredValue(plain: $0) }, kind: kind))
+    }
+}

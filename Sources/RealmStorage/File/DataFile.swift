@@ -35,8 +35,8 @@ final class DataFile: StorageDevice {
                 throw error
             }
             throw StorageError(
-                .notADatabase,
-                "The path names something that is not a regular file, or a symbolic link",
+                error.errorNumber == ELOOP && !isSymbolicLink(path) ? .impossiblePath : .notADatabase,
+                "The path names something that is not a regular file, or leads through symbolic links to none",
                 path: path,
                 errorNumber: error.errorNumber
             )
@@ -57,6 +57,11 @@ final class DataFile: StorageDevice {
             close(descriptor)
             throw error
         }
+    }
+
+    private static func isSymbolicLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     /// Creates a file with the given content under a temporary name and links it into place, durably.

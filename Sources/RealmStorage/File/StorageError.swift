@@ -15,6 +15,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         case unsupportedFormat
         case permissionDenied
         case notFound
+        /// No file can have the path: it leads through a file, or a loop of symbolic links, or is too long.
+        case impossiblePath
         case exists
         case incompatibleLockFile
         /// A stated limit (key length, versions, value size) was exceeded.

@@ -23,6 +23,7 @@ enum SystemCall {
         case EEXIST: code = .exists
         case ENOSPC, EDQUOT, EFBIG: code = .full
         case ENOMEM: code = .addressSpaceExhausted
+        case ENOTDIR, ENAMETOOLONG: code = .impossiblePath
         default: code = .io
         }
         return StorageError(code, "\(what): \(String(cString: strerror(number)))", path: path, errorNumber: number)

@@ -214,7 +214,7 @@ import Testing
         #expect(object.dynamicMutableSet("friends").first?["id"] as? Int == 2)
         let peers: Map<String, DynamicObject?> = object.dynamicMap("peers")
         #expect(peers["p"]??["id"] as? Int == 3)
-        #expect(object["value"] as? AnyRealmValue == .int(5))
+        #expect(object["value"] as? Int == 5)
         #expect(object["price"] as? Decimal128 == 7)
     }
 }

@@ -133,7 +133,7 @@ class Named: Object {
         #expect(text.components(separatedBy: "Keeper {").count == 6)
         #expect(text.contains("boss = <Maximum depth exceeded>;"))
         let list = keeper.scores.description
-        #expect(list.hasPrefix("List<Optional<Int>> <0x") && list.contains("> (\n\t[0] 0,\n\t[1] 1,"))
+        #expect(list.hasPrefix("List<int> <0x") && list.contains("> (\n\t[0] 0,\n\t[1] 1,"))
         #expect(list.hasSuffix("\t[99] 99\n\t... 5 objects skipped.\n)"))
         #expect(realm.objects(Puppy.self).description.hasPrefix("Results<Puppy> <0x"))
         let data = AllTypes(value: ["data": Data(repeating: 0xAB, count: 200)])

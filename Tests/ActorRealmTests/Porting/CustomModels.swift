@@ -1,7 +1,7 @@
 import ActorRealm
 
 /// A level that is stored as an integer, of which only 1 to 5 are levels.
-struct Level: FailableCustomPersistable, Equatable {
+struct SeaState: FailableCustomPersistable, Equatable {
     let number: Int
 
     init?(persistedValue: Int) {
@@ -31,10 +31,10 @@ struct Spot: CustomPersistable, Equatable {
 
 class Measured: Object {
     @Persisted(primaryKey: true) var id: Int
-    @Persisted var level = Level(1)
-    @Persisted var maybe: Level?
-    @Persisted var levels: List<Level?>
-    @Persisted var named: Map<String, Level?>
+    @Persisted var level = SeaState(1)
+    @Persisted var maybe: SeaState?
+    @Persisted var levels: List<SeaState?>
+    @Persisted var named: Map<String, SeaState?>
     @Persisted var warmth: Warmth
     @Persisted var spot: Spot
     @Persisted var maybeSpot: Spot?

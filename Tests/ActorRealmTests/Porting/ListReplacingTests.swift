@@ -1,0 +1,186 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// Lists as the range-replaceable collections that RealmSwift's are, compared with arrays.
+@Suite("Ranges of a list are replaced as those of an array", .timeLimit(.minutes(10)))
+struct ListReplacingTests {
+    let file = PortingFile()
+
+    /// Runs a body with an unmanaged list and with a managed one.
+    private func withLists(_ body: @escaping @Sendable (List<Int>) throws -> Void) throws {
+        let unmanaged = List<Int>()
+        try body(unmanaged)
+        let configuration = file.configuration
+        try onNewThread {
+            let realm = try Realm(configuration: configuration)
+            try realm.write {
+                let harbour = Harbour(id: 1)
+                realm.add(harbour, update: .modified)
+                try body(harbour.numbers)
+            }
+        }
+    }
+
+    @Test("a range of another length is assigned")
+    func assignedRanges() throws {
+        try withLists { list in
+            var array = Array(0..<8)
+            list.append(objectsIn: array)
+            list[2..<4] = [20, 21, 22, 23]
+            array[2..<4] = [20, 21, 22, 23]
+            #expect(Array(list) == array)
+            list[1...6] = [9]
+            array[1...6] = [9]
+            #expect(Array(list) == array)
+            list[0..<0] = [5, 6]
+            array[0..<0] = [5, 6]
+            #expect(Array(list) == array)
+            list[3...] = []
+            array[3...] = []
+            #expect(Array(list) == array)
+            let other = List<Int>()
+            other.append(objectsIn: [1, 2, 3, 4])
+            list[0..<1] = other[1..<4]
+            array[0..<1] = [2, 3, 4]
+            #expect(Array(list) == array)
+            list[0..<2] = list[2..<5]
+            array[0..<2] = array[2..<5]
+            #expect(Array(list) == array)
+        }
+    }
+
+    @Test("its methods are an array's")
+    func methods() throws {
+        try withLists { list in
+            var array: [Int] = []
+            func check(_ line: Int = #line) { #expect(Array(list) == array, "line \(line)") }
+            list.append(contentsOf: 0..<10)
+            array.append(contentsOf: 0..<10)
+            check()
+            list.insert(contentsOf: [30, 31], at: 3)
+            array.insert(contentsOf: [30, 31], at: 3)
+            check()
+            list.replaceSubrange(1..<5, with: [7])
+            array.replaceSubrange(1..<5, with: [7])
+            check()
+            list.removeSubrange(2...3)
+            array.removeSubrange(2...3)
+            check()
+            list.removeFirst(2)
+            array.removeFirst(2)
+            check()
+            list.removeFirst()
+            array.removeFirst()
+            check()
+            list.removeLast()
+            array.removeLast()
+            check()
+            list.removeLast(1)
+            array.removeLast(1)
+            check()
+            list.append(objectsIn: [4, 5, 6, 7])
+            array += [4, 5, 6, 7]
+            list.removeAll { $0 % 2 == 0 }
+            array.removeAll { $0 % 2 == 0 }
+            check()
+            list.append(contentsOf: list)
+            array.append(contentsOf: array)
+            check()
+            list.insert(contentsOf: list, at: 1)
+            array.insert(contentsOf: array, at: 1)
+            check()
+            list.swapAt(0, 3)
+            array.swapAt(0, 3)
+            check()
+            list.move(from: 3, to: 0)
+            array.insert(array.remove(at: 3), at: 0)
+            check()
+            var same = list
+            same.reverse()
+            array.reverse()
+            check()
+            same.sort()
+            array.sort()
+            check()
+            list.reserveCapacity(100)
+            list.removeAll(keepingCapacity: true)
+            array.removeAll(keepingCapacity: true)
+            check()
+        }
+    }
+
+    @Test("random edits give what an array gives")
+    func randomEdits() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("ListReplacingTests seed \(seed)")
+        try withLists { list in
+            var generator = Generator(state: seed)
+            var array: [Int] = []
+            for step in 0..<300 {
+                let lower = Int.random(in: 0...array.count, using: &generator)
+                let upper = Int.random(in: lower...array.count, using: &generator)
+                let new = (0..<Int.random(in: 0...5, using: &generator)).map { step * 10 + $0 }
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0:
+                    list[lower..<upper] = new
+                    array.replaceSubrange(lower..<upper, with: new)
+                case 1:
+                    list.replaceSubrange(lower..<upper, with: new)
+                    array.replaceSubrange(lower..<upper, with: new)
+                case 2:
+                    list.insert(contentsOf: new, at: lower)
+                    array.insert(contentsOf: new, at: lower)
+                default:
+                    let range = lower..<min(upper, lower + 3)
+                    list.removeSubrange(range)
+                    array.removeSubrange(range)
+                }
+                try #require(Array(list) == array, "seed \(seed), step \(step)")
+            }
+        }
+    }
+
+    @Test("observers of a managed list are told of the range")
+    func observed() async throws {
+        let configuration = file.configuration
+        let queue = DispatchQueue(label: "list")
+        nonisolated(unsafe) var changes: [String] = []
+        let token = try queue.sync {
+            let realm = try Realm(configuration: configuration, queue: queue)
+            try realm.write {
+                let harbour = Harbour(id: 1)
+                harbour.numbers.append(objectsIn: 0..<6)
+                realm.add(harbour)
+            }
+            return realm.objects(Harbour.self)[0].numbers
+                .observe { change in
+                    if case .update(_, let deletions, let insertions, let modifications) = change {
+                        changes.append("\(deletions) \(insertions) \(modifications)")
+                    } else {
+                        changes.append("initial")
+                    }
+                }
+        }
+        while queue.sync(execute: { changes.isEmpty }) { await Task.yield() }
+        try queue.sync {
+            let realm = try Realm(configuration: configuration, queue: queue)
+            try realm.write { realm.objects(Harbour.self)[0].numbers[2..<4] = [7, 8, 9] }
+        }
+        while queue.sync(execute: { changes.count < 2 }) { await Task.yield() }
+        #expect(queue.sync { changes } == ["initial", "[2, 3] [2, 3, 4] []"])
+        token.invalidate()
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+}

@@ -48,6 +48,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "port",
+            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "mailbox",
             dependencies: ["ExampleSupport", .product(name: "ActorRealm", package: "actor-realm")],
             swiftSettings: settings

@@ -8,6 +8,8 @@ private func sends<Value: Sendable>(_ type: Value.Type) {}
 private func sendableTypes() {
     sends(Realm.Configuration.self)
     sends(Realm.Error.self)
+    sends(MapIndex.self)
+    sends(SingleMapEntry<String, Int>.self)
     sends(Realm.AsyncOpenTask.self)
     sends(Realm.Notification.self)
     sends(Realm.ActiveVersion.self)

@@ -45,3 +45,9 @@ class NumberedMap: Object {
 class LazyProperty: Object {
     @Persisted lazy var value = 3  // error: cannot also be lazy
 }
+
+class BoxedConstants: Object {
+    let age = RealmProperty<Int?>()  // error: A constant is not stored. Declare @Persisted var name: Int?
+    let weight = RealmOptional<Double>()  // error: A constant is not stored. Declare @Persisted var name: Int?
+    let height = RealmOptional<Double>(1.8)  // error: A constant is not stored. Declare @Persisted var name: Int? = 5
+}

@@ -39,7 +39,7 @@ private func liveTypes() {
     sends(ProjectionChanges<TodoName>.Iterator.self)  // error: send the sequence
     sends(ProjectedChanges<String>.Iterator.self)  // error: send the sequence
     sends(MappedChanges<RealmChanges, Int>.Iterator.self)  // error: send the sequence
-    sends(ResultsSection<String, Todo>.Iterator.self)  // error: send `section.frozen`
+    sends(SectionIterator<Todo>.self)  // error: send `section.frozen`
     sends(CollectionElementMapper<List<Todo>>.self)  // error: Send `list.frozen`
     sends(Persisted<Int>.self)  // error: send its value
     sends(Projected<Todo, String>.self)  // error: send its value

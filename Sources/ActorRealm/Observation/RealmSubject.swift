@@ -9,6 +9,8 @@ struct RealmSubject: ChangeSubject {
     /// What the program calls its classes.
     let classNames: Set<String>
 
+    init() { classNames = [] }
+
     init(of core: RealmCore) { classNames = Set(core.registry.schema.classes.map(\.name)) }
 
     var tellsInitialState: Bool { false }

@@ -32,7 +32,7 @@ extension RealmCoordinator {
                 }
                 if plan.isEmpty || configuration.readOnly {
                     if configuration.readOnly { try Self.checkReadable(plan, configuration) }
-                    setNamedSchema(stored?.hasUnrecordedNames == true ? stored : nil)
+                    if let stored, stored.hasUnrecordedNames { setNamedSchema(stored) }
                     return setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)
                 }
                 // When nothing was left to do, somebody has come who may rely on what was to be dropped.

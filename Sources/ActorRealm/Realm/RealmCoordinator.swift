@@ -336,7 +336,7 @@ final class RealmCoordinator: Sendable {
     }
 
     /// Notes what the program calls classes of a file that cannot be told.
-    func setNamedSchema(_ schema: DatabaseSchema?) { state.withLock { $0.namedSchema = schema } }
+    func setNamedSchema(_ schema: DatabaseSchema) { state.withLock { $0.namedSchema = schema } }
 
     /// A view of the newest version.
     func makeView(_ origin: ReaderOrigin?) throws(StorageError) -> ModelView {

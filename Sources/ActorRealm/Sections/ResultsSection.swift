@@ -41,25 +41,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     public func makeIterator() -> Iterator { Iterator(rows: rows, backing: store.results.backing) }
 
     /// Goes over the elements of a section.
-    public struct Iterator: IteratorProtocol {
-        private var rows: IndexingIterator<ArraySlice<Int>>
-        private let backing: _CollectionBacking
-        private let keys: [Int64]
-        private let values: [StoredValue]
-
-        init(rows: ArraySlice<Int>, backing: _CollectionBacking) {
-            self.rows = rows.makeIterator()
-            self.backing = backing
-            keys = backing.elements == nil ? [] : backing.keys()
-            values = backing.elements == nil ? backing.values() : []
-        }
-
-        /// The next element; nil at the end.
-        public mutating func next() -> Element? {
-            guard let row = rows.next() else { return nil }
-            return Element._element(_Stored(backing.elements == nil ? values[row] : .link(keys[row])), in: backing)
-        }
-    }
+    public typealias Iterator = SectionIterator<Element>
 
     /// The realm that the elements belong to.
     public var realm: Realm? { store.results.realm }
@@ -107,10 +89,3 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
         "A section belongs to its realm's isolation. Send `section.frozen` or `ThreadSafeReference(to: section)` instead."
 )
 extension ResultsSection: Sendable {}
-
-@available(
-    *,
-    unavailable,
-    message: "An iterator reads a live section: send `section.frozen` or `ThreadSafeReference(to: section)`."
-)
-extension ResultsSection.Iterator: Sendable {}

@@ -140,22 +140,26 @@ class Copy:
         return numbers
 
 
-def chosen(places, seed, count):
-    """As many places of each target, none inside another; the same seed chooses the same ones."""
+def chosen(places, seed, count, given):
+    """As many places of each target, none inside another, and those that are given; the same seed chooses the same ones."""
     generator = random.Random(seed)
     result = []
     for target in TARGETS:
         own = [place for place in places if place["file"].split("/")[1] == target]
         generator.shuffle(own)
         taken = collections.defaultdict(list)
+        for place in given:
+            taken[place["file"]].append((place["start"], place["end"]))
+        left = count // len(TARGETS)
         for place in own:
-            if len(taken) and sum(map(len, taken.values())) == count // len(TARGETS):
+            if left == 0:
                 break
             if any(place["start"] < end and start < place["end"] for start, end in taken[place["file"]]):
                 continue
             taken[place["file"]].append((place["start"], place["end"]))
             result.append(place)
-    return numbered(result)
+            left -= 1
+    return numbered(result + given)
 
 
 def numbered(mutations):

@@ -2,7 +2,7 @@
 
 // The suites about traps, isolation and observation, of the tests' own sources, built with optimization and without `DEBUG`,
 // against the library as a user's program has it: hot paths differ there. Only suites that need nothing but the public
-// interface can be here.
+// interface can be here; misuses are `realm-storm`'s, which the gate builds with optimization, too.
 
 import PackageDescription
 
@@ -22,15 +22,10 @@ let package = Package(
     ],
     targets: [
         .target(name: "RealmTestSupport", swiftSettings: settings),
-        .target(
-            name: "MisuseTrials",
-            dependencies: ["RealmTestSupport", .product(name: "ActorRealm", package: "actor-realm")],
-            swiftSettings: settings
-        ),
         .testTarget(
             name: "ReleaseTests",
             dependencies: [
-                "MisuseTrials", "RealmTestSupport",
+                "RealmTestSupport",
                 .product(name: "ActorRealm", package: "actor-realm"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
@@ -38,7 +33,6 @@ let package = Package(
                 "Diagnostics/RealmTrapTests.swift",
                 "Handover/HandoverTests.swift",
                 "Isolation/EventLoop.swift",
-                "Isolation/MisuseTests.swift",
                 "Isolation/SchedulerTests.swift",
                 "Migration/MigrationModels.swift",
                 "Migration/MigrationTrapTests.swift",

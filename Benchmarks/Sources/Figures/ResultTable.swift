@@ -94,7 +94,7 @@ package struct ResultTable: Codable {
         case .figure(let figure): figure
         case .ofLimit(let share): row.limit.map { $0.median * share }
         case .timesBest(let factor): times(factor, row.bestPeer)
-        case .timesLMDB(let factor): times(factor, row.figures["lmdb"])
+        case .timesPeer(let name, let factor): times(factor, row.figures[name])
         }
     }
 

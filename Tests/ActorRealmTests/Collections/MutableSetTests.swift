@@ -147,5 +147,10 @@ import Testing
             }
         }
         try realm.verify()
+        let crates = realm.objects(Crate.self)
+        let tagCount = crates.reduce(0) { $0 + $1.tags.count }
+        #expect(tagCount == 19_900)
+        let chained = crates.filter { $0.peers["next"] != nil }
+        #expect(chained.count == 199)
     }
 }

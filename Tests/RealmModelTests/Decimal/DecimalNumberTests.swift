@@ -55,6 +55,9 @@ import Testing
             let number = DecimalBytes(high: random.next(), low: random.next()).number
             _ = (number + number).text + (number * number).text + (number / number).text
             _ = StoredValue.decimal(DecimalBytes(number)).sortKey
+            // What it is read as is a number that can be written, and is the same one then.
+            let again = DecimalBytes(number).number
+            #expect(again == number || again.isNaN && number.isNaN, "seed \(seed): \(number.text)")
         }
     }
 

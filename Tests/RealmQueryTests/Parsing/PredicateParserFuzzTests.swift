@@ -126,7 +126,10 @@ struct PredicateParserFuzzTests {
         for _ in 0..<10_000 {
             let bytes = (0..<Int.random(in: 0...40, using: &random))
                 .map { _ in UInt8.random(in: 0...255, using: &random) }
-            _ = try? RealmQuery.Predicate.parse(String(decoding: bytes, as: UTF8.self))
+            let text = String(decoding: bytes, as: UTF8.self)
+            if case .failure(let error) = outcome(text) {
+                #expect(error.position >= 0 && error.position <= text.utf8.count, "seed \(seed): \(text)")
+            }
         }
     }
 

@@ -21,8 +21,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private let block: Block
     /// What makes it the block of a whole realm.
     private let heldBack: ((RealmCore) -> Void)?
-    /// Notes what is observed as it is in the open transaction: its version, and the first one that may still be asked for.
-    private let noteShown: ((UInt64, UInt64?) -> Void)?
+    /// Notes what is observed as it is in the open transaction of a realm, given the first version that may still be asked for.
+    private let noteShown: ((RealmCore, UInt64?) -> Void)?
     let number: UInt64
     /// The isolation's: the last version for which `heldBack` was called.
     private var lastHeldBack: UInt64 = 0
@@ -52,7 +52,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         isolation: RealmIsolation,
         registeredAt place: ReaderOrigin?,
         heldBack: ((RealmCore) -> Void)? = nil,
-        noteShown: ((UInt64, UInt64?) -> Void)? = nil,
+        noteShown: ((RealmCore, UInt64?) -> Void)? = nil,
         block: @escaping Block
     ) throws {
         self.noteShown = noteShown
@@ -103,7 +103,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
 
     func noteLeavingOut(in core: RealmCore) {
         guard let noteShown, isIsolated(as: core) else { return }
-        noteShown(core.model.version, cursor.shownVersion)
+        noteShown(core, cursor.shownVersion)
     }
 
     func skip(_ commit: LeftOutCommit) {

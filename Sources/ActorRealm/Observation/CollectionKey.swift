@@ -4,16 +4,20 @@ import RealmQuery
 struct CollectionKey: Hashable, Sendable {
     let descriptor: CollectionDescriptor
     let keyPaths: [String]?
+    /// The properties of which something is told; nil for all whose writes are modifications.
+    let asked: [String]?
     /// Computed once, because predicates are large.
     private let fingerprint: Int
 
-    init(_ descriptor: CollectionDescriptor, keyPaths: [String]?) {
+    init(_ descriptor: CollectionDescriptor, keyPaths: [String]?, asked: [String]? = nil) {
         self.descriptor = descriptor
         self.keyPaths = keyPaths
+        self.asked = asked
         var hasher = Hasher()
         hasher.combine(descriptor.className)
         hasher.combine(descriptor.steps.count)
         hasher.combine(keyPaths)
+        hasher.combine(asked)
         if let predicate = descriptor.predicate { hasher.combine("\(predicate)") }
         if case .list(_, let key, let property) = descriptor.source {
             hasher.combine(key)
@@ -26,5 +30,6 @@ struct CollectionKey: Hashable, Sendable {
 
     static func == (one: Self, other: Self) -> Bool {
         one.fingerprint == other.fingerprint && one.descriptor == other.descriptor && one.keyPaths == other.keyPaths
+            && one.asked == other.asked
     }
 }

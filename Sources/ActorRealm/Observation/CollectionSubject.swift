@@ -22,7 +22,7 @@ struct CollectionSubject: ChangeSubject {
 
     /// Throws when a key path does not fit the schema.
     func validate(in model: ModelView) throws {
-        guard let className = descriptor.className, let keyPaths else { return }
+        guard let className = descriptor.className, let keyPaths = keyPaths ?? key.asked else { return }
         _ = try ChangePaths(keyPaths.map { PropertyPath($0) }, in: className, schema: model.schema)
     }
 
@@ -74,7 +74,14 @@ struct CollectionSubject: ChangeSubject {
                 )
             )
         }
-        return .keys(try ObservedKeys(descriptor.observedQuery(of: className), keyPaths: keyPaths, in: view.model))
+        return .keys(
+            try ObservedKeys(
+                descriptor.observedQuery(of: className),
+                keyPaths: keyPaths,
+                asked: key.asked,
+                in: view.model
+            )
+        )
     }
 
     func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, CollectionDelta?) {

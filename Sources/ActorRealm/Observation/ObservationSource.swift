@@ -78,7 +78,13 @@ extension RealmCore {
 
 extension RealmCollection {
     /// The collection as something to observe.
-    func observationSource(keyPaths: [String]?, origin: ReaderOrigin?) -> ObservationSource<CollectionSubject> {
+    ///
+    /// With `tracksAll` writes to other properties than those of the key paths are in what is computed, as `unasked`.
+    func observationSource(
+        keyPaths: [String]?,
+        tracksAll: Bool = false,
+        origin: ReaderOrigin?
+    ) -> ObservationSource<CollectionSubject> {
         guard let backing = _backing else {
             misuse(
                 "Change notifications are only supported on managed collections. Add the owner to a Realm first."
@@ -87,7 +93,13 @@ extension RealmCollection {
         backing.core.checkObservable()
         let observed = (Element.self as? any ProjectionObservable.Type).map { $0.paths(keyPaths) } ?? keyPaths
         let keyPaths = observed?.map { backing.columnName($0) }
-        let subject = CollectionSubject(key: CollectionKey(backing.descriptor, keyPaths: keyPaths))
+        let subject = CollectionSubject(
+            key: CollectionKey(
+                backing.descriptor,
+                keyPaths: tracksAll ? nil : keyPaths,
+                asked: tracksAll ? keyPaths : nil
+            )
+        )
         do {
             try subject.validate(in: backing.core.model)
         } catch {

@@ -108,7 +108,7 @@ extension ObservationSource {
     func observe(
         from core: RealmCore?,
         on isolation: RealmIsolation?,
-        noteShown: ((UInt64, UInt64?) -> Void)? = nil,
+        noteShown: ((RealmCore, UInt64?) -> Void)? = nil,
         _ block: @escaping ChangePump<Subject>.Block
     ) -> NotificationToken {
         guard let core else { return NotificationToken() }

@@ -10,7 +10,8 @@ extension RealmSectionedResult {
     ///
     /// - Parameters:
     ///   - keyPaths: The properties whose writes are modifications; see
-    ///     ``RealmCollection/changes(keyPaths:file:line:)-([String]?,_,_)``.
+    ///     ``RealmCollection/changes(keyPaths:file:line:)-([String]?,_,_)``. A row that goes to another section is told whatever
+    ///     property put it there.
     ///   - queue: A serial queue to be called on; nil for the isolation of the sections' own realm.
     ///   - file: Where the observer comes from, for the diagnostics.
     ///   - line: The line there.

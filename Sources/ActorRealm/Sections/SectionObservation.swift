@@ -17,7 +17,7 @@ struct ObservedSections<Collection: RealmSectionedResult>: @unchecked Sendable {
         /// What a delivery is; nil for one that does not concern the observer.
         let change: (ChangeCursor<CollectionSubject>.Pending, RealmCore) -> SectionedResultsChange<Collection>?
         /// Notes the sections in a transaction whose commit is left out.
-        let note: (UInt64, UInt64?) -> Void
+        let note: (RealmCore, UInt64?) -> Void
     }
 
     let source: ObservationSource<CollectionSubject>
@@ -44,14 +44,15 @@ extension SectionStore {
         origin: ReaderOrigin,
         _ change: @escaping (SectionTracker<Key, Element>.Step) -> SectionedResultsChange<Collection>?
     ) -> _SectionObservation<Collection> {
-        let source = results.observationSource(keyPaths: keyPaths, origin: origin)
+        // A row changes its section by properties that nobody asked for, too.
+        let source = results.observationSource(keyPaths: keyPaths, tracksAll: true, origin: origin)
         let rule = rule
         let core = results.backing.core
         let sections = ObservedSections<Collection>(source: source, home: rule.sendable == nil ? core.isolation : nil) {
-            let tracker = SectionTracker(source, rule, evaluatesAll: keyPaths != nil)
+            let tracker = SectionTracker(source, rule)
             return ObservedSections.Follower(
                 change: { pending, core in tracker.step(pending, in: core).flatMap(change) },
-                note: { tracker.note($0, keepingFrom: $1) }
+                note: { tracker.note(in: $0, keepingFrom: $1) }
             )
         }
         return _SectionObservation(core: core, sections: sections)
@@ -86,7 +87,9 @@ extension SectionedResults {
         line: UInt
     ) -> _SectionObservation<SectionedResults> {
         store.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)) {
-            SectionedResultsChange(SectionedResults($0.store), $0.delta)
+            // Properties were written that nobody asked for, and no row went to another section.
+            if $0.delta?.isEmpty == true { return nil }
+            return SectionedResultsChange(SectionedResults($0.store), $0.delta)
         }
     }
 }

@@ -73,8 +73,13 @@ final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionV
         return contents
     }
 
-    static func evaluate(_ results: Results<Element>, _ rule: SectionRule<Key, Element>) -> Contents {
-        var contents = Contents()
+    /// The sections as they are now; keys that `known` has numbered keep their numbers.
+    static func evaluate(
+        _ results: Results<Element>,
+        _ rule: SectionRule<Key, Element>,
+        known: Contents = Contents()
+    ) -> Contents {
+        var contents = known
         var rows: [Int] = []
         rows.reserveCapacity(results.count)
         for element in results { rows.append(contents.number(of: rule.key(element))) }

@@ -1,3 +1,4 @@
+import RealmModel
 import RealmQuery
 
 /// Follows the sections of observed results from delivery to delivery, in the isolation that they are delivered to.
@@ -14,17 +15,14 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
 
     private let source: ObservationSource<CollectionSubject>
     private let rule: SectionRule<Key, Element>
-    /// Whether the rows' changes do not tell which of them may have another key.
-    private let evaluatesAll: Bool
     private var contents: Store.Contents?
     private var delivered: Results<Element>?
-    /// The numbers of the rows' keys in versions whose commits were left out, until the next delivery.
+    /// The numbers of the rows' keys in versions whose commits were left out, until the delivery of that version or a later one.
     private var shown: [UInt64: [Int]] = [:]
 
-    init(_ source: ObservationSource<CollectionSubject>, _ rule: SectionRule<Key, Element>, evaluatesAll: Bool) {
+    init(_ source: ObservationSource<CollectionSubject>, _ rule: SectionRule<Key, Element>) {
         self.source = source
         self.rule = rule
-        self.evaluatesAll = evaluatesAll
     }
 
     /// Moves to the version of a delivery.
@@ -35,11 +33,13 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
         }
         delivered = results
         let noted = shown
-        shown = [:]
+        // A commit that is left out may be on its way while what was before it is delivered.
+        shown = shown.filter { $0.key > pending.target.version }
         guard let delta = pending.delta, var before = contents,
             let rows = rowsShown(before.layout.numbers, pending.silent, noted)
         else {
-            let contents = Store.evaluate(results, rule)
+            let known = shown.isEmpty ? nil : contents
+            let contents = Store.evaluate(results, rule, known: known ?? Store.Contents())
             self.contents = contents
             return Step(store: Store(results, rule, contents: contents), delta: nil, before: nil)
         }
@@ -48,20 +48,23 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
         let numbers = numbers(of: results, after: delta, in: &now)
         if numbers != before.layout.numbers { now.layout = SectionLayout(numbers) }
         let change = SectionDelta(from: before.layout, to: now.layout, rows: delta)
-        now.forgetUnused()
+        if shown.isEmpty { now.forgetUnused() }
         contents = now
         return Step(store: Store(results, rule, contents: now), delta: change, before: before)
     }
 
-    /// Notes the sections in the open transaction, whose commit is to be left out.
+    /// Notes the sections in the open transaction of a realm, whose commit is to be left out.
+    ///
+    /// It may come before the first delivery, which may be of an earlier version.
     ///
     /// - Complexity: O(*n*): each row's key is asked for.
-    func note(_ version: UInt64, keepingFrom oldest: UInt64?) {
-        guard let delivered, var contents else { return }
+    func note(in core: RealmCore, keepingFrom oldest: UInt64?) {
+        let known = delivered.flatMap { $0.realm?.core === core && !$0.isInvalidated ? $0 : nil }
+        guard let results = known ?? Results<Element>._resolve(source.reference, in: core.realm()) else { return }
         if let oldest { shown = shown.filter { $0.key >= oldest } }
-        shown[version] = delivered.map { contents.number(of: rule.key($0)) }
-        // The numbers of keys that came now.
-        contents.layout = self.contents?.layout ?? contents.layout
+        // The keys that came now are numbered, the sections delivered stay.
+        var contents = contents ?? Store.Contents()
+        shown[core.model.version] = results.map { contents.number(of: rule.key($0)) }
         self.contents = contents
     }
 
@@ -93,7 +96,7 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
     ) -> [Int] {
         let old = contents.layout.numbers
         let count = results.count
-        guard !evaluatesAll, old.count - delta.deletions.count + delta.insertions.count == count else {
+        guard old.count - delta.deletions.count + delta.insertions.count == count else {
             return results.map { contents.number(of: rule.key($0)) }
         }
         var numbers = old

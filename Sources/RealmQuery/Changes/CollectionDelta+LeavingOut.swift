@@ -106,16 +106,20 @@ extension CollectionDelta {
         }
         for (place, to) in movedLater where !first.isInserted(place) { pairs.append((first.old(of: place), to)) }
         var modified: [Int: Int] = [:]
+        var asked: Set<Int> = []
         for (old, place) in zip(modifications, modificationsInNew) where !second.isDeleted(place) {
             modified[old] = second.new(of: place)
+            if !unasked.holds(old) { asked.insert(old) }
         }
         for (place, new) in zip(later.modifications, later.modificationsInNew) where !first.isInserted(place) {
             modified[first.old(of: place)] = new
+            if !later.unasked.holds(place) { asked.insert(first.old(of: place)) }
         }
         return CollectionDelta(
             deletions: deletions + later.deletions.filter { !first.isInserted($0) }.map { first.old(of: $0) },
             insertions: insertions.filter { !second.isDeleted($0) }.map { second.new(of: $0) } + later.insertions,
             modified: modified.map { ($0, $1) },
+            unasked: Set(modified.keys).subtracting(asked),
             moves: pairs
         )
     }
@@ -133,24 +137,25 @@ extension CollectionDelta {
         let second = DeltaPlaces(left)
         let origins = Dictionary(moves.map { ($0.to, $0.from) }) { one, _ in one }
         let written = Set(modificationsInNew)
+        let asked = Set(zip(modifications, modificationsInNew).filter { !unasked.holds($0.0) }.map(\.1))
         let leftOrigins = Dictionary(left.moves.map { ($0.to, $0.from) }) { one, _ in one }
         let leftTargets = Set(left.moves.map(\.from))
 
         var removed: [Int] = []
         var told: [Int] = []
-        /// Where behind both, and whether others wrote to it.
-        var placed: [(new: Int, isWritten: Bool)] = []
+        /// Where behind both, and whether others wrote to it, and to what was asked for.
+        var placed: [(new: Int, isWritten: Bool, isAsked: Bool)] = []
         for new in left.insertions {
             guard let place = leftOrigins[new] else {
-                placed.append((new, false))
+                placed.append((new, false, false))
                 continue
             }
             if !first.isInserted(place) {
                 removed.append(first.old(of: place))
-                placed.append((new, written.contains(place)))
+                placed.append((new, written.contains(place), asked.contains(place)))
             } else if let origin = origins[place] {
                 removed.append(origin)
-                placed.append((new, true))
+                placed.append((new, true, true))
             } else {
                 told.append(new)
             }
@@ -168,7 +173,7 @@ extension CollectionDelta {
 
         // How many of those that stay from what was told are before each that was placed.
         var gaps: [Int] = []
-        for (new, _) in placed {
+        for (new, _, _) in placed {
             let count = new - left.insertions.count(below: new) - survivors.count(below: new)
             if count == 0 {
                 gaps.append(0)
@@ -183,17 +188,20 @@ extension CollectionDelta {
         }
 
         var modified: [(Int, Int)] = []
+        var quiet: Set<Int> = []
         var edit = ShownEdit()
         edit.removed = removed
         for (index, item) in placed.enumerated() {
             edit.placed.append((gaps[index] + index, item.new))
             if item.isWritten { modified.append((gaps[index] + index, item.new)) }
+            if item.isWritten, !item.isAsked { quiet.insert(gaps[index] + index) }
         }
         for (place, new) in zip(left.modifications, left.modificationsInNew) where !first.isInserted(place) {
             edit.modified.append((shown(first.old(of: place)), new))
         }
         for (old, place) in zip(modifications, modificationsInNew) where !second.isDeleted(place) {
             modified.append((shown(old), second.new(of: place)))
+            if unasked.holds(old) { quiet.insert(shown(old)) }
         }
         var pairs: [(from: Int, to: Int)] = []
         for (from, place) in moves where !second.isDeleted(place) { pairs.append((shown(from), second.new(of: place))) }
@@ -201,6 +209,7 @@ extension CollectionDelta {
             deletions: deletions.filter { !removed.holds($0) }.map { shown($0) },
             insertions: survivors + told,
             modified: modified,
+            unasked: quiet,
             moves: pairs
         )
         return (delta, edit)

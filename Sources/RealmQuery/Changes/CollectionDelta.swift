@@ -11,6 +11,8 @@ package struct CollectionDelta: Sendable, Equatable {
     package var modifications: [Int] = []
     /// The new indices of the same elements, in the same order.
     package var modificationsInNew: [Int] = []
+    /// Those of the `modifications` of which nothing is to be told, because nobody asked for the properties that were written.
+    package internal(set) var unasked: [Int] = []
     /// The keys before and now, where elements may have moved.
     private var orders: (before: ObservedOrder, after: ObservedOrder)?
     /// The elements that moved, where the keys do not tell.
@@ -30,6 +32,7 @@ package struct CollectionDelta: Sendable, Equatable {
         deletions: [Int],
         insertions: [Int],
         modified: [(old: Int, new: Int)],
+        unasked: Set<Int> = [],
         moves: [(from: Int, to: Int)]
     ) {
         self.deletions = deletions.sorted()
@@ -37,6 +40,7 @@ package struct CollectionDelta: Sendable, Equatable {
         let modified = modified.sorted { $0.old < $1.old }
         modifications = modified.map(\.old)
         modificationsInNew = modified.map(\.new)
+        if !unasked.isEmpty { self.unasked = modifications.filter { unasked.contains($0) } }
         if !moves.isEmpty { pairs = moves.sorted { $0.to < $1.to } }
     }
 

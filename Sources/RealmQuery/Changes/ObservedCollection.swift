@@ -19,6 +19,9 @@ final class ObservedCollection: Sendable {
     let keyPaths: [String]?
     /// What counts as a modification of an object.
     let counted: ChangePaths
+    /// The properties whose modifications are told; nil for all that count.
+    let askedPaths: [String]?
+    let asked: ChangePaths?
     let strategy: Strategy
     /// The tables of which a change can concern the collection.
     let tables: Set<UInt32>
@@ -27,7 +30,7 @@ final class ObservedCollection: Sendable {
     /// Which rows alone can concern the collection; nil for all.
     let watch: RowWatch?
 
-    init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
+    init(_ query: ObservedQuery, keyPaths: [String]?, asked askedPaths: [String]? = nil, in model: ModelView) throws {
         guard let schema = model.schema[query.className] else {
             throw QueryError("Object type '\(query.className)' is not managed by the Realm.")
         }
@@ -36,6 +39,8 @@ final class ObservedCollection: Sendable {
         }
         self.query = query
         self.keyPaths = keyPaths
+        self.askedPaths = askedPaths
+        asked = try askedPaths.map { try paths($0.map { PropertyPath($0) }) }
         counted =
             if let keyPaths {
                 try paths(keyPaths.map { PropertyPath($0) })

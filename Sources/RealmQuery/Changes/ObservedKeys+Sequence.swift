@@ -30,7 +30,12 @@ extension ObservedKeys {
 
     /// Moves to a version with other classes: everything is evaluated anew and compared.
     mutating func advanceAcrossSchemas(_ step: ChangeStep) throws -> CollectionDelta {
-        var next = try ObservedKeys(query, keyPaths: collection.keyPaths, in: step.new)
+        var next = try ObservedKeys(
+            query,
+            keyPaths: collection.keyPaths,
+            asked: collection.askedPaths,
+            in: step.new
+        )
         let before = try order?.array() ?? ObservedKeys.rows(query, in: step.old)
         let after = try next.order?.array() ?? ObservedKeys.rows(query, in: step.new)
         let table = step.new.schema[query.className]?.tableID ?? 0

@@ -19,9 +19,11 @@ package struct ObservedKeys: Sendable {
     /// Key paths name the properties whose writes are modifications; nil stands for all of them, those of linked objects
     /// included, down to `ChangePaths.defaultDepth` links.
     ///
+    /// `asked` names those of them of which something is told: the others' modifications are `unasked`. Nil stands for all that count.
+    ///
     /// - Throws: `QueryError` when the predicate, the order or a key path does not fit the schema.
-    package init(_ query: ObservedQuery, keyPaths: [String]?, in model: ModelView) throws {
-        collection = try ObservedCollection(query, keyPaths: keyPaths, in: model)
+    package init(_ query: ObservedQuery, keyPaths: [String]?, asked: [String]? = nil, in model: ModelView) throws {
+        collection = try ObservedCollection(query, keyPaths: keyPaths, asked: asked, in: model)
         current = .list([])
         try evaluate(in: model)
     }
@@ -65,6 +67,10 @@ package struct ObservedKeys: Sendable {
     package mutating func advance(by step: ChangeStep) throws -> CollectionDelta {
         let before = order
         var delta = try difference(by: step)
+        if let asked = collection.asked, let before, !delta.modifications.isEmpty, !step.changesSchema {
+            let told = try asked.changedKeys(in: step)
+            delta.unasked = delta.modifications.filter { !AscendingKeys.contains(before[$0], in: told) }
+        }
         delta.remember(before: before, after: order)
         return delta
     }

@@ -34,6 +34,7 @@ package struct SectionDelta: Sendable, Equatable {
         var deleted = 0
         var inserted = 0
         var modified = 0
+        var unasked = 0
         var oldRow = 0
         var newRow = 0
         while oldRow < old.numbers.count || newRow < new.numbers.count {
@@ -50,8 +51,12 @@ package struct SectionDelta: Sendable, Equatable {
                 continue
             }
             guard oldRow < old.numbers.count, newRow < new.numbers.count else { break }
-            let isModified = modified < delta.modifications.count && delta.modifications[modified] == oldRow
+            var isModified = modified < delta.modifications.count && delta.modifications[modified] == oldRow
             if isModified { modified += 1 }
+            if unasked < delta.unasked.count, delta.unasked[unasked] == oldRow {
+                unasked += 1
+                isModified = false
+            }
             let number = old.numbers[oldRow]
             if number == new.numbers[newRow], isKept[number] {
                 if isModified { modifications.append(old.position(of: oldRow)) }

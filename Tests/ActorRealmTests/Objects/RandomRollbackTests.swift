@@ -266,6 +266,6 @@ struct RandomRollbackTests {
             run.realm.close()
             seed += 1
         }
-        print("Random rollbacks: \(cases) operations, seeds \(first)..<\(seed), no violations")
+        CampaignRecord.add("rollbacks", seeds: first..<seed, cases: cases, violations: 0)
     }
 }

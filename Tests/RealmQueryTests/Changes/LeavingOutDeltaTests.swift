@@ -137,10 +137,13 @@ struct LeavingOutDeltaTests {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["REALM_LEAVING_OUT_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<(1 << 40))
         let count = environment["REALM_LEAVING_OUT_CASES"].flatMap(UInt64.init) ?? 5_000
-        print("LeavingOutDeltaTests: seed \(seed), \(count) cases")
+        var violations = 0
         for number in seed..<seed + count {
-            if let text = violation(number) { Issue.record("REALM_LEAVING_OUT_SEED=\(number): \(text)") }
+            guard let text = violation(number) else { continue }
+            violations += 1
+            Issue.record("REALM_LEAVING_OUT_SEED=\(number): \(text)")
         }
+        CampaignRecord.add("left out deltas", seeds: seed..<seed + count, cases: Int(count), violations: violations)
     }
 
     @Test("names that were left out are not told, others' names are")

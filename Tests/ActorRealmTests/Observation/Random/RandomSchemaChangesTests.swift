@@ -14,6 +14,7 @@ struct RandomSchemaChangesTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let roundCount = environment["REALM_CHANGES_ROUNDS"].flatMap { Int($0) } ?? 4
     private static let firstSeed = environment["REALM_CHANGES_SEED"].flatMap { UInt64($0) } ?? 1
+    private static var seeds: Range<UInt64> { firstSeed..<firstSeed &+ UInt64(roundCount) }
 
     private let directory = TemporaryDirectory()
 
@@ -230,10 +231,8 @@ struct RandomSchemaChangesTests {
                 }
             }
         }
-        print(
-            "Observed random classes: \(cases) changes, \(outside) of them outside actors, "
-                + "in \(Self.roundCount) files from seed \(Self.firstSeed)."
-        )
+        print("Observed random classes: \(cases) changes, \(outside) of them outside actors.")
+        CampaignRecord.add("changes of results", seeds: Self.seeds, cases: cases, violations: 0)
         #expect(cases > 80 * Self.roundCount)
         #expect(outside > 5 * Self.roundCount)
     }
@@ -305,9 +304,9 @@ struct RandomSchemaChangesTests {
             guard isComplete else { return }
         }
         print(
-            "Observed random classes beside writers: \(cases) changes, \(skipped) of them over several versions, "
-                + "in \(Self.roundCount) files from seed \(Self.firstSeed)."
+            "Observed random classes beside writers: \(cases) changes, \(skipped) of them over several versions."
         )
+        CampaignRecord.add("changes of results beside writers", seeds: Self.seeds, cases: cases, violations: 0)
         // How many there are is up to the machine.
         #expect(cases > 0)
     }
@@ -372,7 +371,8 @@ struct RandomSchemaChangesTests {
                 }
             }
         }
-        print("Observed random objects: \(cases) changes, \(ends) of them the end, from seed \(Self.firstSeed).")
+        print("Observed random objects: \(cases) changes, \(ends) of them the end.")
+        CampaignRecord.add("changes of objects", seeds: Self.seeds, cases: cases, violations: 0)
         #expect(cases > 6 * Self.roundCount)
         #expect(ends > Self.roundCount)
     }

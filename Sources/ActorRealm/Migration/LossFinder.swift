@@ -22,7 +22,7 @@ final class LossFinder {
     private var overwritten: [Name: Int] = [:]
     /// The properties that were read of old objects.
     private var lookedAt: Set<ObjectIdentifier> = []
-    private var lookedAtLast: ObjectIdentifier?
+    @exclusivity(unchecked) private var lookedAtLast: ObjectIdentifier?
     /// The properties that change their type, by what they were written through; nil for all others.
     private var namesWritten: [ObjectIdentifier: Name?] = [:]
 

@@ -63,8 +63,9 @@ extension MigrationTransaction {
     /// The value of a property of an old or new object; nil after a mistake.
     func value(of name: String, in object: DynamicObject) -> Any? {
         guard let accessor = object.tableAccessor, let property = property(name, accessor.info) else { return nil }
-        reads(property, of: object)
-        if object.core !== old, !isThere(object, accessor) {
+        if accessor.isFrozen {
+            finder.looked(at: property)
+        } else if !isThere(object, accessor) {
             refuse("Object of type '\(accessor.info.name)' has been deleted or invalidated.", accessor.info.name, name)
             return nil
         }

@@ -143,12 +143,18 @@ extension RealmCore {
     }
 
     /// Whether a write in the open transaction failed.
-    var hasWriteFailure: Bool { (accessorStorage as? AccessorRegistry)?.writeFailure != nil }
+    var hasWriteFailure: Bool { knownRegistry?.writeFailure != nil }
 
     /// Takes the failure of a write in the open transaction, which its commit does not throw then.
     func takeWriteFailure() -> (any Error)? {
-        defer { forgetWriteFailure() }
-        return (accessorStorage as? AccessorRegistry)?.writeFailure
+        guard let registry = knownRegistry, let failure = registry.writeFailure else { return nil }
+        registry.writeFailure = nil
+        return failure
+    }
+
+    /// The accessors of the tables, if any was asked for; a cast that is checked would cost more than what asks for it.
+    private var knownRegistry: AccessorRegistry? {
+        accessorStorage.map { unsafeDowncast($0, to: AccessorRegistry.self) }
     }
 
     /// Throws, and forgets, the failure of a write in the transaction that is about to be committed; throws when objects
@@ -167,7 +173,7 @@ extension RealmCore {
 
     /// Throws the failure of a write in the open transaction.
     func checkWriteFailure() throws {
-        if let registry = accessorStorage as? AccessorRegistry, let failure = registry.writeFailure { throw failure }
+        if let failure = knownRegistry?.writeFailure { throw failure }
     }
 
     /// Forgets the failures of a transaction that was rolled back.

@@ -367,7 +367,6 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     override func waitUntilTold(of version: UInt64, isolation: isolated (any Actor)? = #isolation) async {
         let number = hub.nextListener()
-        hub.listenersChanged(by: 1)
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let current = hub.currentVersion
@@ -378,6 +377,8 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     )
                     return false
                 }
+                // Behind that, so that the pass which this asks for finds who waits: one that has just ended tells nobody.
+                hub.listenersChanged(by: 1)
                 if isDue { continuation.resume() }
             }
         } onCancel: {

@@ -121,8 +121,9 @@ struct LostMembersTests {
         await #expect(throws: StorageError.self) { try await first.value }
         await #expect(throws: StorageError.self) { try await second.value }
         let result = await survivor.result
-        let later = try await fixture.prepare("later")
-        try await later.task.value
+        let (turn, transaction) = try await fixture.begin(joining: false)
+        try transaction.add("later")
+        try await fixture.scheduler.commit(transaction.prepareCommit(), ending: turn).get()
         #expect(try fixture.has("survivor"))
         #expect(throws: Never.self) { try result.get() }
         #expect(try !fixture.has("first") && !fixture.has("second") && fixture.has("later"))

@@ -1,0 +1,69 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// Transactions that are copied with `writeCopy`, and go on.
+@Suite("Transactions that are copied and go on", .timeLimit(.minutes(5)))
+struct CopiedTransactionTests {
+    let file = TestFile()
+
+    actor Writer {
+        private var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        private func add(_ names: Range<Int>) {
+            for name in names { realm.create(Tally.self, value: ["name": "\(name)", "count": name] as [String: Any]) }
+        }
+
+        func write(_ names: Range<Int>) async throws { try await realm.asyncWrite { add(names) } }
+
+        func copyAndGoOn(_ names: Range<Int>, _ more: Range<Int>, to url: URL) async throws {
+            let transaction = try await realm.beginAsyncWrite()
+            add(names)
+            try realm.writeCopy(toFile: url)
+            for name in names { realm.object(ofType: Tally.self, forPrimaryKey: "\(name)")?.count = -name }
+            add(more)
+            try await transaction.commit()
+        }
+
+        var preparedCount: Int { realm.core.coordinator.writes.preparedCount }
+        var isFlushing: Bool { realm.core.coordinator.writes.state.withLock { $0.publishing != nil } }
+
+        func counts() async throws -> [String: Int] {
+            await realm.asyncRefresh()
+            try realm.verify()
+            return Dictionary(uniqueKeysWithValues: realm.objects(Tally.self).map { ($0.name, $0.count) })
+        }
+    }
+
+    @Test("What a transaction writes behind its copy is there beside what is sealed together with it")
+    func goingOn() async throws {
+        let gate = GatedDevice.Control()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        let writers = [
+            try await Writer(configuration), try await Writer(configuration), try await Writer(configuration),
+        ]
+        try await writers[0].write(0..<300)
+        // The device is busy, so that commits wait to be sealed together.
+        gate.close()
+        async let first: Void = writers[0].write(300..<310)
+        while await !writers[0].isFlushing { await Task.yield() }
+        let copy = URL(fileURLWithPath: file.directory.path("copy.realm"))
+        async let second: Void = writers[1].copyAndGoOn(400..<420, 500..<900, to: copy)
+        while await writers[0].preparedCount < 1 { await Task.yield() }
+        async let third: Void = writers[2].write(1_000..<1_010)
+        while await writers[0].preparedCount < 2 { await Task.yield() }
+        gate.open()
+        _ = try await (first, second, third)
+        var expected: [String: Int] = [:]
+        for name in [0..<310, 500..<900, 1_000..<1_010].joined() { expected["\(name)"] = name }
+        for name in 400..<420 { expected["\(name)"] = -name }
+        for writer in writers { #expect(try await writer.counts() == expected) }
+    }
+}

@@ -127,7 +127,8 @@ final class CreateContext: AddContext {
         }
         do {
             // An embedded object of which everything is written is as good as new.
-            return try create(value, target, updating: embeddedKey(writer), resets: policy == .all)
+            let resets = policy == .all && target.info.isEmbedded
+            return try create(value, target, updating: embeddedKey(writer), resets: resets)
         } catch {
             failure = error
             return nil

@@ -140,6 +140,28 @@ struct EmbeddedUpdateTests {
         }
     }
 
+    @Test(
+        "a linked object with a key keeps what is left out, whatever the policy",
+        arguments: [Realm.UpdatePolicy.modified, .all]
+    )
+    func linkedObjects(policy: Realm.UpdatePolicy) throws {
+        try onNewThread { [self] in
+            let realm = try Realm(configuration: file.configuration)
+            try realm.write {
+                let ship = Ship(name: "a")
+                ship.home = original()
+                realm.add(ship)
+                realm.create(
+                    LinkingHarbour.self,
+                    value: ["id": 1, "home": ["id": 1, "name": "b"] as [String: Any]] as [String: Any],
+                    update: policy
+                )
+            }
+            let harbour = realm.objects(Harbour.self)[0]
+            #expect(harbour.name == "b" && harbour.history.count == 3 && harbour.position?.latitude == 51.9)
+        }
+    }
+
     @Test("a null takes the embedded object away, and an update without differences tells observers nothing")
     func edges() throws {
         try onNewThread { [self] in

@@ -36,6 +36,11 @@ class Ship: Object {
     }
 }
 
+class LinkingHarbour: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var home: Harbour?
+}
+
 class Position: EmbeddedObject {
     @Persisted var latitude = 0.0
     @Persisted var longitude = 0.0
@@ -59,7 +64,7 @@ struct PortingFile: Sendable {
     var configuration: Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path("port.realm")))
         configuration.objectTypes = [
-            Harbour.self, Ship.self, Position.self, Remark.self, Measured.self,
+            Harbour.self, Ship.self, Position.self, Remark.self, Measured.self, LinkingHarbour.self,
         ]
         configuration.durability = .unflushed
         return configuration

@@ -157,16 +157,3 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: AddableType {
     /// The mean of the values; nil when there are none.
     public func average<Result: AddableType>() -> Result? { Result._fromAggregate(aggregate(.average, nil)) }
 }
-
-extension Map {
-    /// The values for which a condition holds.
-    ///
-    /// ```swift
-    /// person.scores.where { $0 > 3 }
-    /// ```
-    @_disfavoredOverload
-    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
-        let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query<Value>.predicate(isIncluded, in: backing.core)) })
-    }
-}

@@ -163,8 +163,7 @@ extension Names {
             "RealmKeyedCollection",
             "_MapKey"
         ) {
-            expect(Results<Int>.self, scores.filter("self > 1"))
-            expect(Results<Int>.self, scores.where { $0 > 1 })
+            expect(Results<Dog?>.self, named.where { $0.age > 1 })
             expect(Results<Dog?>.self, named.filter("age > %@", 1))
             expect(Results<Int>.self, scores.sorted())
             expect(Results<Int>.self, scores.sorted(ascending: false))

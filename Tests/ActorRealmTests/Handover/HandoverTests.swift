@@ -104,16 +104,20 @@ struct HandoverTests {
     func objectReference() async throws {
         let worker = try await Worker(file.configuration)
         try await worker.add(1, "one")
-        let reference = await worker.with { _, realm in
-            ObjectReference(to: realm.object(ofType: Chore.self, forPrimaryKey: 1)!)
+        try await worker.add(2, "two")
+        let (reference, other) = await worker.with { _, realm in
+            (
+                ObjectReference(to: realm.object(ofType: Chore.self, forPrimaryKey: 1)!),
+                ObjectReference(to: realm.object(ofType: Chore.self, forPrimaryKey: 2)!)
+            )
         }
         let copy = try JSONDecoder()
             .decode(
                 ObjectReference<Chore>.self,
                 from: JSONEncoder().encode(reference)
             )
-        #expect(copy == reference)
-        #expect(Set([copy, reference]).count == 1)
+        #expect(copy == reference && copy != other)
+        #expect(Set([copy, reference, other]).count == 2)
         await worker.with { _, realm in
             #expect(realm.resolve(copy)?.name == "one")
             #expect(realm.resolve(copy)?.name == "one")

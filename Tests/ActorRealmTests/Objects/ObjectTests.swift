@@ -209,15 +209,21 @@ import Testing
         let realm = try memoryRealm()
         try realm.write {
             realm.create(Keeper.self, value: ["id": 1])
+            realm.create(Keeper.self, value: ["id": 2])
+            realm.create(Puppy.self)
             realm.create(Puppy.self)
         }
         let one = realm.objects(Keeper.self)[0]
         let two = realm.objects(Keeper.self)[0]
+        let other = realm.objects(Keeper.self)[1]
         #expect(one !== two && one == two && one.hashValue == two.hashValue)
+        #expect(one != other && Set([one, two, other]).count == 2)
         let three = realm.objects(Puppy.self)[0]
         let four = realm.objects(Puppy.self)[0]
         #expect(three != four && three.isSameObject(as: four))
+        #expect(!three.isSameObject(as: realm.objects(Puppy.self)[1]))
         #expect(three.freeze() == four.freeze() && three.freeze().hashValue == four.freeze().hashValue)
+        #expect(three.freeze() != realm.objects(Puppy.self)[1].freeze())
     }
 
     @Test func `a frozen object keeps what it saw`() throws {

@@ -291,6 +291,11 @@ struct FinePrintTests {
         let changes = await worker.changes()
         let first = await changes.first { _ in true }
         #expect(first?.collection?.isFrozen == true)
+        #expect(await worker.changes().contains { $0.collection?.isFrozen == true })
+        let mapped = await worker.changes().prefix(1).map { $0.collection?.isFrozen }
+        #expect(await mapped.reduce(into: []) { $0.append($1) } == [true])
+        let found = await worker.changes().filter { $0.collection?.count == 1 }.compactMap(\.collection)
+        #expect(await found.first { _ in true }?.isFrozen == true)
     }
 
     @Test("an element that moves in a list is a deletion and an insertion, one that is replaced a modification")

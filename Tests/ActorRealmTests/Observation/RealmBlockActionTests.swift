@@ -25,7 +25,7 @@ struct RealmBlockActionTests {
             try realm.write { BlockLog.add(realm, 1) }
             #expect(log.take() == ["a didChange 1", "b didChange 1", "c didChange 2"])
             #expect(await eventually { log.entries.count >= 8 })
-            try await Task.sleep(for: .milliseconds(50))
+            await realm.asyncRefresh()
             // Each hears of each version at most once, and of the last.
             for name in ["a", "b", "c"] {
                 let own = log.entries.filter { $0.hasPrefix(name) }
@@ -49,7 +49,7 @@ struct RealmBlockActionTests {
             let chore = realm.objects(Chore.self).first!
             #expect(chore.priority == 1)
             log.tokens[0].invalidate()
-            try await Task.sleep(for: .milliseconds(20))
+            await realm.asyncRefresh()
             #expect(log.entries.count == 1)
         }
     }
@@ -64,7 +64,7 @@ struct RealmBlockActionTests {
             try realm.write { BlockLog.add(realm, 1) }
             #expect(realm.isInWriteTransaction)
             #expect(log.take() == ["a didChange 1"])
-            try await Task.sleep(for: .milliseconds(20))
+            for _ in 0..<200 { await Task.yield() }
             #expect(log.take() == [])
             BlockLog.add(realm, 2)
             try realm.commitWrite()
@@ -96,7 +96,7 @@ struct RealmBlockActionTests {
             #expect(log.take() == ["b didChange 2", "d didChange 2"])
             log.tokens.removeAll()
             try realm.write { BlockLog.add(realm, 3) }
-            try await Task.sleep(for: .milliseconds(20))
+            await realm.asyncRefresh()
             #expect(log.take() == [])
         }
     }
@@ -112,7 +112,7 @@ struct RealmBlockActionTests {
             log.observe(realm, "b")
             try realm.write { BlockLog.add(realm, 1) }
             #expect(log.take() == ["a didChange 1", "b didChange 1"])
-            try await Task.sleep(for: .milliseconds(20))
+            await realm.asyncRefresh()
             #expect(log.take() == [])
             try realm.write { BlockLog.add(realm, 2) }
             #expect(log.take() == ["a didChange 2", "b didChange 2", "c didChange 2"])

@@ -76,7 +76,8 @@ struct RealmBlockTests {
                     throw CancellationError()
                 }
             }
-            try await Task.sleep(for: .milliseconds(50))
+            // Whatever is under way has been told when this returns.
+            await realm.asyncRefresh()
             #expect(log.take() == [])
         }
     }
@@ -99,7 +100,8 @@ struct RealmBlockTests {
                 #expect(told.last == realm.core.version)
                 if id % 50 == 0 { await Task.yield() }
             }
-            try await Task.sleep(for: .milliseconds(50))
+            // Whatever is under way has been told when this returns.
+            await realm.asyncRefresh()
             #expect(told == versions)
             for token in tokens { token.invalidate() }
         }
@@ -185,7 +187,8 @@ struct RealmBlockTests {
                 try realm.write(withoutNotifying: [log.tokens[0]]) { BlockLog.add(realm, count) }
                 #expect(log.take() == ["b didChange \(count)"])
             }
-            try await Task.sleep(for: .milliseconds(50))
+            // Whatever is under way has been told when this returns.
+            await realm.asyncRefresh()
             #expect(log.take() == [])
             try realm.write { BlockLog.add(realm, 21) }
             #expect(log.take() == ["a didChange 21", "b didChange 21"])

@@ -188,12 +188,13 @@ struct AsyncTransactionTests {
         var updates: [[String]] = []
         let token = realm.objects(Tally.self)
             .observe { change in
+                #expect(!realm.isInWriteTransaction)
                 if let collection = change.collection { updates.append(collection.map(\.name)) }
             }
         await realm.asyncRefresh()
         let transaction = try await realm.beginAsyncWrite()
         realm.create(Tally.self, value: ["name": "a"])
-        try await Task.sleep(for: .milliseconds(50))
+        for _ in 0..<200 { await Task.yield() }
         #expect(updates == [[]])
         try await transaction.commit()
         await realm.asyncRefresh()

@@ -38,6 +38,10 @@ struct RealmErrorTests {
     func equality() {
         #expect(Realm.Error(.fail) == Realm.Error(.fail, "another message"))
         #expect(Realm.Error(.fail) != Realm.Error(.fileAccess))
+        let (one, other) = (URL(fileURLWithPath: "/a.realm"), URL(fileURLWithPath: "/b.realm"))
+        #expect(Realm.Error(.fail, fileURL: one) == Realm.Error(.fail, "another message", fileURL: one))
+        #expect(Realm.Error(.fail, fileURL: one) != Realm.Error(.fail, fileURL: other))
+        #expect(Realm.Error(.fail, fileURL: one) != Realm.Error(.fail))
         #expect(Realm.Error.callFailed == Realm.Error.fail)
         #expect((Realm.Error(.outOfDiskSpace) as NSError).code == 14)
     }

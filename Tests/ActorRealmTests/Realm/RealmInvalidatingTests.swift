@@ -43,7 +43,6 @@ struct RealmInvalidatingTests {
         try withNewRealm(file.fast) { other in
             try other.write { _ = other.create(Tally.self, value: ["name": "b"]) }
         }
-        try await Task.sleep(for: .milliseconds(20))
         #expect(try await Realm(configuration: file.fast) === realm)
         #expect(realm.objects(Tally.self).count == 1)
     }

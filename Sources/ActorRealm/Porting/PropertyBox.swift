@@ -82,6 +82,8 @@ extension _PropertyBox: CustomStringConvertible {
 }
 
 extension _PropertyBox: _Persistable {
+    /// It is stored as its value is.
+    public typealias PersistedType = Value.PersistedType
     /// What the type looks like in the schema.
     public static var _shape: _PropertyShape { Value._shape }
     /// The value that a property without a default of its own starts with.

@@ -21,6 +21,7 @@ public struct Decimal128: Sendable {
     public init() { number = .zero }
 
     /// A number given as text, such as `-12.50` or `1E-3`; NaN for any other text.
+    @available(*, deprecated, message: "Text that is no number becomes NaN. Use init(parsing:), which throws.")
     public init(string: String) { number = DecimalNumber(parsing: string) ?? .notANumber }
 
     /// A number given as text.
@@ -51,7 +52,7 @@ public struct Decimal128: Sendable {
     public init(number: Decimal) { self.init(number) }
 
     /// A decimal of Foundation.
-    public init(_ value: Decimal) { self.init(string: "\(value)") }
+    public init(_ value: Decimal) { number = DecimalNumber(parsing: "\(value)") ?? .notANumber }
 
     /// The nearest decimal that names a binary number.
     public init(_ value: Double) { number = DecimalNumber(value) }
@@ -150,7 +151,7 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
     /// The shortest decimal that names the literal's binary number.
     public init(floatLiteral value: Double) { number = DecimalNumber(value) }
     /// A number given as text; NaN for any other text.
-    public init(stringLiteral value: String) { self.init(string: value) }
+    public init(stringLiteral value: String) { number = DecimalNumber(parsing: value) ?? .notANumber }
     /// The number as text.
     public var description: String { stringValue }
 
@@ -207,7 +208,7 @@ extension Decimal128: _Scalar, _QueryNumeric, AddableType, MinMaxType, _RealmCol
         case let value as Decimal128: return value
         case let value as Decimal: return Decimal128(value)
         case let value as String: return DecimalNumber(parsing: value).map { Decimal128($0) }
-        case let value as Float: return Decimal128(string: "\(value)")
+        case let value as Float: return DecimalNumber(parsing: "\(value)").map { Decimal128($0) }
         case is Bool: return nil
         default: break
         }

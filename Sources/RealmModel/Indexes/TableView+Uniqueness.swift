@@ -117,7 +117,7 @@ extension TableView {
     }
 
     /// Values in a message: `'ada@example.com'`, `('Lovelace', 7)`.
-    static func describe(_ values: [StoredValue]) -> String {
+    package static func describe(_ values: [StoredValue]) -> String {
         let texts = values.map { value in
             switch value {
             case .null: return "nil"

@@ -266,7 +266,7 @@ struct ObservingTests {
         let worker = try await Worker(file.configuration)
         let other = try await Worker(file.configuration)
         let token = await other.with { _, realm in realm.objects(Chore.self).observe { _ in } }
-        let error = try await worker.with { _, realm in
+        let error = await worker.with { _, realm in
             #expect(throws: Realm.Error.self) { try realm.write(withoutNotifying: [token]) {} }
         }
         #expect(error?.code == .invalidInput)

@@ -22,7 +22,7 @@ extension _CustomPersistable {
         guard let value = _fromPersisted(persisted) else {
             misuse(
                 "Failed to convert persisted value '\(persisted)' to type '\(Self.self)' in a non-optional context. "
-                    + "Make the property optional to read such values as nil."
+                    + "Make the property optional to read such values as nil, or read it with value(of:), which throws."
             )
         }
         return value
@@ -30,8 +30,17 @@ extension _CustomPersistable {
 
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
-        PersistedType._getOptional(object, key).map { converted($0) } ?? _defaultValue()
+        guard let persisted = PersistedType._getOptional(object, key) else { return _defaultValue() }
+        if let value = _fromPersisted(persisted) { return value }
+        // Nothing is stored in a closed realm.
+        return object.core?.isClosed ?? false ? _defaultValue() : converted(persisted)
     }
+
+    /// Whether what is stored can be converted.
+    public static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool {
+        _fromPersisted(PersistedType._getOptional(object, key) ?? PersistedType._customDefault()) != nil
+    }
+
     /// Reads an optional property of a managed object.
     public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         PersistedType._getOptional(object, key).flatMap { _fromPersisted($0) }

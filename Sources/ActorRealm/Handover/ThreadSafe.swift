@@ -1,3 +1,4 @@
+import Logging
 import RealmModel
 import RealmStorage
 import Synchronization
@@ -43,7 +44,9 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         self.target = Mutex(target)
     }
 
-    /// The value in the isolation of the caller.
+    /// The value in the isolation of the caller; nil when it does not exist any more.
+    ///
+    /// Where its realm cannot be opened it is nil, too, with an error in the log. ``ThreadSafeReference`` tells one from the other.
     ///
     /// - Precondition: A value that is set is managed.
     public var wrappedValue: T? {
@@ -55,7 +58,13 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
                 core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
-                misuse("The realm of a @ThreadSafe value could not be opened: \(error)")
+                let logger = target.configuration.logger ?? Logger.sharedIfSet
+                logger?
+                    .error(
+                        "The realm of a @ThreadSafe value could not be opened, which reads as nil.",
+                        metadata: ["realm.path": "\(target.coordinator.path)", "error": "\(error)"]
+                    )
+                return nil
             }
         }
         set {

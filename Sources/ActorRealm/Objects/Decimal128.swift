@@ -21,6 +21,7 @@ public struct Decimal128: Sendable {
     public init() { number = .zero }
 
     /// A number given as text, such as `-12.50` or `1E-3`; NaN for any other text.
+    @available(*, deprecated, message: "Text that is no number becomes NaN. Use init(parsing:), which throws.")
     public init(string: String) { number = DecimalNumber(parsing: string) ?? .notANumber }
 
     /// A number given as text.
@@ -55,7 +56,7 @@ public struct Decimal128: Sendable {
     public init(number: Decimal) { self.init(number) }
 
     /// A decimal of Foundation.
-    public init(_ value: Decimal) { self.init(string: "\(value)") }
+    public init(_ value: Decimal) { number = DecimalNumber(parsing: "\(value)") ?? .notANumber }
 
     /// The nearest decimal that names a binary number.
     public init(_ value: Double) { number = DecimalNumber(value) }
@@ -158,7 +159,7 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
     /// The shortest decimal that names the literal's binary number.
     public init(floatLiteral value: Double) { number = DecimalNumber(value) }
     /// A number given as text; NaN for any other text.
-    public init(stringLiteral value: String) { self.init(string: value) }
+    public init(stringLiteral value: String) { number = DecimalNumber(parsing: value) ?? .notANumber }
     /// The number as text.
     public var description: String { stringValue }
 

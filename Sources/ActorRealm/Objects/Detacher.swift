@@ -25,7 +25,10 @@ final class Detacher {
         if object is DynamicObject {
             misuse("A DynamicObject has no form outside of its realm: read it as an object of its class to detach it.")
         }
-        if object.isInvalidated { misuse("Object has been deleted or invalidated: it cannot be detached.") }
+        // The copy of what a closed realm held is empty.
+        if object.isInvalidated, !(object.core?.isClosed ?? false) {
+            misuse("Object has been deleted or invalidated: it cannot be detached.")
+        }
         let copy = register(object, depth: depth)
         var next = 0
         while next < pending.count {

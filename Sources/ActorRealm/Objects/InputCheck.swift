@@ -42,7 +42,7 @@ struct InputCheck {
     mutating func check(_ value: Any, for info: ModelClass) {
         if let object = ValueReader.object(value) {
             checkCopy(of: object, info)
-        } else {
+        } else if canRead(elementsOf: value) {
             checkContent(value, info)
         }
     }
@@ -115,6 +115,11 @@ struct InputCheck {
                 "the object leads back to itself, and copying it would never end: insert it with insert(_:) instead"
             )
         }
+        do {
+            for property in object.modelClass.properties { try object.requireReadable(property) }
+        } catch {
+            return report((error as? Realm.Error)?.message ?? "\(error)")
+        }
         open.append(identity)
         checkContent(object, info)
         open.removeLast()
@@ -132,6 +137,13 @@ struct InputCheck {
             return false
         }
         return true
+    }
+
+    /// Whether a list, set or map can be read here.
+    private mutating func canRead(elementsOf value: Any) -> Bool {
+        guard let core = (value as? any ThreadConfined)?.realm?.core, !core.isCurrent else { return true }
+        report("the collection belongs to a realm of another isolation: give a frozen copy of it")
+        return false
     }
 
     private mutating func checkContent(_ value: Any, _ info: ModelClass) {
@@ -230,7 +242,7 @@ struct InputCheck {
     }
 
     private mutating func checkCollection(_ value: Any?, _ property: ModelProperty) {
-        guard let value = ValueReader.unwrap(value) else { return }
+        guard let value = ValueReader.unwrap(value), canRead(elementsOf: value) else { return }
         if property.shape.collection == .map {
             guard let entries = ValueReader.entries(of: value) else {
                 return report("\(Self.describe(value)) is no dictionary with names as its keys")
@@ -271,7 +283,7 @@ struct InputCheck {
         if isGivenUp { return }
         var content = ValueReader.unwrap(value)
         if let any = content as? AnyRealmValue { content = any.content }
-        guard let content else { return }
+        guard let content, canRead(elementsOf: content) else { return }
         if let object = ValueReader.object(content) {
             guard canRead(object) else { return }
             guard object is Object, object.core == nil || object.core === core,

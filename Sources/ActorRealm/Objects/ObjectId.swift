@@ -34,7 +34,10 @@ public struct ObjectId: Hashable, Comparable, Sendable {
 
     /// An identifier with the time, the low 24 bits of a machine's number and the low 16 bits of a process's number.
     public init(timestamp: Date, machineId: Int, processId: Int) {
-        let seconds = UInt64(UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970)))
+        // A time that is none, or beyond what 64 bits count, is the nearest that is.
+        let interval = timestamp.timeIntervalSince1970
+        let whole = interval.isNaN ? 0 : Int64(max(-0x1p62, min(interval, 0x1p62)))
+        let seconds = UInt64(UInt32(truncatingIfNeeded: whole))
         let machine = UInt64(truncatingIfNeeded: machineId) & 0xFF_FFFF
         let process = UInt64(truncatingIfNeeded: processId) & 0xFFFF
         high = seconds << 32 | machine << 8 | process >> 8

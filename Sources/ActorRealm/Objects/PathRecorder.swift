@@ -47,19 +47,32 @@ final class PathRecorder {
         describing keyPath: @autoclosure () -> String,
         _ evaluate: (Root) -> Void
     ) -> [String] {
+        guard let names = recordedNames(in: type, evaluate) else { misuse(brokenMessage(keyPath())) }
+        return names
+    }
+
+    /// The names that a key path goes through; nil for one that names no stored property.
+    static func recordedNames<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [String]? {
+        recordedNames(in: type) { _ = $0[keyPath: keyPath] }
+    }
+
+    /// Says that a key path names no stored property.
+    static func brokenMessage(_ keyPath: String) -> String {
+        "The key path \(keyPath) does not name a property marked @Persisted, or links from one to the next. "
+            + "Only stored properties can be searched, sorted and observed."
+    }
+
+    private static func recordedNames<Root: ObjectBase>(
+        in type: Root.Type,
+        _ evaluate: (Root) -> Void
+    ) -> [String]? {
         let root = instance(of: type)
         let recorder = PathRecorder(root: root)
         let outer = crealm_recorder_get()
         crealm_recorder_set(Unmanaged.passUnretained(recorder).toOpaque())
         defer { crealm_recorder_set(outer) }
         evaluate(unsafeDowncast(root, to: Root.self))
-        if recorder.isBroken || recorder.names.isEmpty {
-            misuse(
-                "The key path \(keyPath()) does not name a property marked @Persisted, or links from one to the next. "
-                    + "Only stored properties can be searched, sorted and observed."
-            )
-        }
-        return recorder.names
+        return recorder.isBroken || recorder.names.isEmpty ? nil : recorder.names
     }
 
     /// Notes that a recording instance was asked for a property.

@@ -71,9 +71,14 @@ public protocol _Persistable: _HasPersistedType, SendableMetatype {
     static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool
     /// What tells sections with different keys apart; nil where Swift's equality does.
     static func _sectionKey(_ value: Self) -> _Stored?
+    /// Whether what is stored in a property of a managed object is a value of the type.
+    static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool
 }
 
 extension _Persistable {
+    /// Whether what is stored in a property of a managed object is a value of the type.
+    public static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool { true }
+
     /// What tells sections with different keys apart; nil where Swift's equality does.
     public static func _sectionKey(_ value: Self) -> _Stored? { nil }
 

@@ -25,8 +25,12 @@ extension PersistableEnum {
     @inlinable
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
         let raw = RawValue._get(object, key)
-        guard let value = Self(rawValue: raw) else { _unknownCase(raw, object, key) }
-        return value
+        return Self(rawValue: raw) ?? _unknownCase(raw, object, key)
+    }
+
+    /// Whether what is stored is a case.
+    public static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool {
+        Self(rawValue: RawValue._get(object, key)) != nil
     }
 
     /// Reads an optional property of a managed object.
@@ -36,10 +40,13 @@ extension PersistableEnum {
     }
 
     @usableFromInline
-    static func _unknownCase(_ raw: RawValue, _ object: ObjectBase, _ key: UInt32) -> Never {
+    static func _unknownCase(_ raw: RawValue, _ object: ObjectBase, _ key: UInt32) -> Self {
+        // Nothing is stored in a closed realm.
+        if object.core?.isClosed ?? false { return _defaultValue() }
         misuse(
             "The stored value '\(raw)' of '\(object.propertyDescription(key))' is not a case of \(Self.self). "
-                + "Make the property optional to read unknown values as nil, or add the case."
+                + "Make the property optional to read unknown values as nil, add the case, or read it with value(of:), which "
+                + "throws."
         )
     }
 

@@ -25,6 +25,7 @@ extension Persisted: Encodable where Value: Encodable {
                 )
             )
         }
+        try object.requireReadable(object.modelClass.properties[Int(key) - 1])
         try Value._get(object, key).encode(to: encoder)
     }
 }

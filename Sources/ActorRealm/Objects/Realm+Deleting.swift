@@ -8,7 +8,8 @@ extension Realm {
     /// property declared with `.deny` links to an object that stays, nothing is deleted, and the transaction fails with
     /// `Realm.Error.deletionDenied` when it commits.
     ///
-    /// - Precondition: A write transaction is open and the object belongs to this realm.
+    /// - Precondition: A write transaction is open, and the object is this realm's and exists: look at
+    ///   ``ObjectBase/isInvalidated``.
     public func delete(_ object: ObjectBase) {
         guard canWrite("delete") else { return }
         guard object.core === core, let accessor = object.tableAccessor else {

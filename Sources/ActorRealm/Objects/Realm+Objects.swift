@@ -5,6 +5,8 @@ extension Realm {
     public var schema: Schema { Schema(core.registry.schema) }
 
     /// All objects of a class, or all projections of them.
+    ///
+    /// - Precondition: The class is in the realm's ``schema`` and is not embedded. `schema[name]` tells for a name from outside.
     public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         core.checkAccess()
         let accessor = core.requiredAccessor(for: type._fetchedType)

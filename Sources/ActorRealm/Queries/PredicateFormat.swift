@@ -76,6 +76,11 @@ enum PredicateFormat {
         var room = PredicateLimits.argumentValueCount
         return try arguments.enumerated()
             .map { index, argument in
+                if let core = (ValueReader.unwrap(argument) as? any ThreadConfined)?.realm?.core, !core.isCurrent {
+                    throw QueryError(
+                        "Argument \(index + 1) belongs to a realm of another isolation: give a frozen copy of it."
+                    )
+                }
                 guard let elements = ValueReader.elements(of: argument, limit: room + 1) else { return argument }
                 guard elements.count <= room else {
                     throw QueryError(

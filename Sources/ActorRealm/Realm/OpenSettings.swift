@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import RealmStorage
 
 /// What a configuration means for the file system: which file, and how to open it.
@@ -9,6 +10,8 @@ struct OpenSettings: Sendable {
     let isTemporary: Bool
     let isReadOnly: Bool
     let options: StorageOptions
+    let logger: Logger?
+    let clock: WriteScheduler.Clock
 
     /// Checks a configuration, and finds the file that it means.
     init(_ configuration: Realm.Configuration) throws(Realm.Error) {
@@ -21,6 +24,9 @@ struct OpenSettings: Sendable {
         } else if let url = configuration.fileURL {
             guard url.isFileURL else { throw invalid("The fileURL of a configuration must be a file URL.") }
             path = url.standardizedFileURL.path
+            guard !path.utf8.contains(0), !path.isEmpty else {
+                throw invalid("The fileURL of a configuration has no path, or one with a zero byte in it.")
+            }
             isTemporary = false
         } else {
             throw invalid("A configuration needs a fileURL or an inMemoryIdentifier.")
@@ -41,11 +47,13 @@ struct OpenSettings: Sendable {
             throw invalid("Cannot set both migrationSteps and a migration block: make the block one of the steps.")
         }
         isReadOnly = configuration.readOnly
+        logger = configuration.logger
+        clock = configuration.clock
         var options = StorageOptions()
         options.isReadOnly = configuration.readOnly
         options.createsIfMissing = !configuration.readOnly
         options.durability = isTemporary || configuration.durability == .unflushed ? .none : .flushed
-        options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int($0) }
+        options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) }
         options.makeDevice = configuration.makeDevice
         options.failures = configuration.failures
         self.options = options

@@ -63,7 +63,7 @@ extension Realm {
         line: UInt = #line,
         _ block: () throws -> Result
     ) async throws -> Result {
-        try await write(WriteRequest(tokens, .now + timeout, file, line), isolation, block)
+        try await write(WriteRequest(tokens, timeout, file, line), isolation, block)
     }
 
     /// Runs a block, which receives the realm, in a write transaction on the caller's actor, unless its turn does not come in
@@ -77,7 +77,39 @@ extension Realm {
         line: UInt = #line,
         _ block: (Realm) throws -> Result
     ) async throws -> Result {
-        try await write(WriteRequest(tokens, .now + timeout, file, line), isolation) { try block(self) }
+        try await write(WriteRequest(tokens, timeout, file, line), isolation) { try block(self) }
+    }
+
+    /// Runs a block in a write transaction on the caller's actor, as the options say.
+    ///
+    /// ```swift
+    /// try await realm.asyncWrite(Realm.WriteOptions(timeout: .seconds(2))) { realm.add(order) }
+    /// ```
+    ///
+    /// - Throws: What the other forms throw; `Realm.Error` with the code `.timedOut` when the turn does not come in time.
+    @discardableResult
+    public func asyncWrite<Result>(
+        _ options: WriteOptions,
+        withoutNotifying tokens: [NotificationToken] = [],
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: () throws -> Result
+    ) async throws -> Result {
+        try await write(WriteRequest(tokens, options.timeout, file, line), isolation, block)
+    }
+
+    /// Runs a block, which receives the realm, in a write transaction on the caller's actor, as the options say.
+    @discardableResult
+    public func asyncWrite<Result>(
+        _ options: WriteOptions,
+        withoutNotifying tokens: [NotificationToken] = [],
+        isolation: isolated (any Actor)? = #isolation,
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: (Realm) throws -> Result
+    ) async throws -> Result {
+        try await write(WriteRequest(tokens, options.timeout, file, line), isolation) { try block(self) }
     }
 
     /// Runs a block in a write transaction on the actor that is passed and that the caller runs on.
@@ -118,7 +150,7 @@ extension Realm {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws -> AsyncTransaction {
-        try await begin(WriteRequest([], .now + timeout, file, line), isolation)
+        try await begin(WriteRequest([], timeout, file, line), isolation)
     }
 
     private func begin(_ request: WriteRequest, _ isolation: isolated (any Actor)?) async throws -> AsyncTransaction {
@@ -155,19 +187,6 @@ extension Realm {
     }
 }
 
-/// What is asked of a write, beside its block.
-struct WriteRequest {
-    let tokens: [NotificationToken]
-    let deadline: ContinuousClock.Instant?
-    let origin: ReaderOrigin
-
-    init(_ tokens: [NotificationToken], _ deadline: ContinuousClock.Instant?, _ file: StaticString, _ line: UInt) {
-        self.tokens = tokens
-        self.deadline = deadline
-        origin = ReaderOrigin(fileID: file, line: line)
-    }
-}
-
 extension RealmCore {
     /// Notes that an asynchronous write begins; whoever began it notes its end.
     func countWrite(_ isolation: (any Actor)?) throws -> CallbackWrites {
@@ -187,7 +206,7 @@ extension RealmCore {
             return try await coordinator.writes.acquire(
                 for: self.isolation.key,
                 origin: request.origin,
-                deadline: request.deadline,
+                deadline: request.deadline(in: configuration),
                 isolation: isolation
             )
         } catch let timeout as WriteScheduler.TurnTimeout {

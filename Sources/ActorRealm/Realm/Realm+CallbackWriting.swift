@@ -133,7 +133,11 @@ private final class PendingWrite: @unchecked Sendable {
     private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
         switch outcome {
         case .granted: break
-        case .cancelled, .timedOut: return writes.end(id)
+        case .cancelled: return writes.end(id)
+        case .timedOut(let holder):
+            let timeout = WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder))
+            onComplete(Realm.Error(timeout, "writeAsync()", path: coordinator.path))
+            return writes.end(id)
         case .failed(let error):
             onComplete(Realm.Error(storage: error, path: coordinator.path))
             return writes.end(id)
@@ -273,7 +277,11 @@ extension RealmCore {
         let id = callbackWrites.begin()
         let tokens = request.tokens
         let pending = PendingWrite(realm, id: id, withoutNotifying: tokens, commits: commits, block, onComplete)
-        callbackWrites.waiting[id] = coordinator.writes.acquire(for: isolation.key, origin: request.origin) {
+        callbackWrites.waiting[id] = coordinator.writes.acquire(
+            for: isolation.key,
+            origin: request.origin,
+            deadline: request.deadline(in: configuration)
+        ) {
             pending.turnCame($0, $1)
         }
         return id

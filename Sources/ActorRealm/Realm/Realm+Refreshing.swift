@@ -7,7 +7,7 @@ extension Realm {
     ///
     /// True at first.
     ///
-    /// - Precondition: It cannot be switched on for frozen realms.
+    /// - Precondition: It cannot be switched on for frozen realms: look at ``isFrozen``.
     public var autorefresh: Bool {
         get {
             core.checkAccess()
@@ -27,8 +27,9 @@ extension Realm {
     /// Moves the realm and its objects to the newest durable version.
     ///
     /// The blocks that observe the whole realm (``observe(file:line:_:)``) are called before it returns. Does nothing in a write
-    /// transaction, on frozen realms, and in a block that observes something of the realm.
+    /// transaction, on frozen and on closed realms, and in a block that observes something of the realm.
     ///
+    /// - Precondition: The realm was not opened read-only: look at ``configuration``.
     /// - Returns: whether there was a newer version.
     @discardableResult
     public func refresh() -> Bool {
@@ -107,16 +108,21 @@ extension Realm {
     /// A realm that stands on this one's version for good and may be read from any thread and actor.
     ///
     /// It costs nothing to make and pins its version in the file while it lives.
+    ///
+    /// - Precondition: In a write transaction that changed the schema, the catalogue before it can be read; `ThreadSafeReference`
+    ///   takes objects elsewhere without reading it.
     public func freeze() -> Realm {
         core.checkAccess()
         do {
             return try core.freeze()
         } catch {
-            misuse("The realm could not be frozen: \(error)")
+            misuse("The realm could not be frozen: \(error) Commit the write transaction first.")
         }
     }
 
     /// The live realm of a frozen one in the caller's isolation; a live realm is returned itself.
+    ///
+    /// - Precondition: The file can be opened here. `try Realm(configuration: frozen.configuration)` throws instead.
     public func thaw(isolation: isolated (any Actor)? = #isolation) -> Realm {
         guard core.isFrozen else {
             core.checkAccess()
@@ -131,7 +137,9 @@ extension Realm {
         do {
             return try core.thawedCore(in: actor.map { RealmIsolation($0) }).realm()
         } catch {
-            misuse("The realm could not be thawed: \(error)")
+            misuse(
+                "The realm could not be thawed: \(error) To handle the error, open it with `try Realm(configuration:)`."
+            )
         }
     }
 }

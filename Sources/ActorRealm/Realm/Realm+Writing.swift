@@ -49,7 +49,21 @@ extension Realm {
         line: UInt = #line,
         _ block: () throws -> Result
     ) throws -> Result {
-        try write(WriteRequest(tokens, .now + timeout, file, line), block)
+        try write(WriteRequest(tokens, timeout, file, line), block)
+    }
+
+    /// Runs a block in a write transaction and commits it, as the options say.
+    ///
+    /// - Throws: What `write(_:)` throws; `Realm.Error` with the code `.timedOut` when the turn does not come in time.
+    @discardableResult
+    public func write<Result>(
+        _ options: WriteOptions,
+        withoutNotifying tokens: [NotificationToken] = [],
+        file: StaticString = #fileID,
+        line: UInt = #line,
+        _ block: () throws -> Result
+    ) throws -> Result {
+        try write(WriteRequest(tokens, options.timeout, file, line), block)
     }
 
     private func write<Result>(_ request: WriteRequest, _ block: () throws -> Result) throws -> Result {
@@ -81,7 +95,9 @@ extension Realm {
         let core = core
         if core.isClosed { return core.checkAccess() }
         do {
-            try core.beginBlocking(WriteRequest([], nil, file, line), isOpenEnded: true)
+            var request = WriteRequest([], nil, file, line)
+            request.isPatient = true
+            try core.beginBlocking(request, isOpenEnded: true)
         } catch {
             misuse("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
         }
@@ -135,7 +151,7 @@ extension RealmCore {
             turn = try coordinator.writes.acquireBlocking(
                 for: isolation.key,
                 origin: request.origin,
-                deadline: request.deadline
+                deadline: request.deadline(in: configuration)
             )
         } catch let timeout as WriteScheduler.TurnTimeout {
             throw Realm.Error(timeout, "write()", path: coordinator.path)

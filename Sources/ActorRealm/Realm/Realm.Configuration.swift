@@ -119,12 +119,20 @@ extension Realm {
         ///
         /// The logger is told as well.
         public var verificationReport: (@Sendable (VerificationReport) -> Void)?
+        /// How long a write waits for the write lock before it throws `.timedOut`; nil for as long as it takes.
+        ///
+        /// ``Realm/WriteOptions/timeout`` says it for one write. `beginWrite()`, which cannot throw, waits in any case. A wait of more
+        /// than ten seconds is logged as a warning that names who has the lock, and again every minute.
+        public var writeTimeout: Duration?
         /// Receives what the library has to say; nil for silence.
         public var logger: Logger?
         /// Puts another device before the file's own, for tests of what fails.
         var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?
         /// Has steps fail that no device reaches, for the same tests.
         var failures: StepFailures?
+
+        /// What tells the writers' time, for tests of long waits.
+        var clock = WriteScheduler.Clock.system
 
         /// Describes a realm.
         public init(

@@ -202,9 +202,10 @@ extension Realm.Error: Hashable {
 }
 
 extension Realm.Error: CustomStringConvertible {
-    /// The message and the file.
+    /// The message, and the file where the message does not name it.
     public var description: String {
-        fileURL.map { "\(message) [\($0.path)]" } ?? message
+        guard let path = fileURL?.path, !message.contains(path) else { return message }
+        return "\(message) [\(path)]"
     }
 }
 

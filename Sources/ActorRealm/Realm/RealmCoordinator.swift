@@ -63,10 +63,16 @@ final class RealmCoordinator: Sendable {
         observations = ObservationHub(file: file, ioThread: io.thread)
         let space = SpaceKeeper(file: file)
         self.space = space
-        writes = WriteScheduler(file: file, ioThread: io.thread) { version in
-            relay.announce(version)
-            space.commitWasPublished()
-        }
+        writes = WriteScheduler(
+            file: file,
+            ioThread: io.thread,
+            clock: settings.clock,
+            report: { relay.warn(of: $0) },
+            didPublish: { version in
+                relay.announce(version)
+                space.commitWasPublished()
+            }
+        )
         space.attach(writes)
         relay.attach(self)
         let observations = WeakReference(observations)
@@ -80,6 +86,12 @@ final class RealmCoordinator: Sendable {
         state.withLock { $0.verifier }?.stop()
         space.stop()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
+    }
+
+    /// A logger of those that have the file open; that of its first opening where none of them has one.
+    var logger: Logger? {
+        let registrations = state.withLock { Array($0.cores.values) + Array($0.passing.values) }
+        return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.sharedIfSet
     }
 
     /// Whether the file was opened for reading only.
@@ -362,6 +374,7 @@ final class RealmCoordinator: Sendable {
 /// Unchecked because the core is used only in the core's isolation.
 final class CoreRegistration: @unchecked Sendable {
     let isolation: RealmIsolation
+    let logger: Logger?
     private let reference: WeakReference<RealmCore>
     private let identifier: ObjectIdentifier
     private let isRefreshPosted = Atomic(false)
@@ -369,6 +382,7 @@ final class CoreRegistration: @unchecked Sendable {
     init(_ core: RealmCore) {
         reference = WeakReference(core)
         isolation = core.isolation
+        logger = core.configuration.logger
         identifier = ObjectIdentifier(core)
     }
 
@@ -421,6 +435,11 @@ final class VersionRelay: Sendable {
 
     func attach(_ coordinator: RealmCoordinator) {
         state.withLock { $0.coordinator = WeakReference(coordinator) }
+    }
+
+    /// Passes on that writers have waited long.
+    func warn(of wait: WriteScheduler.LongWait) {
+        state.withLock { $0.coordinator?.object }?.warn(of: wait)
     }
 
     func announce(_ version: UInt64) {

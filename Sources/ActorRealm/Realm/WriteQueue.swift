@@ -137,6 +137,9 @@ struct WriteQueue<Isolation: Hashable> {
     /// The number of writers that wait, chosen ones not counted.
     var waitingCount: Int { line.count }
 
+    /// The writers that wait, chosen ones not counted, in any order.
+    var waiting: [Waiter] { line.writers }
+
     /// Whether nobody writes, waits or flushes.
     var isIdle: Bool {
         guard case .none = turn else { return false }
@@ -222,6 +225,7 @@ struct WriteQueue<Isolation: Hashable> {
                 isolation: isolation,
                 isOnPool: isOnPool,
                 origin: origin,
+                since: now,
                 priority: priority
             )
         )

@@ -1,12 +1,13 @@
 import Dispatch
 import Foundation
+import RealmStorage
 
 extension WriteScheduler {
     /// Who has the write lock, for messages: the process, and for this one where the write was begun.
     func describe(_ holder: Queue.Holder) -> String {
         switch holder {
         case .writer(let origin, let since):
-            let seconds = Double(DispatchTime.now().uptimeNanoseconds &- since) / 1e9
+            let seconds = Double(now &- since) / 1e9
             let place = origin.map { "begun at \($0)" } ?? "of the library's own"
             return "this process (\(Self.describe(process: getpid()))) has it, for a write \(place) "
                 + String(format: "%.1f s ago", seconds)
@@ -14,8 +15,10 @@ extension WriteScheduler {
             return
                 "this process (\(Self.describe(process: getpid()))) has it, for commits that are on their way to the disk"
         case .otherProcess:
-            guard let process = writerProcess else { return "another process has it" }
-            return "process \(Self.describe(process: process)) has it"
+            guard let holder = file.writeLockHolder else { return "another process has it" }
+            let place = holder.place.map { ", for a write of the realm that was opened at \($0)" } ?? ""
+            return "process \(Self.describe(process: holder.process)) has it\(place), taken "
+                + String(format: "%.1f s ago", Double(holder.nanoseconds) / 1e9)
         case .nobody:
             return "it has just become free"
         }

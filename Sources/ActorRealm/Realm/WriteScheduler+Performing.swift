@@ -11,6 +11,7 @@ extension WriteScheduler {
         origin: ReaderOrigin? = nil
     ) -> (Ticket, isGranted: Bool) {
         let isOnPool = crealm_is_on_pool()
+        let now = now
         let (ticket, actions) = state.withLock { state in
             look(&state)
             let (ticket, actions) = state.queue
@@ -24,7 +25,9 @@ extension WriteScheduler {
                 )
             return (ticket, released(actions))
         }
-        return (ticket, perform(actions, own: ticket))
+        let isGranted = perform(actions, own: ticket)
+        if !isGranted { watch(since: now) }
+        return (ticket, isGranted)
     }
 
     func register(_ waiter: Waiter, for ticket: Ticket) {

@@ -124,11 +124,21 @@ extension WriteScheduler {
         for key: RealmIsolation.Key,
         priority: TaskPriority = .medium,
         origin: ReaderOrigin? = nil,
+        deadline: ContinuousClock.Instant? = nil,
         _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
     ) -> Ticket {
         let (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: priority, origin: origin)
         if isGranted {
             granted(ticket, .granted)
+        } else if let deadline {
+            let timer = expiry(of: ticket, at: deadline)
+            register(
+                .callback {
+                    timer.cancel()
+                    granted(ticket, $0)
+                },
+                for: ticket
+            )
         } else {
             register(.callback { granted(ticket, $0) }, for: ticket)
         }

@@ -65,6 +65,7 @@ final class WriteScheduler: Sendable {
 
     struct State {
         var queue: Queue
+        var watch = WaitWatch()
         var waiters: [Ticket: Waiter] = [:]
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
@@ -95,19 +96,29 @@ final class WriteScheduler: Sendable {
     let clock: Clock
     /// Called with the newest version after each flush.
     let didPublish: @Sendable (UInt64) -> Void
+    /// Called when writers have waited long.
+    let report: @Sendable (LongWait) -> Void
 
     /// What tells the time and waits, in nanoseconds.
     struct Clock: Sendable {
         var now: @Sendable () -> UInt64
         var pause: @Sendable (UInt64) -> Void
+        /// Calls a function later, on no thread that a writer may block.
+        var wake: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Void = { _, _ in }
 
         static let system = Clock(
             now: { DispatchTime.now().uptimeNanoseconds },
             pause: { nanoseconds in
                 var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
                 nanosleep(&pause, nil)
+            },
+            wake: { nanoseconds, body in
+                alarms.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), execute: body)
             }
         )
+
+        // A queue of its own, whose thread does not come from the pool that tasks and global queues share.
+        private static let alarms = DispatchQueue(label: "realm-alarms")
     }
 
     /// Schedules the writers of a file; for `holdLimit` see ``WriteQueue/holdLimit``.
@@ -117,6 +128,7 @@ final class WriteScheduler: Sendable {
         lockThread: DedicatedThread = DedicatedThread(name: "realm-lock"),
         clock: Clock = .system,
         holdLimit: UInt64 = 10_000_000,
+        report: @escaping @Sendable (LongWait) -> Void = { _ in },
         didPublish: @escaping @Sendable (UInt64) -> Void
     ) {
         self.file = file
@@ -125,6 +137,7 @@ final class WriteScheduler: Sendable {
         self.clock = clock
         state = Mutex(State(queue: Queue(holdLimit: holdLimit)))
         self.didPublish = didPublish
+        self.report = report
     }
 
     var now: UInt64 { clock.now() }

@@ -21,6 +21,8 @@ struct WriterLine<Isolation: Hashable> {
         var isOnPool = false
         /// Where the program asked for the turn.
         let origin: ReaderOrigin?
+        /// When it did.
+        var since: UInt64 = 0
         /// The raw value of a task's priority.
         var priority: UInt8
         /// How often it was passed as the first of its priority.
@@ -74,6 +76,9 @@ struct WriterLine<Isolation: Hashable> {
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
+
+    /// The writers that wait, in any order.
+    var writers: [Writer] { lanes.flatMap { $0.writers.filter { !$0.isCancelled } } }
 
     func contains(_ ticket: Ticket) -> Bool { place(of: ticket) != nil }
 

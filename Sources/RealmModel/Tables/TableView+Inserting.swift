@@ -60,6 +60,7 @@ extension TableView {
             throw ModelError.duplicatePrimaryKey(
                 className: schema.name,
                 property: schema.properties[property].name,
+                value: Self.describe([StoredValue(value, kind: slot.kind)]),
                 existing: existing
             )
         }

@@ -1,7 +1,7 @@
 /// What the model layer refuses, apart from the failures of the storage below it.
 package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A row with this primary key exists already, under `existing`.
-    case duplicatePrimaryKey(className: String, property: String, existing: Int64)
+    case duplicatePrimaryKey(className: String, property: String, value: String, existing: Int64)
     /// Another row has the values of unique properties already, under `existing`.
     case duplicateValue(className: String, properties: [String], value: String, existing: Int64)
     /// Two objects have the same values of properties that are to become unique.
@@ -29,8 +29,8 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .duplicatePrimaryKey(let className, let property, _):
-            "Attempting to create an object of type '\(className)' with an existing primary key value of "
+        case .duplicatePrimaryKey(let className, let property, let value, _):
+            "Attempting to create an object of type '\(className)' with an existing primary key value \(value) of "
                 + "'\(className).\(property)'."
         case .duplicateValue(let className, let properties, let value, _):
             "Attempting to create or change an object of type '\(className)' with an existing value \(value) of the unique "

@@ -68,28 +68,6 @@ struct RealmTrapTests {
         expect(result, says: "try await Realm(actor: self)")
     }
 
-    @Test("An object of a closed realm")
-    func closed() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            func run() throws {
-                let realm = try Realm(configuration: configuration())
-                realm.close()
-                _ = realm.objects(Tally.self).count
-            }
-            try run()
-        }
-        expect(result, says: "has been closed")
-    }
-
-    @Test("A commit without a transaction")
-    func commitWithoutTransaction() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            func run() throws { try Realm(configuration: configuration()).commitWrite() }
-            try run()
-        }
-        expect(result, says: "beginWrite()")
-    }
-
     @Test("beginWrite() inside a transaction")
     func nestedBegin() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -52,7 +52,7 @@ import Testing
     @Test func `text, numbers and codable forms agree`() throws {
         #expect(Decimal128(value: 3) == 3)
         #expect(Decimal128(value: "2.5") == 2.5)
-        #expect(Decimal128(string: "nonsense").isNaN)
+        #expect((Decimal128.self as any MadeOfText.Type).init(string: "nonsense").isNaN)
         #expect(throws: Realm.Error.self) { try Decimal128(parsing: "nonsense") }
         #expect(Decimal128(0.1).stringValue == "0.1")
         #expect(Decimal128(number: NSNumber(value: 7)) == 7 && Decimal128(number: NSNumber(value: 0.1)) == "0.1")
@@ -61,7 +61,7 @@ import Testing
         #expect(Decimal128(Decimal(string: "12.75")!).stringValue == "12.75")
         #expect(Decimal128("1e-2").doubleValue == 0.01)
         #expect(Decimal128.max > Decimal128.min)
-        #expect(Decimal128.max + Decimal128.max == Decimal128(string: "inf"))
+        #expect(Decimal128.max + Decimal128.max == "inf")
         #expect(-Decimal128(5) == "-5")
         #expect(Decimal128("-5").magnitude == 5)
         let data = try JSONEncoder().encode([Decimal128("1.50")])
@@ -74,3 +74,11 @@ import Testing
         #expect(Set<Decimal128>(["1.0", "1.00", "1"]).count == 1)
     }
 }
+
+/// Reaches an initializer that is deprecated, and is to go on as it does.
+private protocol MadeOfText {
+    init(string: String)
+    var isNaN: Bool { get }
+}
+
+extension Decimal128: MadeOfText {}

@@ -263,13 +263,19 @@ struct ObservingTests {
 
     @Test("tokens of another realm's observers cannot be left out")
     func foreignToken() async throws {
-        await #expect(processExitsWith: .failure) {
-            let file = ObservedFile()
-            let worker = try await Worker(file.configuration)
-            let other = try await Worker(file.configuration)
-            let token = await other.with { _, realm in realm.objects(Chore.self).observe { _ in } }
-            try await worker.with { _, realm in try realm.write(withoutNotifying: [token]) {} }
+        let file = ObservedFile()
+        let worker = try await Worker(file.configuration)
+        let other = try await Worker(file.configuration)
+        let token = await other.with { _, realm in realm.objects(Chore.self).observe { _ in } }
+        let error = await worker.with { _, realm in
+            #expect(throws: Realm.Error.self) { try realm.write(withoutNotifying: [token]) {} }
         }
+        #expect(error?.code == .invalidInput)
+        try await worker.with { _, realm in
+            #expect(!realm.isInWriteTransaction)
+            try realm.write {}
+        }
+        token.invalidate()
     }
 
     @Test("observing traps inside a write transaction, on frozen and on unmanaged collections, and with a bad key path")

@@ -154,7 +154,10 @@ import Testing
         try database.write { _ in
             let table = try database.table("Row")
             for value in values { _ = try table.insert(primaryKey: value) }
-            #expect(throws: ModelError.duplicatePrimaryKey(className: "Row", property: "id", existing: 4)) {
+            let text = TableView.describe([values[4]])
+            #expect(
+                throws: ModelError.duplicatePrimaryKey(className: "Row", property: "id", value: text, existing: 4)
+            ) {
                 try table.insert(primaryKey: values[4])
             }
             #expect(throws: ModelError.keyTooLong(className: "Row", property: "id", byteCount: 257, limit: 256)) {

@@ -48,6 +48,7 @@ struct OperationRunner {
                 throws: ModelError.duplicatePrimaryKey(
                     className: view.schema.name,
                     property: property.name,
+                    value: TableView.describe([value]),
                     existing: existing
                 )
             ) { try view.insert(primaryKey: value) }

@@ -166,7 +166,7 @@ extension PlainWorld {
         let key = context.linkKey(
             forValue: ["id": birth.row.id],
             of: DynamicObject.self,
-            writer: place.writer(context: context)
+            writer: place.writer(context: context)!
         )
         return .link(key!)
     }

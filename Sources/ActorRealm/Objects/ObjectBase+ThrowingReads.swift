@@ -1,0 +1,87 @@
+import RealmModel
+import RealmStorage
+
+extension ObservableModel where Self: ObjectBase {
+    /// The value of a property, for where a getter would end the process.
+    ///
+    /// A getter has no way to say that the object was deleted meanwhile, that its realm was closed or belongs to another
+    /// isolation, that the page with the value is damaged, or that a later release stored what is no case of an enum here. This
+    /// throws instead.
+    ///
+    /// ```swift
+    /// let todo = realm.objects(Todo.self).first!
+    /// do { print(try todo.value(of: \.name)) } catch let error as Realm.Error { print(error.code, error) }
+    /// ```
+    ///
+    /// - Parameter keyPath: A property marked `@Persisted`, or links to one: `\.owner?.name`.
+    /// - Returns: What the getter returns.
+    /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.closed`, `.wrongIsolation`, `.invalidDatabase`, or
+    ///   `.invalidInput` for a key path that names no stored property and for a stored value that the type does not have.
+    /// - Complexity: That of the getter, and of evaluating the key path twice.
+    public func value<Value: _Persistable>(of keyPath: KeyPath<Self, Value>) throws -> Value {
+        guard let names = PathRecorder.recordedNames(of: keyPath, in: Self.self) else {
+            throw Realm.Error(
+                .invalidInput,
+                PathRecorder.brokenMessage("\(keyPath)"),
+                fileURL: core?.configuration.fileURL
+            )
+        }
+        try requireReadable(names)
+        return self[keyPath: keyPath]
+    }
+}
+
+nonisolated extension ObjectBase {
+    /// Throws what reading the properties of a path would trap on.
+    final func requireReadable(_ names: [String]) throws {
+        var object: ObjectBase = self
+        for (position, name) in names.enumerated() {
+            guard let property = object.modelClass.property(columnNamed: name) else { return }
+            try object.requireReadable(property)
+            if position == names.count - 1 { return }
+            guard let next = ValueReader.unwrap(property.value(in: object)) as? ObjectBase else { return }
+            object = next
+        }
+    }
+
+    /// Throws what reading a property would trap on.
+    final func requireReadable(_ property: ModelProperty) throws {
+        guard let core, let accessor = tableAccessor else { return }
+        try core.requireAccess()
+        do {
+            guard let location = try accessor.locate(rowKey) else {
+                if let damage = accessor.table.damage(ofMissing: rowKey) { throw damage }
+                throw core.error(.invalidatedObject, TableAccessor.deletedMessage)
+            }
+            if property.isComputed { return }
+            let ordinal = accessor.storedOrdinal(property.ordinal)
+            guard property.shape.collection == .none else {
+                _ = try accessor.table.list(ordinal, at: location, key: rowKey)
+                return
+            }
+            let value = try accessor.table.value(ordinal, at: location)
+            if case .link(let key) = value { _ = try accessor.target(of: property.ordinal).table.contains(key: key) }
+            if property.valueType._isReadable(self, property.key) { return }
+            throw core.error(
+                .invalidInput,
+                "The stored value \(value.words) of '\(accessor.info.name).\(property.name)' is none of "
+                    + "its type. Make the property optional to read such values as nil."
+            )
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+    }
+}
+
+extension StoredValue {
+    /// The value in a message.
+    fileprivate var words: String {
+        switch self {
+        case .int(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .float(let value): "\(value)"
+        case .string(let value): "'\(value.prefix(100))'"
+        default: "\(self)"
+        }
+    }
+}

@@ -12,6 +12,9 @@ struct ToldRows {
 extension ShownElements {
     /// What there is to say against a change that was told; nil for nothing.
     func violation(of told: ToldRows) -> String? {
+        // In a list an element that comes where another one went is a modification of that place: what was put there beside it
+        // stands in several ways.
+        if kind.isList, hasStale { return nil }
         let inserted = Set(told.insertions)
         guard inserted.isSubset(of: told.now.indices), Set(told.deletions).isSubset(of: entries.indices) else {
             return "places that there are not"
@@ -21,10 +24,8 @@ extension ShownElements {
             return "\(entries.count) shown, -\(told.deletions.count) +\(inserted.count) for \(told.now.count)"
         }
         let kept = entries.indices.filter { !told.deletions.contains($0) }
-        // In a list an element that comes where another one went is a modification of that place.
-        let replaces = kind.isList && hasStale && !told.modifications.isEmpty
-        if kind.isExact, !replaces, kept.map({ entries[$0].id }) != survivors { return "leads elsewhere" }
-        if !replaces, let unknown = survivors.first(where: { id in !entries.contains { $0.id == id } }) {
+        if kind.isExact, kept.map({ entries[$0].id }) != survivors { return "leads elsewhere" }
+        if let unknown = survivors.first(where: { id in !entries.contains { $0.id == id } }) {
             return "\(unknown) was never told"
         }
         let shown = Set(entries.map(\.id))

@@ -37,25 +37,9 @@ extension MigrationTransaction {
         let details = Realm.Error.Details(className: className, propertyName: propertyName)
         switch error {
         case let error as Realm.Error: return error.addingDetails(details)
-        case let error as ModelError: return named(error).addingDetails(details)
+        case let error as ModelError: return Realm.Error(model: error, fileURL: new.configuration.fileURL).addingDetails(details)
         default: return error
         }
-    }
-
-    /// A refusal of the model layer, with the key that an object has already.
-    private func named(_ error: ModelError) -> Realm.Error {
-        let plain = Realm.Error(model: error, fileURL: new.configuration.fileURL)
-        guard case .duplicatePrimaryKey(let className, let property, let existing) = error,
-            let table = try? new.model.table(named: className), let ordinal = table.schema.ordinal(of: property),
-            let value = try? table.value(ordinal, key: existing)
-        else { return plain }
-        return Realm.Error(
-            plain.code,
-            "\(plain.message) The value is \(TableView.describe([value])).",
-            fileURL: plain.fileURL,
-            underlyingError: plain.underlyingError,
-            details: plain.details
-        )
     }
 
     // MARK: Properties by name

@@ -235,7 +235,7 @@ extension ModelError {
     /// The class, and the property, that a refusal is about.
     fileprivate var subject: (className: String, property: String?)? {
         switch self {
-        case .duplicatePrimaryKey(let className, let property, _), .deletionDenied(let className, let property, _),
+        case .duplicatePrimaryKey(let className, let property, _, _), .deletionDenied(let className, let property, _),
             .duplicatePrimaryKeys(let className, let property), .noSuchTarget(let className, let property, _),
             .keyTooLong(let className, let property, _, _), .invalidValue(let className, let property, _):
             (className, property)

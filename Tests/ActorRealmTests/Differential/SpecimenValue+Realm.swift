@@ -61,7 +61,7 @@ extension SpecimenValue {
         case .int(let value): value
         case .double(let value): value
         case .float(let value): value
-        case .decimal(let text): Decimal128(string: text)
+        case .decimal(let text): Decimal128(value: text)
         case .text(let text): text
         case .data(let bytes): Data(bytes)
         case .date(let value): Date(timeIntervalSinceReferenceDate: value)
@@ -77,7 +77,7 @@ extension SpecimenValue {
         case .int(let value): .int(value)
         case .double(let value): .double(value)
         case .float(let value): .float(value)
-        case .decimal(let text): .decimal128(Decimal128(string: text))
+        case .decimal(let text): .decimal128(Decimal128(value: text))
         case .text(let text): .string(text)
         case .data(let bytes): .data(Data(bytes))
         case .date(let value): .date(Date(timeIntervalSinceReferenceDate: value))
@@ -103,6 +103,6 @@ extension Decimal128 {
     /// The decimal that names a float, whose words for what is no number are others.
     fileprivate init(naming float: Float) {
         let words = ["nan": "NaN", "inf": "Inf", "-inf": "-Inf"]
-        self.init(string: words["\(float)"] ?? "\(float)")
+        self.init(value: words["\(float)"] ?? "\(float)")
     }
 }

@@ -16,9 +16,9 @@ import Testing
         #expect(Decimal128(value: Float(0.5)).stringValue == "0.5")
         #expect(Decimal128(value: Float(0.1)).stringValue == "0.1")
         #expect(Decimal128(value: Float(1e20)) == "1E+20")
-        #expect(Decimal128(value: Float.infinity) == Decimal128(string: "inf"))
+        #expect(Decimal128(value: Float.infinity) == Decimal128(value: "inf"))
         // Digits that were written stay.
-        #expect(Decimal128(string: "1.50").stringValue == "1.50")
+        #expect(Decimal128(value: "1.50").stringValue == "1.50")
     }
 
     @Test("Null and nil are no number")
@@ -27,7 +27,7 @@ import Testing
         #expect(Decimal128(value: Optional<Int>.none as Any).isNaN)
         #expect(Decimal128(value: Double.nan).isNaN && Decimal128(value: Float.nan).isNaN)
         #expect(Decimal128(value: "NaN").isNaN && !Decimal128(value: "NaN").isSignaling)
-        #expect(Decimal128(string: "sNaN").isSignaling)
+        #expect(Decimal128(value: "sNaN").isSignaling)
         #expect(Decimal128(value: NSNull()) != Decimal128(value: NSNull()))
     }
 

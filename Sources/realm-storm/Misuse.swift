@@ -53,9 +53,9 @@ extension Storm {
         _ duration: Duration
     ) -> String {
         #if DEBUG
-            let build = "debug"
+        let build = "debug"
         #else
-            let build = "release"
+        let build = "release"
         #endif
         return """
             Live objects used where they do not belong. Written by:

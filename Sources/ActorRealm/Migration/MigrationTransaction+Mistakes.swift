@@ -37,7 +37,8 @@ extension MigrationTransaction {
         let details = Realm.Error.Details(className: className, propertyName: propertyName)
         switch error {
         case let error as Realm.Error: return error.addingDetails(details)
-        case let error as ModelError: return Realm.Error(model: error, fileURL: new.configuration.fileURL).addingDetails(details)
+        case let error as ModelError:
+            return Realm.Error(model: error, fileURL: new.configuration.fileURL).addingDetails(details)
         default: return error
         }
     }

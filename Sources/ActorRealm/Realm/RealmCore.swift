@@ -336,7 +336,9 @@ final class RealmCore {
     /// Notes what a transaction was built on that ended without a commit.
     func noteBase(_ base: BaseFlush?) { undurableBase = base }
 
-    /// Ends the core's life. Of an invalidated one every later access traps; a closed one is empty.
+    /// Ends the core's life.
+    ///
+    /// Of an invalidated one every later access traps; a closed one is empty.
     func end(as lifecycle: Lifecycle) {
         guard self.lifecycle == .open else {
             if lifecycle == .closed {

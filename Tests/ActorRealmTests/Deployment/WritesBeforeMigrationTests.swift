@@ -178,7 +178,8 @@ extension RealmCoordinator {
     /// Whether a writer without a commit of its own waits for what is on its way to the disk.
     fileprivate var hasWriterThatGaveUp: Bool {
         writes.state.withLock { state in
-            !state.underWay.isEmpty || state.joined.contains { $0.flush != nil } || state.prepared.contains { $0.flush != nil }
+            !state.underWay.isEmpty || state.joined.contains { $0.flush != nil }
+                || state.prepared.contains { $0.flush != nil }
         }
     }
 }

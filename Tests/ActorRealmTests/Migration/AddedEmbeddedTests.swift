@@ -83,7 +83,11 @@ struct Bundled: CustomPersistable {
             configuration: Realm.Configuration(
                 fileURL: url,
                 schemaVersion: version,
-                migrationBlock: block,
+                migrationBlock: { migration, oldVersion in
+                    // It becomes an embedded object, and what it was before is to go.
+                    migration.discardValues(ofProperty: "number", onType: "Holder")
+                    block?(migration, oldVersion)
+                },
                 objectTypes: types
             )
         )

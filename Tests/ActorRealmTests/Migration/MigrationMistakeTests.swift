@@ -75,7 +75,7 @@ import Testing
             "an existing key",
             as: .duplicatePrimaryKey,
             property: "id",
-            ["existing primary key value of 'Person.id'", "The value is 3"]
+            ["existing primary key value 3 of 'Person.id'"]
         ) {
             $0.create("Person", value: ["id": 3])
         },

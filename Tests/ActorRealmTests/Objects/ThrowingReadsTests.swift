@@ -6,6 +6,7 @@ import Testing
 @Suite("value(of:) throws where a getter would end the process", .timeLimit(.minutes(30)))
 struct ThrowingReadsTests {
     final class Parcel: Object {
+        override class func _realmObjectName() -> String? { "Parcel" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted var name: String
         @Persisted var weight: Double?

@@ -8,6 +8,7 @@ struct OpeningConflictTests {
     let file = TestFile()
 
     class Shape: Object {
+        override class func _realmObjectName() -> String? { "Shape" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted var corners: Int
     }

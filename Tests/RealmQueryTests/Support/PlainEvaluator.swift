@@ -246,8 +246,9 @@ struct PlainEvaluator {
         }
     }
 
-    /// Sums of decimals, and of numbers among values of any kind, are decimals: as doubles they would be others. The addition is
-    /// the library's, which the published vectors prove.
+    /// Sums of decimals, and of numbers among values of any kind, are decimals: as doubles they would be others.
+    ///
+    /// The addition is the library's, which the published vectors prove.
     private func decimalAggregate(_ step: PropertyPath.Step, _ numbers: [StoredValue]) -> StoredValue {
         func decimal(_ value: StoredValue) -> DecimalNumber {
             switch value {
@@ -261,7 +262,8 @@ struct PlainEvaluator {
         if case .sum = step { return .decimal(DecimalBytes(numbers.reduce(.zero) { $0 + decimal($1) })) }
         let ordered = numbers.filter { !PlainNumber.isNaN($0) }
         let isMinimum = if case .minimum = step { true } else { false }
-        return ordered.min { (PlainNumber.compare($0, $1) < 0) == isMinimum && PlainNumber.compare($0, $1) != 0 } ?? .null
+        return ordered.min { (PlainNumber.compare($0, $1) < 0) == isMinimum && PlainNumber.compare($0, $1) != 0 }
+            ?? .null
     }
 
     private func stored(_ value: PredicateValue) -> StoredValue {

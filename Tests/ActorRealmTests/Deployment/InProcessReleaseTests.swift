@@ -19,6 +19,7 @@ struct InProcessReleaseTests {
         let removed = plan.removedClasses
         var configuration = program.configuration(path, version: version) { migration, _ in
             for name in removed { migration.deleteData(forType: name) }
+            plan.discardValues(in: migration)
         }
         if place == .memory { configuration.inMemoryIdentifier = path }
         return configuration

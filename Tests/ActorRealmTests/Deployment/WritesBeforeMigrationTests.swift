@@ -106,7 +106,11 @@ struct WritesBeforeMigrationTests {
         while file.newestVersion <= version { usleep(1_000) }
     }
 
-    @Test("An acknowledged write is in its realm, although another process migrated at once", arguments: Form.allCases)
+    @Test(
+        "An acknowledged write is in its realm, although another process migrated at once",
+        .secondProcess,
+        arguments: Form.allCases
+    )
     func ownWrite(form: Form) async throws {
         let gate = GatedDevice.Control()
         let configuration = configuration(gate)
@@ -144,7 +148,7 @@ struct WritesBeforeMigrationTests {
         #expect(error?.code == .schemaOutdated)
     }
 
-    @Test("What made a writer give up is in its realm, although another process migrated at once")
+    @Test("What made a writer give up is in its realm, although another process migrated at once", .secondProcess)
     func writerThatGivesUp() async throws {
         let gate = GatedDevice.Control()
         let configuration = configuration(gate)

@@ -14,7 +14,7 @@ struct MigrationWaitingTests {
         return configuration
     }
 
-    @Test func `a migration says that another process waits for it, and how it gets on`() async throws {
+    @Test(.secondProcess) func `a migration says that another process waits for it, and how it gets on`() async throws {
         let journal = MigrationJournal()
         var configuration = Self.configuration(by: getpid(), version: 1)
         _ = try? Realm.deleteFiles(for: configuration)

@@ -47,7 +47,7 @@ struct ThrowingCallsTests {
 
     /// Where the calls of a name are made; what is not here has a test of its own.
     private static let elsewhere = [
-        "enumerateObjects": "MigrationTests",
+        "enumerateObjects": "MigrationTests", "migrationPlan": "MigrationPlanTests",
         // By `Codable` classes, whose decoders are the caller's.
         "decode": "CodableTests", "salvage": "HostileCalls",
     ]

@@ -16,7 +16,7 @@ struct CrossProcessObservingTests {
         return configuration
     }
 
-    @Test("two processes answer each other's commits, each woken by nothing but the other's")
+    @Test("two processes answer each other's commits, each woken by nothing but the other's", .secondProcess)
     func answers() async throws {
         let configuration = Self.shared(by: getpid())
         _ = try? Realm.deleteFiles(for: configuration)

@@ -8,6 +8,7 @@ import Testing
 @Suite("Use after close() throws or finds nothing, and never ends the process", .timeLimit(.minutes(30)))
 struct ClosedRealmTests {
     final class Chest: Object {
+        override class func _realmObjectName() -> String? { "Chest" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted(primaryKey: true) var id: Int
         @Persisted(indexed: true) var name = "chest"

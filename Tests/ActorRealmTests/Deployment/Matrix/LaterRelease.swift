@@ -49,7 +49,7 @@ final class LaterRelease {
         plan = ReleaseCase(seed: UInt64(words[1])!, changes: changes)
         let program = ReleaseProgram(plan.after)
         self.program = program
-        let removed = plan.removedClasses
+        let (release, removed) = (plan, plan.removedClasses)
         let line = line
         let configuration = program.configuration(words[3], version: 2) { migration, _ in
             if holds {
@@ -57,6 +57,7 @@ final class LaterRelease {
                 _ = line.receive()
             }
             for name in removed { migration.deleteData(forType: name) }
+            release.discardValues(in: migration)
         }
         realm = try Realm(configuration: configuration, queue: queue)
     }

@@ -1,3 +1,4 @@
+import ActorRealm
 import RealmTestSupport
 
 /// A case of the matrix: two releases, and what the older one has written.
@@ -37,6 +38,15 @@ struct ReleaseCase: Sendable {
 
     /// Whether the older release goes on.
     var fits: Bool { changes.allSatisfy(\.leavesTheOldReleaseRunning) }
+
+    /// Says in a migration that all values may go whose properties go or change their type.
+    func discardValues(in migration: Migration) {
+        for declared in before.classes {
+            for property in declared.properties {
+                migration.discardValues(ofProperty: property.name, onType: declared.name)
+            }
+        }
+    }
 
     /// The classes that the later release removes.
     var removedClasses: [String] { before.classes.map(\.name).filter { after[$0] == nil } }

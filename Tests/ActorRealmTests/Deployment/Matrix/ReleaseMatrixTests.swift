@@ -27,7 +27,7 @@ struct ReleaseMatrixTests {
         var counts: [String: Int] = [:]
     }
 
-    @Test("Each sees what a dictionary says, or the older one is outdated")
+    @Test("Each sees what a dictionary says, or the older one is outdated", .secondProcess)
     func matrix() async throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["REALM_RELEASES_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...1_000_000_000)

@@ -89,6 +89,8 @@ struct InputCheck {
         guard let value = ValueReader.unwrap(value) else { return "nil" }
         switch value {
         case let text as String: return "'\(excerpt(text))' (String)"
+        case let date as Date: return "\(date.text) (Date)"
+        case let value as AnyRealmValue: return describe(value.content)
         case is [Any]: return "an array"
         case is [String: Any]: return "a dictionary"
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"

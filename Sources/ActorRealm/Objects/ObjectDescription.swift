@@ -84,6 +84,7 @@ enum ObjectDescription {
         case let data as Data:
             let shown = data.prefix(24).map { format(byte: $0) }.joined()
             return "<\(shown)\(data.count > 24 ? "…" : "") — \(data.count) total bytes>"
+        case let date as Date: return date.text
         case let collection as any RealmCollection: return describe(collection: collection, depth: depth)
         case let map as any RealmKeyedCollection: return describe(map: map, depth: depth)
         case let value as AnyRealmValue: return describe(value: value.content, depth: depth)

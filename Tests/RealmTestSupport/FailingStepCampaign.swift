@@ -24,7 +24,7 @@ public enum FailingStepCampaign {
         guard let path = ProcessInfo.processInfo.environment["REALM_FAILING_STEP_REPORT"] else { return }
         let line = text + "\n"
         guard let file = FileHandle(forWritingAtPath: path) else {
-            FileManager.default.createFile(atPath: path, contents: Data(line.utf8))
+            _ = FileManager.default.createFile(atPath: path, contents: Data(line.utf8))
             return
         }
         defer { try? file.close() }

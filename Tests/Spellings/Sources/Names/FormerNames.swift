@@ -56,6 +56,7 @@ extension Names {
 
 @available(*, deprecated)
 private func deprecatedNames(_ former: Former, _ configuration: Realm.Configuration) {
+    _ = Decimal128(string: "3.5")
     expect(String.self, value(ProjectedPropertyChange.self).name)
     if case .initial(let collection) = value(RealmSectionedResultsChange<Int>.self) { print(collection) }
     func identifiable<T: ObjectIdentifiable>(_: T) {}

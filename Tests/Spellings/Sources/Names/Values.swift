@@ -151,7 +151,6 @@ extension Names {
             _ = Decimal128(value: NSNull())
             _ = Decimal128(number: 3)
             _ = Decimal128(number: NSNumber(value: 3.5))
-            _ = Decimal128(string: "3.5")
             _ = Decimal128(Decimal(3))
             expect(
                 [Decimal128].self,

@@ -138,7 +138,7 @@ def paths(driver, folder):
     # A format of the future, with its checksum right.
     driver.need(f"open {here}/newer")
     driver.need("put a 1")
-    driver.need("close")
+    driver.close_file()
     with open(f"{here}/newer", "r+b") as file:
         for page in range(4):
             file.seek(page * 4096)
@@ -168,12 +168,12 @@ def paths(driver, folder):
         file.write(bytes(1000))
     driver.need(f"open {here}/d")
     driver.need("put a 1")
-    driver.need("close")
+    driver.close_file()
     # An empty file is a new realm.
     open(here + "/empty", "wb").close()
     driver.need(f"open {here}/empty")
     driver.need("put a 1")
-    driver.need("close")
+    driver.close_file()
     with open(here + "/empty", "wb"):
         pass
     refused(here + "/empty", "corrupt")
@@ -189,7 +189,7 @@ def paths(driver, folder):
         refused(here + "/d", "perm")
     driver.need(f"open {here}/fine.realm")
     driver.need("put a 1")
-    driver.need("close")
+    driver.close_file()
 
 
 def xxh64(data):

@@ -91,6 +91,22 @@ class Driver:
         expect(reply.split(" ")[0] == "ok", f"{request[:60]}: {reply[:300]}")
         return reply.split(" ")[1:]
 
+    def close_file(self):
+        """Closes the file, and waits for the moment that a thread which just ends may have it open still."""
+        self.need("close")
+        folder = f"/proc/{self.process.pid}/fd"
+        deadline = time.monotonic() + 10
+        while any(self.target(f"{folder}/{name}").endswith(".lock") for name in os.listdir(folder)):
+            expect(time.monotonic() < deadline, "a closed file stays open")
+            time.sleep(0.001)
+
+    @staticmethod
+    def target(link):
+        try:
+            return os.readlink(link)
+        except FileNotFoundError:
+            return ""
+
     def list(self, timeout=TIMEOUT):
         """The pairs and the version."""
         self.send("list")

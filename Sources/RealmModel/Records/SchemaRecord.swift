@@ -8,7 +8,7 @@ package import RealmStorage
 /// | what | form |
 /// |---|---|
 /// | heading | as in every record |
-/// | the database | layout, next table number, schema version, stamp |
+/// | the database | layout, next table number, schema version, stamp, first row key of the next table |
 /// | classes | their number; for each, ascending: the table's number, and 0 where it is as it was, or 1, the stored form of the class behind its length, the next row key, the number of rows, and their keys as runs |
 /// | rows | of each table with a 1, as those that a record of kind `changes` adds |
 package enum SchemaRecord {
@@ -35,6 +35,7 @@ package enum SchemaRecord {
         writer.write(UInt64(entry.nextTableID))
         writer.write(entry.schemaVersion)
         writer.write(entry.stamp)
+        writer.write(UInt64(bitPattern: entry.firstRowKey))
         let classes = model.schema.classes.values.sorted { $0.tableID < $1.tableID }
         writer.write(classes.count)
         var changed: [(table: TableView, keys: RowKeys)] = []
@@ -80,6 +81,7 @@ package enum SchemaRecord {
         entry.nextTableID = nextTableID
         entry.schemaVersion = try reader.number()
         entry.stamp = try reader.number()
+        entry.noteRowKeys(before: try reader.key())
         let classes = try classes(from: &reader)
         try dropTables(in: transaction, keeping: classes)
         for item in classes {

@@ -112,13 +112,8 @@ final class WriteScheduler: Sendable {
                 var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
                 nanosleep(&pause, nil)
             },
-            wake: { nanoseconds, body in
-                alarms.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), execute: body)
-            }
+            wake: { AlarmThread.shared.call(after: $0, $1) }
         )
-
-        // A queue of its own, whose thread does not come from the pool that tasks and global queues share.
-        private static let alarms = DispatchQueue(label: "realm-alarms")
     }
 
     /// Schedules the writers of a file; for `holdLimit` see ``WriteQueue/holdLimit``.

@@ -59,13 +59,13 @@ extension TableView {
     }
 
     /// Writes rows that are new with all that they hold: for each a bit for each physical column, set where the column is not as
-    /// in a new row, and the values of these columns in their order.
+    /// in a new row, at least one byte of them, and the values of these columns in their order.
     func recordRows(_ keys: RowKeys, to writer: inout RecordWriter) throws {
         let stored = (0..<schema.properties.count).filter { slots[$0].column >= 0 }
             .sorted {
                 slots[$0].column < slots[$1].column
             }
-        var mask = [UInt8](repeating: 0, count: (schema.columnLayouts.count + 7) / 8)
+        var mask = [UInt8](repeating: 0, count: schema.recordedMaskByteCount)
         for key in keys {
             let location = try row(of: key)
             for index in mask.indices { mask[index] = 0 }

@@ -40,3 +40,10 @@ struct RecordedClass {
         try CatalogKey.store(bytes, CatalogKey.table, tableID, in: transaction)
     }
 }
+
+extension ClassSchema {
+    /// The bytes of the bits that say which columns of a new row a record has values of.
+    ///
+    /// Never none: a row of a class without columns would take no bytes, and a short record could ask for any number of them.
+    var recordedMaskByteCount: Int { max(1, (columnLayouts.count + 7) / 8) }
+}

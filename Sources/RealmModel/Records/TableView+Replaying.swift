@@ -25,7 +25,7 @@ extension TableView {
     /// Adds a row with all that it holds.
     func replayInsertion(of key: Int64, from reader: inout RecordReader) throws {
         let columnCount = schema.columnLayouts.count
-        let mask = try reader.raw((columnCount + 7) / 8)
+        let mask = try reader.raw(schema.recordedMaskByteCount)
         var values: [(property: Int, value: RecordedValue)] = []
         var primaryKey: StoredValue?
         if let ordinal = schema.primaryKeyOrdinal { primaryKey = initialValue(of: slots[ordinal]) }

@@ -104,4 +104,28 @@ struct CommitRecordTests {
         #expect(recorded.byteCounts[2] <= 120)
         try recorded.requireEqual("after the splices")
     }
+
+    @Test("A short record cannot ask for any number of rows, also of a class without columns", .timeLimit(.minutes(1)))
+    func rowsWithoutColumns() throws {
+        let recorded = try RecordedDatabase([ClassSchema(name: "Empty", properties: [])])
+        var content: [UInt8] = []
+        try recorded.write { model in
+            _ = try #require(try model.table(named: "Empty")).insert()
+            content = try model.recordedChanges(RecordHeading())
+        }
+        try recorded.requireEqual("after a row without columns")
+
+        // Next row key, row count, nothing deleted, one run of inserted rows, nothing modified; the bits of its row.
+        #expect(content.suffix(8) == [1, 1, 0, 1, 0, 1, 0, 0])
+        let many: [UInt8] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x20]
+        content.replaceSubrange(content.count - 8..<content.count, with: many + many + [0, 1, 1] + many + [0, 0])
+        let file = recorded.database.file
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try recorded.begin()
+        defer { recorded.database.model.rollback() }
+        #expect(throws: StorageError.self) {
+            try content.withUnsafeBytes { _ = try recorded.database.model.replayChanges($0) }
+        }
+    }
 }

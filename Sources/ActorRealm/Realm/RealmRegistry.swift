@@ -24,6 +24,8 @@ final class RealmRegistry: Sendable {
 
     private struct State {
         var slots: [String: Slot] = [:]
+        /// Those of the files that are open, whatever names they were opened by.
+        var coordinators: [WeakReference<RealmCoordinator>] = []
         var temporaryFiles = 0
     }
 
@@ -67,7 +69,31 @@ final class RealmRegistry: Sendable {
 
     /// Runs `body` while nobody can open the file, given whether it is open.
     func whileClosed<Result: Sendable>(at path: String, _ body: (_ isOpen: Bool) throws -> Result) rethrows -> Result {
-        try slot(at: path).content.withLock { try body($0.coordinator != nil) }
+        try slot(at: path).content
+            .withLock { content in
+                try body(content.coordinator != nil || known.contains { $0.file.isFile(at: path) })
+            }
+    }
+
+    /// The coordinators of the files that are open.
+    private var known: [RealmCoordinator] {
+        state.withLock { state in state.coordinators }.compactMap(\.object)
+    }
+
+    /// The coordinator of an open file: the one that it has under another name, or a new one.
+    ///
+    /// A file with two names, by a hard link or through a folder with two, has one queue of writers all the same.
+    private func coordinator(of file: StorageFile, _ path: String, _ settings: OpenSettings) -> RealmCoordinator {
+        let (coordinator, before) = state.withLock { state in
+            let living = state.coordinators.compactMap(\.object)
+            let coordinator =
+                living.first { $0.file === file } ?? RealmCoordinator(file: file, path: path, settings: settings)
+            state.coordinators = (living.filter { $0 !== coordinator } + [coordinator]).map { WeakReference($0) }
+            return (coordinator, living)
+        }
+        // What ends with the last reference ends outside the lock.
+        withExtendedLifetime(before) {}
+        return coordinator
     }
 
     private func slot(at path: String) -> Slot {
@@ -110,6 +136,8 @@ final class RealmRegistry: Sendable {
     ) throws -> StorageFile {
         do {
             let file = try StorageFile.open(path: path, options: settings.options)
+            // Somebody uses it by another name.
+            if known.contains(where: { $0.file === file }) { return file }
             if try !file.compactOnLaunch(configuration) { return file }
         }
         return try StorageFile.open(path: path, options: settings.options)
@@ -141,7 +169,7 @@ final class RealmRegistry: Sendable {
                     )
             }
             try verify(file, configuration.verification)
-            return RealmCoordinator(file: file, path: path, settings: settings)
+            return coordinator(of: file, path, settings)
         } catch {
             throw Realm.Error.wrap(error, path: settings.path)
         }

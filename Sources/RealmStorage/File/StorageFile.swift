@@ -313,6 +313,14 @@ package final class StorageFile: Sendable {
     /// Whether the file is still to be found: nobody deleted it, or put another one into its place.
     package var isInPlace: Bool { (try? data.currentByteCount()) != nil }
 
+    /// Whether a path leads to this file, by whatever name it was opened.
+    package func isFile(at path: String) -> Bool {
+        var other = Glibc.stat()
+        var own = Glibc.stat()
+        guard stat(path, &other) == 0, fstat(data.descriptor, &own) == 0 else { return false }
+        return FileIdentity(other) == FileIdentity(own)
+    }
+
     /// The size of the file in bytes.
     package var byteCount: Int {
         state.withLock { $0.byteCount }

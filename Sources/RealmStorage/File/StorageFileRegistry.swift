@@ -28,17 +28,11 @@ final class StorageFileRegistry: Sendable {
 
     private func file(data: DataFile, path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
         let result = entries.withLock { (entries) -> Result<StorageFile, StorageError> in
-            // One on which writing has stopped may live on for its readers, but whoever opens the file gets a new one.
-            if let file = entries[data.identity]?.object, !file.hasStopped {
-                guard options.isReadOnly || !file.options.isReadOnly else {
-                    return .failure(
-                        StorageError(
-                            .invalidArgument,
-                            "The realm is already open for reading only in this process",
-                            path: path
-                        )
-                    )
-                }
+            // One on which writing has stopped may live on for its readers, and so may one that can only read, for the time of a
+            // look at the file; whoever opens the file to write gets a new one, beside them as beside another process.
+            if let file = entries[data.identity]?.object, !file.hasStopped,
+                options.isReadOnly || !file.options.isReadOnly
+            {
                 return .success(file)
             }
             do throws(StorageError) {

@@ -24,7 +24,8 @@ enum TemporaryFiles {
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
                 String(UnicodeScalar(byte))
             default:
-                "_" + String(byte, radix: 16)
+                // Two digits, so that no two names are one.
+                "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
         }
         return "\(directory)/\(prefix)\(getpid())-\(safe.joined()).realm"

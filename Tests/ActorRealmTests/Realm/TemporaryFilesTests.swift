@@ -73,4 +73,11 @@ struct TemporaryFilesTests {
         }
         #expect(try files().isEmpty)
     }
+
+    @Test("belong to one name each, whatever bytes that has")
+    func namesApart() {
+        // Form feed, "2", line feed, "b" have the digits of the two bytes of the quotation mark.
+        let names = ["\u{AB}", "\u{C}2\u{A}b", "_c2_ab", "\u{C}2_ab"]
+        #expect(Set(names.map { TemporaryFiles.stem(for: $0) }).count == names.count)
+    }
 }

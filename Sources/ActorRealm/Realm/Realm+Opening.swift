@@ -116,7 +116,8 @@ extension Realm {
         line: UInt = #line
     ) async throws -> Realm {
         let origin = ReaderOrigin(fileID: file, line: line)
-        return try await openSuspending(configuration, isolation, origin, deadline: .now + timeout)
+        let deadline = WriteRequest.deadline(after: timeout)
+        return try await openSuspending(configuration, isolation, origin, deadline: deadline)
     }
 
     /// Opens a realm for the actor that is passed and that the caller runs on.

@@ -48,7 +48,8 @@ struct WaitWatch {
     }
 
     private mutating func arm(for time: UInt64, at now: UInt64) -> UInt64? {
-        if let alarm, alarm <= time { return nil }
+        // Nobody comes any more who is as late as that: there was no thread for it.
+        if let alarm, alarm <= time, now <= alarm &+ Self.patience { return nil }
         alarm = time
         return time &- now
     }

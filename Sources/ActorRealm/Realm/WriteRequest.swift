@@ -18,7 +18,12 @@ struct WriteRequest {
     /// When the wait ends at the latest, if it begins now.
     func deadline(in configuration: Realm.Configuration) -> ContinuousClock.Instant? {
         guard !isPatient, let timeout = timeout ?? configuration.writeTimeout else { return nil }
-        return .now + min(max(timeout, .zero), Self.longest)
+        return Self.deadline(after: timeout)
+    }
+
+    /// The end of a wait that begins now, whatever its length is.
+    static func deadline(after timeout: Duration) -> ContinuousClock.Instant {
+        .now + min(max(timeout, .zero), longest)
     }
 
     /// What clocks can add to any time: a hundred years.

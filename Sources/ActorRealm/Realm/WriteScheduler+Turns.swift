@@ -130,26 +130,39 @@ extension WriteScheduler {
         let (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: priority, origin: origin)
         if isGranted {
             granted(ticket, .granted)
-        } else if let deadline {
-            let timer = expiry(of: ticket, at: deadline)
-            register(
-                .callback {
-                    timer.cancel()
-                    granted(ticket, $0)
-                },
-                for: ticket
-            )
         } else {
-            register(.callback { granted(ticket, $0) }, for: ticket)
+            announce(ticket, deadline, granted)
         }
         return ticket
     }
 
-    /// Begins a turn that was announced; false when a synchronous writer passed meanwhile: `granted` will be called again.
-    func begin(_ ticket: Ticket, _ granted: @escaping @Sendable (Ticket, Outcome) -> Void) -> Bool {
+    /// Begins a turn that was announced; false when a synchronous writer passed meanwhile: `granted` will be called again, also
+    /// when the turn has not come by the deadline.
+    func begin(
+        _ ticket: Ticket,
+        deadline: ContinuousClock.Instant? = nil,
+        _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
+    ) -> Bool {
         if state.withLock({ $0.queue.start(ticket) }) { return true }
-        register(.callback { granted(ticket, $0) }, for: ticket)
+        announce(ticket, deadline, granted)
         return false
+    }
+
+    /// Has a function called when the turn comes, or has not come by the deadline.
+    private func announce(
+        _ ticket: Ticket,
+        _ deadline: ContinuousClock.Instant?,
+        _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
+    ) {
+        guard let deadline else { return register(.callback { granted(ticket, $0) }, for: ticket) }
+        let timer = expiry(of: ticket, at: deadline)
+        register(
+            .callback {
+                timer.cancel()
+                granted(ticket, $0)
+            },
+            for: ticket
+        )
     }
 
     /// Gives up waiting; false when the turn has come already.

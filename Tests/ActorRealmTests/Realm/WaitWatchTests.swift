@@ -39,4 +39,14 @@ struct WaitWatchTests {
         #expect(watch.waitBegan(at: 101 * second) == 10 * second)
         #expect(watch.look(at: 111 * second, waits: [101 * second]).isDue)
     }
+
+    @Test("When nobody looks, because no thread could be started, the next writer has somebody look")
+    func lost() {
+        var watch = WaitWatch()
+        #expect(watch.waitBegan(at: 0) == 10 * second)
+        // Late, but it may come yet.
+        #expect(watch.waitBegan(at: 19 * second) == nil)
+        #expect(watch.waitBegan(at: 21 * second) == 10 * second)
+        #expect(watch.look(at: 31 * second, waits: [0, 19 * second, 21 * second]).isDue)
+    }
 }

@@ -1,3 +1,4 @@
+import CRealmShims
 import Synchronization
 
 /// The flush of the commits that a transaction was built on, for a writer that ended without a commit of its own.
@@ -43,6 +44,14 @@ final class BaseFlush: Sendable {
         let gate = ThreadGate<WriteScheduler.CommitResult>()
         tell(.thread(gate))
         return gate.wait()
+    }
+
+    /// As ``wait()``, and says so where the thread is one of Swift's pool.
+    func waitOnPool() -> WriteScheduler.CommitResult {
+        let isOnPool = crealm_is_on_pool()
+        if isOnPool { BlockedPool.swift.enter() }
+        defer { if isOnPool { BlockedPool.swift.leave() } }
+        return wait()
     }
 
     /// Suspends until it has ended.

@@ -21,6 +21,10 @@ final class CallbackWrites {
 
     /// The commit that was begun last.
     var lastCommit: AsyncTransactionId?
+    /// Whether the block of a write is being called that waits for what that commits in the background.
+    var isCollecting = false
+    /// What it has begun to commit last.
+    var blockCommit: BlockCommit?
     /// What is called behind the completion block of a commit, also when that was cancelled: the end of the write whose block
     /// began the commit.
     var following: [AsyncTransactionId: (_ failure: (any Error)?) -> Void] = [:]
@@ -65,7 +69,12 @@ final class CallbackWrites {
     func whenDone(_ close: @escaping () -> Void) { closes = close }
 
     /// The realm was opened again: it is not closed when everything is done.
-    func keepOpen() { closes = nil }
+    ///
+    /// - Returns: whether it was to be.
+    func keepOpen() -> Bool {
+        defer { closes = nil }
+        return closes != nil
+    }
 
     private func closeIfDone() {
         guard count == 0, let closes else { return }

@@ -173,14 +173,21 @@ extension Realm {
         // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
         try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
         let result: Result
+        let commit: BlockCommit?
         do {
-            result = try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
+            (result, commit) = try writes.collecting {
+                try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
+            }
         } catch {
             core.cancelTransaction()
             try await core.settleSuspending(isolation)
             throw error
         }
-        if core.isInWriteTransaction { try await core.commitSuspending(withoutNotifying: request.tokens, isolation) }
+        if core.isInWriteTransaction {
+            try await core.commitSuspending(withoutNotifying: request.tokens, isolation)
+        } else {
+            try await core.completeSuspending(commit, isolation)
+        }
         try await core.settleSuspending(isolation)
         try core.checkNotLost(turn)
         return result

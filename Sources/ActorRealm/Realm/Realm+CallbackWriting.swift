@@ -100,6 +100,8 @@ private final class PendingWrite: @unchecked Sendable {
     let writes: CallbackWrites
     let id: AsyncTransactionId
     let tokens: [NotificationToken]
+    /// When it gives up waiting for its turn, be that one it was passed in.
+    let deadline: ContinuousClock.Instant?
     let commits: Bool
     let block: () -> Void
     let onComplete: ((any Error)?) -> Void
@@ -107,7 +109,7 @@ private final class PendingWrite: @unchecked Sendable {
     init(
         _ realm: Realm,
         id: AsyncTransactionId,
-        withoutNotifying tokens: [NotificationToken],
+        _ request: WriteRequest,
         commits: Bool,
         _ block: @escaping () -> Void,
         _ onComplete: (((any Error)?) -> Void)?
@@ -118,7 +120,8 @@ private final class PendingWrite: @unchecked Sendable {
         coordinator = core.coordinator
         writes = core.callbackWrites
         self.id = id
-        self.tokens = tokens
+        tokens = request.tokens
+        deadline = request.deadline(in: core.configuration)
         self.commits = commits
         self.block = block
         self.onComplete = onComplete ?? { _ in }
@@ -142,7 +145,7 @@ private final class PendingWrite: @unchecked Sendable {
             onComplete(Realm.Error(storage: error, path: coordinator.path))
             return writes.end(id)
         }
-        guard coordinator.writes.begin(ticket, { self.turnCame($0, $1) }) else { return }
+        guard coordinator.writes.begin(ticket, deadline: deadline, { self.turnCame($0, $1) }) else { return }
         if writes.isCancelled(id) {
             coordinator.writes.finish(ticket)
             return writes.end(id)
@@ -170,6 +173,8 @@ private final class PendingWrite: @unchecked Sendable {
                 return settle(core, ticket)
             }
         }
+        // Nobody asks how a write ended whose block was to commit and did not.
+        if !commits { _ = core.takeBase() }
         writes.end(id)
     }
 
@@ -275,12 +280,11 @@ extension RealmCore {
         _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
         let id = callbackWrites.begin()
-        let tokens = request.tokens
-        let pending = PendingWrite(realm, id: id, withoutNotifying: tokens, commits: commits, block, onComplete)
+        let pending = PendingWrite(realm, id: id, request, commits: commits, block, onComplete)
         callbackWrites.waiting[id] = coordinator.writes.acquire(
             for: isolation.key,
             origin: request.origin,
-            deadline: request.deadline(in: configuration)
+            deadline: pending.deadline
         ) {
             pending.turnCame($0, $1)
         }
@@ -304,11 +308,17 @@ extension RealmCore {
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)
             let isolation = isolation
+            let flush = callbackWrites.isCollecting ? BaseFlush() : nil
+            callbackWrites.blockCommit = flush.map { .underWay($0) }
             coordinator.writes.commit(prepared, ending: turn, leavingOut: leftOut) { result in
+                flush?.end(result)
                 isolation.post { completion.run(result, leftOut) }
             }
         } catch {
+            if callbackWrites.isCollecting { callbackWrites.blockCommit = .failed(error) }
             if let base = takeBase() {
+                // The write whose block this is waits for it, too.
+                if callbackWrites.isCollecting { noteBase(base) }
                 // What the transaction failed for may be on its way to the disk.
                 base.tell(.callback { _ in completion.fail(error) })
             } else {

@@ -71,14 +71,19 @@ extension Realm {
         try core.beginBlocking(request)
         let turn = core.ticket
         let result: Result
+        let commit: BlockCommit?
         do {
-            result = try block()
+            (result, commit) = try core.callbackWrites.collecting(block)
         } catch {
             core.cancelTransaction()
             try core.settle()
             throw error
         }
-        if core.isInWriteTransaction { try core.commitBlocking(withoutNotifying: request.tokens) }
+        if core.isInWriteTransaction {
+            try core.commitBlocking(withoutNotifying: request.tokens)
+        } else {
+            try core.completeBlocking(commit)
+        }
         try core.checkNotLost(turn)
         return result
     }

@@ -39,6 +39,8 @@ extension Realm {
                     metadata: ["realm.path": "\(core.coordinator.path)"]
                 )
             core.cancelTransaction()
+            // Nobody waits for what it was built on, which pins a version as long as somebody might.
+            _ = core.takeBase()
         }
 
         /// Commits the transaction; suspends until it is durable.

@@ -50,7 +50,16 @@ public final class Realm {
     /// Closes the realm as soon as no asynchronous write is under way.
     func closeWhenQuiet() {
         if lastCore.callbackWrites.count == 0 { return endForGood() }
-        lastCore.callbackWrites.whenDone { [self] in endForGood() }
+        // Held by what waits, the realm would never go where its actor does, and with it the end of what waits.
+        let realm = WeakReference(self)
+        let core = WeakReference(lastCore)
+        lastCore.callbackWrites.whenDone {
+            if let realm = realm.object { return realm.endForGood() }
+            // Something that was reached from it is still held.
+            guard let core = core.object else { return }
+            core.coordinator.forget(core)
+            core.end(as: .closed)
+        }
     }
 
     /// Whether `close()` was called.

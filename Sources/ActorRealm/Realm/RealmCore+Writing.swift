@@ -148,10 +148,7 @@ extension RealmCore {
     func settle() throws {
         if settlesLater { return }
         guard let base = takeBase() else { return }
-        let isOnPool = crealm_is_on_pool()
-        if isOnPool { BlockedPool.swift.enter() }
-        defer { if isOnPool { BlockedPool.swift.leave() } }
-        try moved(behind: base.wait())
+        try moved(behind: base.waitOnPool())
     }
 
     /// The same without blocking the thread.

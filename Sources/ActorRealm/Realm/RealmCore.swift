@@ -154,8 +154,19 @@ final class RealmCore {
         case .closed: return noteUseAfterClosing()
         case .invalidated: misuse(Self.invalidatedMessage)
         }
+        do {
+            try admitCaller()
+        } catch {
+            trap(error)
+        }
+    }
+
+    /// Notes that the realm is used in its isolation.
+    ///
+    /// - Throws: `StorageError` when an open transaction, which the caller must not see, cannot be set aside.
+    private func admitCaller() throws(StorageError) {
         isFresh = false
-        if exclusiveTask != 0 { return showTransactionToItsTaskOnly() }
+        if exclusiveTask != 0 { return try showTransactionToItsTaskOnly() }
         place.pointee = isolation.place
     }
 
@@ -164,7 +175,11 @@ final class RealmCore {
         if place.pointee.isCaller { return }
         guard isFrozen || isolation.isCurrent else { throw error(.wrongIsolation, wrongIsolationMessage) }
         switch lifecycle {
-        case .open: if !isFrozen { checkAccessSlowly() }
+        case .open:
+            if isFrozen { return }
+            do throws(StorageError) { try admitCaller() } catch {
+                throw Realm.Error(storage: error, path: coordinator.path)
+            }
         case .closed: throw closedError
         case .invalidated: throw error(.invalidatedObject, Self.invalidatedMessage)
         }
@@ -197,13 +212,8 @@ final class RealmCore {
     }
 
     /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
-    private func showTransactionToItsTaskOnly() {
-        let isOwn = crealm_current_task() == exclusiveTask
-        do {
-            if isOwn { try model.unpark() } else { try model.park() }
-        } catch {
-            trap(error)
-        }
+    private func showTransactionToItsTaskOnly() throws(StorageError) {
+        if crealm_current_task() == exclusiveTask { try model.unpark() } else { try model.park() }
     }
 
     /// Whether the caller runs in the realm's isolation: what every access asks, without the trap.
@@ -261,9 +271,8 @@ final class RealmCore {
     ///
     /// - Throws: `incompatibleSession` when it is open with settings that exclude these.
     func reopened(with configuration: Realm.Configuration, for use: RealmUse) throws -> RealmCore {
-        callbackWrites.keepOpen()
         try coordinator.checkCompatible(self.configuration, with: configuration)
-        note(use)
+        note(use, whileClosing: callbackWrites.keepOpen())
         return self
     }
 

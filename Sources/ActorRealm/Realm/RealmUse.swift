@@ -9,11 +9,11 @@ enum RealmUse {
 }
 
 extension RealmCore {
-    /// Notes another use of a realm that is open.
-    func note(_ use: RealmUse) {
+    /// Notes another use of a realm that is open; `isClosing` says that whoever opened it before wants it closed.
+    func note(_ use: RealmUse, whileClosing isClosing: Bool) {
         switch use {
         case .lasting: blockCount = nil
-        case .block: if let count = blockCount { blockCount = count + 1 }
+        case .block: if let count = blockCount ?? (isClosing ? 0 : nil) { blockCount = count + 1 }
         case .found: break
         }
     }

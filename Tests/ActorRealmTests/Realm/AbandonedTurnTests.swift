@@ -19,7 +19,13 @@ struct AbandonedTurnTests {
             realm = try await Realm(configuration: configuration, actor: self)
         }
 
-        func observe() -> NotificationToken { realm.objects(Tally.self).observe { _ in } }
+        /// Observes, and returns when the observer was told what there is: its token holds the realm from then on.
+        func observe() async -> NotificationToken {
+            let told = Counter()
+            let token = realm.objects(Tally.self).observe { _ in told.increment() }
+            while told.value == 0 { await Task.yield() }
+            return token
+        }
 
         func ask(commits: Bool) {
             if commits {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RealmStorage
 import RealmTestSupport
 import Testing
 
@@ -200,5 +201,68 @@ struct AsyncTransactionTests {
         await realm.asyncRefresh()
         #expect(updates == [[], ["a"]])
         token.invalidate()
+    }
+
+    final class Shelf: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var name = "shelf"
+        @Persisted var books: List<String>
+    }
+
+    /// An actor with an open transaction that is costly to set aside, on a file whose steps can fail.
+    actor Librarian {
+        private let failures = StepFailures()
+        private let file = TestFile()
+        private var realm: Realm!
+        private var shelf: Shelf!
+
+        func open() async throws {
+            var configuration = file.fast
+            configuration.objectTypes = [Shelf.self]
+            configuration.failures = failures
+            realm = try await Realm(configuration: configuration, actor: self)
+            shelf = try await realm.asyncWrite {
+                let shelf = realm.create(Shelf.self)
+                shelf.books.append(objectsIn: (0..<2_000).map { "book \($0)" })
+                return shelf
+            }
+        }
+
+        /// Has a step fail in a read of another job, which another task's transaction is set aside for; whether one failed.
+        func readFails(at step: Int) async throws -> Bool {
+            let transaction = try await realm.beginAsyncWrite()
+            for index in stride(from: 0, to: 2_000, by: 100) { shelf.books[index] = "changed" }
+            failures.arm(after: step)
+            let code = await Task { self.read() }.value
+            let failed = failures.outcome.failed
+            failures.arm(after: nil)
+            transaction.cancel()
+            precondition((failed != nil) == (code != nil), "step \(step): \(failed as Any), \(code as Any)")
+            let first = try shelf.value(of: \.books).first
+            precondition(first == "book 0")
+            return failed != nil
+        }
+
+        private func read() -> Realm.Error.Code? {
+            do {
+                let name = try shelf.value(of: \.name)
+                precondition(name == "shelf")
+                return nil
+            } catch {
+                return (error as? Realm.Error)?.code
+            }
+        }
+    }
+
+    @Test("Where a transaction cannot be set aside, another job's value(of:) throws")
+    func settingAsideFails() async {
+        // In a process of its own, which a trap would end.
+        await #expect(processExitsWith: .success) {
+            let librarian = Librarian()
+            try await librarian.open()
+            var count = 0
+            while try await librarian.readFails(at: count) { count += 1 }
+            precondition(count > 0, "no step failed")
+        }
     }
 }

@@ -131,7 +131,49 @@ struct SeenBaseTests {
     }
 }
 
+extension SeenBaseTests {
+    enum LetGo: String, CaseIterable { case transaction, callback, cancelledCallback }
+
+    @Test("a transaction that is let go of keeps no version of what it was built on", arguments: LetGo.allCases)
+    func letGo(form: LetGo) async throws {
+        let gate = GatedDevice.Control()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        let one = try await Maker(configuration)
+        let other = try await Maker(configuration)
+        try await one.write("before")
+        gate.close()
+        let first = Task { try await one.write("base") }
+        while await !one.isFlushing { await Task.yield() }
+        await other.letGo(form)
+        gate.open()
+        try await first.value
+        for name in ["a", "b", "c"] { try await one.write(name) }
+        // Both realms stand on the newest version, and nothing else of the file is in use.
+        while await !other.isAtNewest { await Task.yield() }
+        #expect(await eventually { await one.pinnedVersionCount == 1 })
+    }
+}
+
 extension SeenBaseTests.Maker {
+    var isFlushing: Bool { realm.core.coordinator.writes.state.withLock { $0.publishing != nil } }
+    var pinnedVersionCount: Int { realm.core.coordinator.file.pinnedVersionCount }
+    var isAtNewest: Bool { realm.core.version == realm.core.coordinator.file.newestVersion }
+
+    /// Begins a transaction and neither commits nor waits for what it was built on.
+    func letGo(_ form: SeenBaseTests.LetGo) async {
+        switch form {
+        case .transaction: _ = try? await realm.beginAsyncWrite()
+        case .callback, .cancelledCallback:
+            await withCheckedContinuation { continuation in
+                realm.beginAsyncWrite {
+                    if form == .cancelledCallback { self.realm.cancelWrite() }
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
     /// Throws when an object is there.
     func giveUp(on name: String, suspends: Bool, _ seen: () -> Void) async throws {
         func look() throws {

@@ -27,6 +27,18 @@ struct WriteBlockActionTests {
         func write(_ name: String) async throws { try await realm.asyncWrite { make(name) } }
         func make(_ name: String) { realm.create(Tally.self, value: ["name": name, "count": 1]) }
 
+        func heldNames() throws -> [String] { realm.objects(Tally.self).map(\.name).sorted() }
+
+        /// Writes with a block that begins to commit itself; what the realm has then.
+        func writeCommitting(_ name: String, suspends: Bool) async throws -> [String] {
+            func body() {
+                make(name)
+                realm.commitAsyncWrite()
+            }
+            if suspends { try await realm.asyncWrite(body) } else { try realm.write(body) }
+            return try heldNames()
+        }
+
         private func end(_ action: Action) {
             switch action {
             case .invalidate: realm.invalidate()
@@ -112,5 +124,26 @@ struct WriteBlockActionTests {
         // Whether it works must not depend on who else writes.
         #expect(Set(codes) == [.alreadyInWriteTransaction])
         try await store.copyBlocking(to: URL(fileURLWithPath: directory.path("blocking.realm")))
+    }
+
+    @Test("A write whose block commits in the background returns when that is durable", arguments: [true, false])
+    func committing(suspends: Bool) async throws {
+        let store = try await Store(file.configuration)
+        for index in 0..<20 {
+            let names = try await store.writeCommitting("\(index)", suspends: suspends)
+            #expect(names.count == index + 1)
+        }
+    }
+
+    @Test("A write whose block commits in the background throws where that commit is lost", arguments: [true, false])
+    func losing(suspends: Bool) async throws {
+        let failing = FailingDevice.Switch()
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, failing) }
+        let store = try await Store(configuration)
+        try await store.write("before")
+        failing.isOn.withLock { $0 = true }
+        await #expect(throws: Realm.Error.self) { try await store.writeCommitting("never", suspends: suspends) }
+        #expect(try await store.heldNames() == ["before"])
     }
 }

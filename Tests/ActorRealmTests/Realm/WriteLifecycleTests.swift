@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import Testing
 
 @testable import ActorRealm
@@ -93,5 +94,61 @@ struct WriteLifecycleTests {
             }
         }
         #expect(try await Store(configuration).names == ["a", "b"])
+    }
+
+    /// What is left of a realm; only asked whether it is there.
+    struct Left: @unchecked Sendable {
+        let core: WeakReference<RealmCore>
+    }
+
+    actor Closer {
+        private let configuration: Realm.Configuration
+        private var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            self.configuration = configuration
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        /// Closes the realm while a write of its own waits, and uses another one for the time of a block meanwhile.
+        func closeAroundBlock() async throws -> Bool {
+            realm.beginWrite()
+            let write = Task { try await self.write() }
+            while !isWriting { await Task.yield() }
+            realm.close()
+            try await Realm.withRealm(configuration: configuration) { inner in
+                #expect(inner === realm)
+                realm.cancelWrite()
+                try await write.value
+                // Open as long as the block uses it.
+                #expect(!inner.isClosed)
+            }
+            return realm.isClosed
+        }
+
+        private var isWriting: Bool { realm.core.callbackWrites.count > 0 }
+        private func write() async throws { try await realm.asyncWrite {} }
+
+        /// Closes the realm behind a write that waits.
+        func leave() -> Left {
+            realm.writeAsync {}
+            realm.close()
+            return Left(core: WeakReference(realm.core))
+        }
+    }
+
+    @Test("A realm that is closed while it writes is closed in the end, though a block uses it meanwhile")
+    func closedAroundBlock() async throws {
+        #expect(try await Closer(file.fast).closeAroundBlock())
+    }
+
+    @Test("A realm that waits to be closed goes with its actor")
+    func closingWithoutActor() async throws {
+        let holder = try await Closer(file.fast)
+        let lock = try ForeignWriteLock(of: file.directory.path("test.realm"))
+        let left = try await Closer(file.fast).leave()
+        lock.release()
+        #expect(await eventually { left.core.object == nil })
+        withExtendedLifetime(holder) {}
     }
 }

@@ -228,4 +228,53 @@ struct WriteTimeoutTests {
             try withNewRealm(configuration) { try $0.write(timeout: .seconds(60)) {} }
         }
     }
+
+    @Test("A callback write that a blocking one has passed gives up in time, too")
+    func passed() async throws {
+        var configuration = file.fast
+        configuration.writeTimeout = .milliseconds(50)
+        let queue = DispatchQueue(label: "passed")
+        let opened = configuration
+        let error: Realm.Error? = await withCheckedContinuation { continuation in
+            queue.async {
+                do {
+                    // Used on its queue only.
+                    nonisolated(unsafe) let realm = try Realm(configuration: opened, queue: queue)
+                    realm.writeAsync({}) { error in
+                        if realm.isInWriteTransaction { realm.cancelWrite() }
+                        continuation.resume(returning: error as? Realm.Error)
+                    }
+                    // Its turn has come, and it cannot begin before this job ends.
+                    realm.beginWrite()
+                    // Else the transaction would keep it waiting for ever.
+                    queue.asyncAfter(deadline: .now() + 10) {
+                        if realm.isInWriteTransaction { realm.cancelWrite() }
+                    }
+                } catch {
+                    Issue.record(error)
+                    continuation.resume(returning: nil)
+                }
+            }
+        }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test("A limit may have any length")
+    func anyLength() async throws {
+        // In a process of its own, which an overflow would end.
+        await #expect(processExitsWith: .success) {
+            actor Opener {
+                func run() async throws {
+                    let configuration = Realm.Configuration(inMemoryIdentifier: "long", objectTypes: [Tally.self])
+                    for timeout in [Duration(attoseconds: .max), Duration(attoseconds: .min), .zero] {
+                        let realm = try? await Realm.open(configuration: configuration, timeout: timeout)
+                        try? await realm?.asyncWrite(timeout: timeout) {}
+                        try? realm?.write(timeout: timeout) {}
+                        realm?.close()
+                    }
+                }
+            }
+            try await Opener().run()
+        }
+    }
 }

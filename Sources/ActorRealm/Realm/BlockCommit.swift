@@ -1,0 +1,44 @@
+/// What the block of a write has begun to commit without waiting for it, for the write to wait for.
+enum BlockCommit {
+    /// It is on its way to the disk.
+    case underWay(BaseFlush)
+    /// It could not begin.
+    case failed(any Error)
+}
+
+extension CallbackWrites {
+    /// Calls the block of a write, and finds out what it commits in the background.
+    func collecting<Result>(_ block: () throws -> Result) rethrows -> (result: Result, commit: BlockCommit?) {
+        let before = (isCollecting, blockCommit)
+        (isCollecting, blockCommit) = (true, nil)
+        defer { (isCollecting, blockCommit) = before }
+        return (try block(), blockCommit)
+    }
+}
+
+extension RealmCore {
+    /// Waits for what the block of a write has committed itself, blocking the thread, and moves there.
+    ///
+    /// - Throws: `Realm.Error` when that is lost.
+    func completeBlocking(_ commit: BlockCommit?) throws {
+        switch commit {
+        case nil: return
+        case .underWay(let flush): try complete(flush.waitOnPool())
+        case .failed(let error):
+            try settle()
+            throw error
+        }
+        tellBlocks()
+    }
+
+    /// The same without blocking the thread.
+    func completeSuspending(_ commit: BlockCommit?, _ isolation: isolated (any Actor)?) async throws {
+        switch commit {
+        case nil: return
+        case .underWay(let flush): try complete(await flush.value(isolation: isolation))
+        case .failed(let error):
+            try await settleSuspending(isolation)
+            throw error
+        }
+    }
+}

@@ -25,7 +25,14 @@ struct WaitWatch {
     /// A writer begins to wait.
     ///
     /// - Returns: in how many nanoseconds to look; nil when somebody looks by then anyway.
-    mutating func waitBegan(at now: UInt64) -> UInt64? { arm(for: now &+ Self.patience, at: now) }
+    mutating func waitBegan(at now: UInt64) -> UInt64? {
+        // A look that should have been is late, or was never started. Asked for again, whichever comes first is the one that counts.
+        if let alarm, alarm < now {
+            self.alarm = now
+            return 0
+        }
+        return arm(for: now &+ Self.patience, at: now)
+    }
 
     /// Looks at the writers that wait, each given by the time when it came.
     mutating func look(at now: UInt64, waits: [UInt64]) -> Answer {

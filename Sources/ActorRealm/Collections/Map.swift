@@ -110,14 +110,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         let name = Key._key(named: key)
         guard let value = ValueReader.unwrap(value) else { return removeObject(for: name) }
         guard let value = Value._unboxedElement(value) else {
-            misuse("Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>.")
+            let message = "Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>."
+            guard let core = place?.core else { misuse(message) }
+            return core.mistake(message)
         }
         updateValue(value, forKey: name)
     }
 
     /// Sets the value of a name.
     public func updateValue(_ value: Value, forKey key: Key) {
-        let name = Self.checked(key)
+        let name = Key._name(key)
+        if let problem = Self.problem(of: name) {
+            guard let core = place?.core else { misuse(problem) }
+            return core.isClosed ? () : core.mistake(problem)
+        }
         guard let place else {
             unmanaged[key] = value
             return
@@ -126,13 +132,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         guard let stored = Value._encodeElement(value, writer) else { return }
         place.set(stored.value, forName: name)
         writer.finish()
-    }
-
-    /// Traps for a name that no path can spell.
-    static func checked(_ key: Key) -> String {
-        let name = Key._name(key)
-        if let problem = problem(of: name) { misuse(problem) }
-        return name
     }
 
     /// Why a name is refused, if it is.
@@ -152,8 +151,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     private static func name(_ key: Key, _ writer: _RowWriter) -> String? {
         let name = Key._name(key)
         guard let problem = problem(of: name) else { return name }
-        guard let context = writer.context else { misuse(problem) }
-        context.refuse(problem)
+        if let context = writer.context { context.refuse(problem) } else { writer.accessor.core.mistake(problem) }
         return nil
     }
 

@@ -74,7 +74,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             return false
         }
         let list = place.list()
-        return attempt { try list.sortedPosition(of: stored.value) }.isThere
+        return place.core.attempt(or: false) { try list.sortedPosition(of: stored.value).isThere }
     }
 
     /// Puts an element into the set, if it is not there.

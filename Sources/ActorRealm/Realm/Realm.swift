@@ -44,13 +44,19 @@ public final class Realm {
 
     /// Notes that a block that used the realm is done; the last one closes it.
     func endBlock() {
-        if !isClosed, lastCore.endBlock() { close() }
+        if !isClosed, lastCore.endBlock() { closeWhenQuiet() }
     }
 
     /// Closes the realm as soon as no asynchronous write is under way.
-    func closeWhenQuiet() {
-        if lastCore.callbackWrites.count == 0 { return endForGood() }
-        lastCore.callbackWrites.whenDone { [self] in endForGood() }
+    ///
+    /// - Parameter didClose: Called when it is closed.
+    func closeWhenQuiet(_ didClose: @escaping (RealmCoordinator) -> Void = { _ in }) {
+        let close = { [self] in
+            endForGood()
+            didClose(lastCore.coordinator)
+        }
+        if lastCore.callbackWrites.count == 0 { return close() }
+        lastCore.callbackWrites.whenDone(close)
     }
 
     /// Whether `close()` was called.

@@ -78,6 +78,8 @@ extension RealmCore {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         ticket = turn
+        self.isOpenEnded = isOpenEnded
+        hasLostTransaction = false
         writingTask = crealm_current_task()
         if isExclusive {
             exclusiveTask = writingTask

@@ -37,7 +37,10 @@ final class RealmRegistry: Sendable {
     /// The coordinator of a file that is open already.
     func existing(at path: String) -> RealmCoordinator? {
         guard let slot = state.withLock({ $0.slots[path] }) else { return nil }
-        return slot.content.withLock { $0.coordinator }
+        return slot.content.withLock { content in
+            guard let coordinator = content.coordinator, !coordinator.isEnded else { return nil }
+            return coordinator
+        }
     }
 
     /// The coordinator of a file, opened or created when it is not open.
@@ -67,7 +70,7 @@ final class RealmRegistry: Sendable {
 
     /// Runs `body` while nobody can open the file, given whether it is open.
     func whileClosed<Result: Sendable>(at path: String, _ body: (_ isOpen: Bool) throws -> Result) rethrows -> Result {
-        try slot(at: path).content.withLock { try body($0.coordinator != nil) }
+        try slot(at: path).content.withLock { try body($0.coordinator.map { !$0.isEnded } ?? false) }
     }
 
     private func slot(at path: String) -> Slot {

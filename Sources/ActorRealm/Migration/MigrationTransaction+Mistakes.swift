@@ -1,4 +1,5 @@
 import RealmModel
+import RealmQuery
 import RealmStorage
 
 /// What a block does wrong: neither it nor the calls that it makes throw, so that the opening does.
@@ -39,6 +40,10 @@ extension MigrationTransaction {
         case let error as Realm.Error: return error.addingDetails(details)
         case let error as ModelError:
             return Realm.Error(model: error, fileURL: new.configuration.fileURL).addingDetails(details)
+        case let error as QueryError: return mistake(error.description, className, propertyName)
+        case let error as PredicateParseError: return mistake(error.description, className, propertyName)
+        case let error as StorageError:
+            return Realm.Error.wrap(error, path: new.coordinator.path)
         default: return error
         }
     }

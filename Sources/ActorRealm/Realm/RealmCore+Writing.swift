@@ -207,7 +207,8 @@ extension RealmCore {
 
     /// Follows the file where the realm is allowed to; a failure leaves it at its version and is logged.
     func refreshQuietly() {
-        guard autorefresh else { return }
+        // What was opened for reading only does not change, though others of this process may have written to the file before.
+        guard autorefresh, !configuration.readOnly else { return }
         do {
             try advanceToNewest()
         } catch {

@@ -73,6 +73,8 @@ extension _CollectionBacking {
                 return cache.keys ?? cache.order?.array() ?? []
             }
         }
+        // The first is looked for on a way of its own.
+        if let equality, refinement == nil { _ = try elements.firstKey(equality) }
         for key in keys {
             guard try elements.locate(key) != nil else {
                 throw elements.table.damage(ofMissing: key)

@@ -122,7 +122,11 @@ extension List {
         let count = count
         if range.lowerBound >= 0, range.upperBound <= count { return true }
         let isBefore = range.lowerBound < 0
-        refuseIndex(isBefore ? range.lowerBound : range.upperBound, count: isBefore ? count : count + 1, in: place?.core)
+        refuseIndex(
+            isBefore ? range.lowerBound : range.upperBound,
+            count: isBefore ? count : count + 1,
+            in: place?.core
+        )
         return false
     }
 }

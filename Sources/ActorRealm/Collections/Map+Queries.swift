@@ -14,7 +14,11 @@ extension Map {
     public func `where`<Target: ObjectBase>(_ isIncluded: (Query<Target>) -> Query<Bool>) -> Results<Value>
     where Value == Target? {
         let backing = managed("where")
-        return Results(backing.core.attempt(or: backing) { try backing.filtered(Query<Target>.predicate(isIncluded, in: backing.core)) })
+        return Results(
+            backing.core.attempt(or: backing) {
+                try backing.filtered(Query<Target>.predicate(isIncluded, in: backing.core))
+            }
+        )
     }
 
     /// The objects in the order of a property.

@@ -54,6 +54,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     // MARK: Entries
 
     /// The number of entries.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { place?.mapCount ?? unmanaged.count }
 
     /// Whether there are no entries.
@@ -209,6 +211,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public func asKeyValueSequence() -> [Element] { entries() }
 
     /// Iterates over the entries as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public func makeIterator() -> IndexingIterator<[Element]> { entries().makeIterator() }
 
     /// Makes the map hold exactly the entries of another, which may be itself.

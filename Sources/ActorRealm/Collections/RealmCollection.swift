@@ -80,7 +80,9 @@ extension RealmCollection {
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
         let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
-        guard let key = backing.core.attempt(or: backing, { try backing.filtered(predicate) }).firstKey() else { return nil }
+        guard let key = backing.core.attempt(or: backing, { try backing.filtered(predicate) }).firstKey() else {
+            return nil
+        }
         return backing.index(of: key)
     }
 
@@ -243,20 +245,26 @@ extension RealmCollection {
     }
 
     /// The smallest value of a property; nil when there is none.
+    ///
+    /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.minimum, property))
     }
     /// The largest value of a property; nil when there is none.
+    ///
+    /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.maximum, property))
     }
     /// The sum of a property; 0 when there are no values.
     ///
-    /// Integers wrap around at 64 bits.
+    /// Integers wrap around at 64 bits. Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
         Value._fromAggregate(aggregate(.sum, property)) ?? Value._zero()
     }
     /// The mean of a property; nil when there are no values.
+    ///
+    /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.average, property))
     }

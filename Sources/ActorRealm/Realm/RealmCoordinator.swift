@@ -247,7 +247,10 @@ final class RealmCoordinator: Sendable {
 
     /// Why nothing but what is pinned can be read any more.
     static var ended: StorageError {
-        StorageError(.ended, "This in-memory realm was closed, and its contents are gone. Open it again, to begin an empty one.")
+        StorageError(
+            .ended,
+            "This in-memory realm was closed, and its contents are gone. Open it again, to begin an empty one."
+        )
     }
 
     private func beginOpening() throws(Realm.Error) {

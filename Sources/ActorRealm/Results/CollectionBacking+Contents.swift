@@ -262,7 +262,9 @@ extension _CollectionBacking {
             accessor.table.collection(of: property) != .map
         {
             core.checkAccess()
-            guard let list = core.attempt(or: nil, { try accessor.table.list(property, key: key) }) else { return noElement }
+            guard let list = core.attempt(or: nil, { try accessor.table.list(property, key: key) }) else {
+                return noElement
+            }
             guard index >= 0, index < list.count else {
                 refuseIndex(index, count: list.count, in: core)
                 return noElement

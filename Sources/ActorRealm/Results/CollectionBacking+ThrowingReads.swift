@@ -11,6 +11,7 @@ extension _CollectionBacking {
     /// - Parameters:
     ///   - names: Paths of properties, in the names of the file.
     ///   - isReadable: Whether the type of the elements has a stored value.
+    /// - Throws: `Realm.Error`.
     func requireReadable(_ names: [[String]], _ isReadable: (_Stored) -> Bool) throws {
         if isEmptied { return }
         try core.requireReading()
@@ -36,7 +37,9 @@ extension _CollectionBacking {
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _): owner = (accessor, key)
         case .nested(let accessor, let key, let property, let path):
             owner = (accessor, key)
-            if try accessor.table.contains(key: key), try accessor.table.nested(property, key: key, path) != nil { return }
+            if try accessor.table.contains(key: key), try accessor.table.nested(property, key: key, path) != nil {
+                return
+            }
         }
         if case .nested = source {} else if try owner.accessor.locate(owner.key) != nil { return }
         if let damage = owner.accessor.table.damage(ofMissing: owner.key) { throw damage }

@@ -287,7 +287,9 @@ import Testing
 
     private static func pets(_ object: MigrationObject) -> List<DynamicObject> { object.dynamicList("pets") }
     private static func marks(_ object: MigrationObject) -> List<Int> { object["marks"] as! List<Int> }
-    private static func kinds(_ object: MigrationObject) -> MutableSet<String> { object["kinds"] as! MutableSet<String> }
+    private static func kinds(_ object: MigrationObject) -> MutableSet<String> {
+        object["kinds"] as! MutableSet<String>
+    }
     private static func notes(_ object: MigrationObject) -> Map<String, String> {
         object["notes"] as! Map<String, String>
     }
@@ -311,14 +313,16 @@ import Testing
         CollectionMistake("a negative position", "negative value for 'index': -1") { old, _, _ in
             #expect(marks(old)[-1] == 0)
         },
-        CollectionMistake("a position of a set", "Index 5 is out of bounds") { _, new, _ in #expect(kinds(new)[5] == "") },
+        CollectionMistake("a position of a set", "Index 5 is out of bounds") { _, new, _ in #expect(kinds(new)[5] == "")
+        },
         CollectionMistake("an insertion behind the end", "Index 8 is out of bounds") { _, new, _ in
             marks(new).insert(1, at: 8)
         },
         CollectionMistake("a removal behind the end", "Index 8 is out of bounds") { _, new, _ in
             marks(new).remove(at: 8)
         },
-        CollectionMistake("a replacement behind the end", "Index 8 is out of bounds") { _, new, _ in marks(new)[8] = 1 },
+        CollectionMistake("a replacement behind the end", "Index 8 is out of bounds") { _, new, _ in marks(new)[8] = 1
+        },
         CollectionMistake("a move", "Index 3 is out of bounds") { _, new, _ in marks(new).move(from: 0, to: 3) },
         CollectionMistake("an exchange", "Index 4 is out of bounds") { _, new, _ in marks(new).swapAt(4, 0) },
         CollectionMistake("a removal of too many", "not possible to remove more objects (5)") { _, new, _ in
@@ -358,7 +362,10 @@ import Testing
         CollectionMistake("a name that is too long", "A key of a Map has at most") { _, new, _ in
             notes(new)[String(repeating: "k", count: 70_000)] = "x"
         },
-        CollectionMistake("a value of a map that does not fit", "Invalid value '7' of type 'Int' for Map") { _, new, _ in
+        CollectionMistake("a value of a map that does not fit", "Invalid value '7' of type 'Int' for Map") {
+            _,
+            new,
+            _ in
             notes(new).setValue(7, forKey: "x")
         },
         CollectionMistake("a list of a deleted object", "no longer valid") { _, new, migration in
@@ -473,7 +480,10 @@ import Testing
             migration.enumerateObjects(ofType: "Keeper") { _, _ in calls.withLock { $0 += 1 } }
         }
         let error = try #require(file.failure(configuration))
-        #expect([.invalidInput, .duplicatePrimaryKey].contains(error.code) && error.message.contains(mistake.text), "\(error)")
+        #expect(
+            [.invalidInput, .duplicatePrimaryKey].contains(error.code) && error.message.contains(mistake.text),
+            "\(error)"
+        )
         #expect(calls.withLock { $0 } == 1)
         configuration.schemaVersion = 1
         try withNewRealm(configuration) { realm in

@@ -32,7 +32,9 @@ struct InMemoryEndTests {
                 note.data = Data(repeating: UInt8(number % 256), count: 8_000)
                 note.numbers.append(objectsIn: 0..<(number % 50 == 0 ? 5_000 : 3))
                 note.texts["a"] = "\(number)"
-                note.next = number > numbers.lowerBound ? realm.object(ofType: InMemoryNote.self, forPrimaryKey: number - 1) : nil
+                note.next =
+                    number > numbers.lowerBound
+                    ? realm.object(ofType: InMemoryNote.self, forPrimaryKey: number - 1) : nil
                 realm.add(note)
             }
         }
@@ -57,7 +59,9 @@ struct InMemoryEndTests {
         await withCheckedContinuation { done in realm.space.perform { done.resume() } }
     }
 
-    @Test("A frozen copy that outlives close() keeps the pages of its version and nothing else, and each version goes with its last copy")
+    @Test(
+        "A frozen copy that outlives close() keeps the pages of its version and nothing else, and each version goes with its last copy"
+    )
     func memory() async throws {
         let configuration = configuration()
         let (first, second, coordinator, full) = try withNewRealm(configuration) { realm in
@@ -141,7 +145,11 @@ struct InMemoryEndTests {
                         do {
                             try withNewRealm(configuration) { realm in
                                 try realm.write {
-                                    realm.create(InMemoryNote.self, value: ["number": Int.random(in: 0..<1_000)], update: .all)
+                                    realm.create(
+                                        InMemoryNote.self,
+                                        value: ["number": Int.random(in: 0..<1_000)],
+                                        update: .all
+                                    )
                                 }
                                 let frozen = realm.freeze()
                                 realm.close()

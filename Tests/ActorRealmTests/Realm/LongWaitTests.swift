@@ -235,7 +235,10 @@ struct LongWaitTests {
         let second = Task { try await store.add("b") }
         #expect(await eventually { clock.alarmCount > 0 })
         clock.advance(seconds: 0)
-        #expect(log.entries.map { $0.contains("2 writers wait") && $0.contains("12.0 s ago") } == [true], "\(log.entries)")
+        #expect(
+            log.entries.map { $0.contains("2 writers wait") && $0.contains("12.0 s ago") } == [true],
+            "\(log.entries)"
+        )
         clock.advance(seconds: 60)
         #expect(log.entries.count == 2)
         lock.release()

@@ -46,7 +46,9 @@ struct WaitWatchTests {
         #expect(watch.waitBegan(at: 0) == 10 * second)
         // Nobody looked at 10.
         #expect(watch.waitBegan(at: 12 * second) == 0)
-        #expect(watch.look(at: 12 * second, waits: [0, 12 * second]) == WaitWatch.Answer(isDue: true, pause: 60 * second))
+        #expect(
+            watch.look(at: 12 * second, waits: [0, 12 * second]) == WaitWatch.Answer(isDue: true, pause: 60 * second)
+        )
         // The first one was only late.
         #expect(watch.look(at: 13 * second, waits: [0, 12 * second]) == WaitWatch.Answer())
         #expect(watch.waitBegan(at: 14 * second) == 10 * second)

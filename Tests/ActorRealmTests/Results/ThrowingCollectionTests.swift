@@ -66,7 +66,9 @@ struct ThrowingCollectionTests {
             for number in 0..<count {
                 let book = realm.create(
                     Book.self,
-                    value: ["number": number, "title": "title \(number % 7)", "text": String(repeating: "t", count: 500)]
+                    value: [
+                        "number": number, "title": "title \(number % 7)", "text": String(repeating: "t", count: 500),
+                    ]
                 )
                 shelf.books.append(book)
                 shelf.marks.insert("mark \(number)")
@@ -101,7 +103,8 @@ struct ThrowingCollectionTests {
         let sections = all.sectioned(by: \.title)
         let projected = all.projectTo.title
         return [
-            kind("all", all), kind("where", all.where { $0.title == "title 3" }), kind("scan", all.where { $0.text == "t" }),
+            kind("all", all), kind("where", all.where { $0.title == "title 3" }),
+            kind("scan", all.where { $0.text == "t" }),
             kind("sorted", all.sorted(by: \.title)), kind("distinct", all.distinct(by: ["title"])),
             kind("limit", all.limit(3)), kind("any", AnyRealmCollection(all)),
             kind("list", isOfOwner: true, shelf.books), kind("set", isOfOwner: true, shelf.marks),
@@ -249,7 +252,9 @@ struct ThrowingCollectionTests {
         }
     }
 
-    @Test("What is written in two steps goes nowhere when another job invalidates the realm between them, and the commit says so")
+    @Test(
+        "What is written in two steps goes nowhere when another job invalidates the realm between them, and the commit says so"
+    )
     func invalidatedBetween() async throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: Self.types)
         let store = try await Store(configuration)
@@ -286,7 +291,9 @@ struct ThrowingCollectionTests {
                 damaged[offset] ^= UInt8(1 << Int.random(in: 0..<8, using: &random))
             }
             let name = "damaged \(round)"
-            defer { for end in ["", ".lock"] { try? FileManager.default.removeItem(atPath: directory.path(name) + end) } }
+            defer {
+                for end in ["", ".lock"] { try? FileManager.default.removeItem(atPath: directory.path(name) + end) }
+            }
             try damaged.write(to: URL(fileURLWithPath: directory.path(name)))
             // The storage opens it without reading it whole, as a large file is opened.
             let file: StorageFile
@@ -297,7 +304,8 @@ struct ThrowingCollectionTests {
                 let core = try coordinator.coreForCurrentContext(configuration: configuration(name))
                 let realm = core.realm()
                 // Where a class begins is read with the schema, when a file is opened.
-                guard try core.model.table(named: "ReadableShelf") != nil, try core.model.table(named: "ReadableBook") != nil,
+                guard try core.model.table(named: "ReadableShelf") != nil,
+                    try core.model.table(named: "ReadableBook") != nil,
                     let shelves = core.accessor(for: Shelf.self), let books = core.accessor(for: Book.self),
                     let key = try shelves.table.key(at: 0), let first = try books.table.key(at: 0)
                 else { continue }

@@ -207,13 +207,14 @@ actor OlderRelease {
         let slot = program.slot("n", of: "Item")
         var all = [
             ending { tell in
-                realm.objects(type).observe { change in
-                    switch change {
-                    case .error: tell(.error)
-                    case .initial(let items), .update(let items, _, _, _):
-                        tell(items.contains { $0[slot] as? Int == 90 } ? .seen : nil)
+                realm.objects(type)
+                    .observe { change in
+                        switch change {
+                        case .error: tell(.error)
+                        case .initial(let items), .update(let items, _, _, _):
+                            tell(items.contains { $0[slot] as? Int == 90 } ? .seen : nil)
+                        }
                     }
-                }
             },
             ending { [program] tell in
                 realm.observe { _, realm in

@@ -33,6 +33,7 @@ struct ReleaseMatrixTests {
         let seed = environment["REALM_RELEASES_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...1_000_000_000)
         let count = environment["REALM_RELEASES_CASES"].flatMap { Int($0) } ?? 24
         print("releases: seed \(seed), \(count) cases")
+        let start = ContinuousClock.now
         let path = directory.path("line")
         ReleaseLine.make(at: path)
         async let child: Void = serve(path)
@@ -66,7 +67,17 @@ struct ReleaseMatrixTests {
         print("releases: \(text)")
         if let report = environment["REALM_RELEASES_REPORT"] {
             let lines = summary.counts.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
-            try (text + "\n" + lines.joined(separator: "\n") + "\n")
+            #if DEBUG
+            let build = "debug"
+            #else
+            let build = "release"
+            #endif
+            let head = """
+                Two releases on one file, two processes: REALM_RELEASES_SEED=\(seed) REALM_RELEASES_CASES=\(count) swift test --filter ReleaseMatrixTests
+                \(build) build, \(ProcessInfo.processInfo.activeProcessorCount) cores, \((ContinuousClock.now - start).components.seconds) s; a case with several changes counts once for each
+
+                """
+            try (head + text + "\n" + lines.joined(separator: "\n") + "\n")
                 .write(toFile: report, atomically: true, encoding: .utf8)
         }
         #expect(summary.cases == count)

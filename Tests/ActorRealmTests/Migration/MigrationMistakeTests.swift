@@ -379,7 +379,7 @@ import Testing
             migration.delete(new)
             #expect(list[0]["id"] == nil)
         },
-        CollectionMistake("a query that does not parse", "'!!'") { old, _, _ in
+        CollectionMistake("a query that does not parse", "Unable to parse the predicate") { old, _, _ in
             #expect(pets(old).filter("id !! 3").isEmpty)
         },
         CollectionMistake("a query of a misspelt property", "nme") { old, _, _ in

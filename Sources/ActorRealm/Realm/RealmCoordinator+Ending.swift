@@ -12,6 +12,8 @@ extension RealmCoordinator {
         let coordinator = WeakReference(self)
         // Whoever lets go of a version may have been the last to use the file, or leave pages that only he read.
         file.callWhenVersionIsFreed { coordinator.object?.lookWhetherUsed() }
+        // At once, so that the next opening begins the next life.
+        _ = endUnlessUsed()
         lookWhetherUsed()
     }
 
@@ -29,6 +31,8 @@ extension RealmCoordinator {
             case false?: return
             case true?: break
             }
+        }
+        if !file.hasEnded {
             guard let turn = try? writes.acquireWaiting() else { return }
             writes.waitForFlushes()
             file.end(because: Self.ended)

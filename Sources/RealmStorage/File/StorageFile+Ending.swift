@@ -25,6 +25,9 @@ extension StorageFile {
         reservation.pool.empty()
     }
 
+    /// Whether the file's life is over.
+    package var hasEnded: Bool { state.withLock { $0.ended != nil } }
+
     /// The versions that somebody reads in this process, oldest first.
     package var pinnedSnapshots: [Snapshot] {
         let headers = state.withLock { state in

@@ -78,6 +78,10 @@ int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count) {
     return 0;
 }
 
+int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count) {
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, byte_count) == 0 ? 0 : errno;
+}
+
 int64_t crealm_preferred_reservation(void) {
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

@@ -39,6 +39,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     public var _backing: _CollectionBacking? { backing }
 
     /// The number of objects.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { backing?.count ?? 0 }
     /// The first object; nil when there is none.
     public var first: Element? { isEmpty ? nil : self[0] }
@@ -53,6 +55,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
 
     /// Iterates over the objects as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     @inlinable
     public func makeIterator() -> RealmIterator<Element> {
         guard let backing else { return RealmIterator([]) }

@@ -1,9 +1,11 @@
 import RealmModel
 
 extension List {
-    /// Traps unless an element can stand or be put at a position.
-    private func check(_ index: Int, in count: Int) {
-        if index < 0 || index >= count { indexOutOfBounds(index, count: count) }
+    /// Traps unless an element can stand or be put at a position; false inside a migration, which keeps the mistake.
+    private func check(_ index: Int, in count: Int) -> Bool {
+        if index >= 0, index < count { return true }
+        refuseIndex(index, count: count, in: place?.core)
+        return false
     }
 
     /// Whether the list belongs to a realm that was closed, so that nothing is in it and nothing can be put there.
@@ -49,12 +51,12 @@ extension List {
     /// Inserts an element before a position.
     public func insert(_ object: Element, at index: Int) {
         guard let place else {
-            if index < 0 || index > count { indexOutOfBounds(index, count: count + 1) }
+            _ = check(index, in: count + 1)
             unmanaged.insert(object, at: index)
             return
         }
         guard let writer = place.writer() else { return }
-        if index < 0 || index > count { indexOutOfBounds(index, count: count + 1) }
+        guard check(index, in: count + 1) else { return }
         guard let stored = encode(object, writer) else { return }
         place.insert(stored, at: index)
         writer.finish()
@@ -65,12 +67,11 @@ extension List {
     /// The object itself stays in the realm, unless it is embedded.
     public func remove(at index: Int) {
         guard let place else {
-            check(index, in: unmanaged.count)
+            _ = check(index, in: unmanaged.count)
             unmanaged.remove(at: index)
             return
         }
-        guard let writer = place.writer() else { return }
-        check(index, in: count)
+        guard let writer = place.writer(), check(index, in: count) else { return }
         place.remove(in: index..<index + 1)
         writer.finish()
     }
@@ -89,12 +90,11 @@ extension List {
     /// Replaces the element at a position.
     public func replace(index: Int, object: Element) {
         guard let place else {
-            check(index, in: unmanaged.count)
+            _ = check(index, in: unmanaged.count)
             unmanaged[index] = object
             return
         }
-        guard let writer = place.writer() else { return }
-        check(index, in: count)
+        guard let writer = place.writer(), check(index, in: count) else { return }
         guard let stored = encode(object, writer) else { return }
         place.replace(at: index, with: stored)
         writer.finish()
@@ -104,8 +104,7 @@ extension List {
     public func move(from: Int, to: Int) {
         if isClosed { return }
         let count = count
-        check(from, in: count)
-        check(to, in: count)
+        guard check(from, in: count), check(to, in: count) else { return }
         guard let place else {
             let element = unmanaged.remove(at: from)
             unmanaged.insert(element, at: to)
@@ -120,8 +119,7 @@ extension List {
     public func swapAt(_ index1: Int, _ index2: Int) {
         if isClosed { return }
         let count = count
-        check(index1, in: count)
-        check(index2, in: count)
+        guard check(index1, in: count), check(index2, in: count) else { return }
         guard let place else {
             unmanaged.swapAt(index1, index2)
             return

@@ -12,7 +12,9 @@ extension List {
     ///   - offsets: The positions of the elements.
     ///   - destination: The position, in the list as it is before, that they are put before; `count` for the end.
     public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
-        if destination < 0 || destination > count { indexOutOfBounds(destination, count: count + 1) }
+        if destination < 0 || destination > count {
+            return refuseIndex(destination, count: count + 1, in: place?.core)
+        }
         // Those before the destination move up to it one after the other, those behind move down.
         var moved = 0
         for offset in offsets where offset < destination {

@@ -7,8 +7,7 @@ extension List {
     public subscript(bounds: Range<Int>) -> Slice<List> {
         get {
             if isClosed { return Slice(base: self, bounds: 0..<0) }
-            checkRange(bounds)
-            return Slice(base: self, bounds: bounds)
+            return Slice(base: self, bounds: checkRange(bounds) ? bounds : 0..<0)
         }
         set {
             // What was changed in a slice of this list was changed in the list.
@@ -56,6 +55,7 @@ extension List {
         if isClosed { return }
         let range = subrange.relative(to: self)
         let elements = Array(newElements)
+        guard checkRange(range) else { return }
         removeSubrange(range)
         insert(contentsOf: elements, at: range.lowerBound)
     }
@@ -63,7 +63,7 @@ extension List {
     /// Removes elements from the start.
     public func removeFirst(_ number: Int = 1) {
         if isClosed { return }
-        requireElements(number, of: count)
+        guard hasElements(number, of: count) else { return }
         removeSubrange(0..<number)
     }
 
@@ -71,25 +71,27 @@ extension List {
     public func removeLast(_ number: Int = 1) {
         if isClosed { return }
         let count = count
-        requireElements(number, of: count)
+        guard hasElements(number, of: count) else { return }
         removeSubrange(count - number..<count)
     }
 
-    /// Traps for more elements than there are.
-    private func requireElements(_ number: Int, of count: Int) {
-        if number < 0 { misuse("Cannot remove a negative number of objects from a list: \(number).") }
-        if number > count {
-            misuse(
-                "It is not possible to remove more objects (\(number)) from a list than it already contains (\(count))."
-            )
-        }
+    /// Traps for more elements than there are; false inside a migration, which keeps the mistake.
+    private func hasElements(_ number: Int, of count: Int) -> Bool {
+        if number >= 0, number <= count { return true }
+        let message =
+            number < 0
+            ? "Cannot remove a negative number of objects from a list: \(number)."
+            : "It is not possible to remove more objects (\(number)) from a list than it already contains (\(count))."
+        guard let core = place?.core else { misuse(message) }
+        core.mistake(message)
+        return false
     }
 
     /// Removes the elements of a range of positions.
     public func removeSubrange<Positions: RangeExpression>(_ bounds: Positions) where Positions.Bound == Int {
         if isClosed { return }
         let range = bounds.relative(to: self)
-        checkRange(range)
+        guard checkRange(range) else { return }
         guard let place else {
             unmanaged.removeSubrange(range)
             return
@@ -115,9 +117,16 @@ extension List {
         if place == nil { unmanaged.reserveCapacity(minimumCapacity) }
     }
 
-    /// Traps for a range that is not within the list.
-    private func checkRange(_ range: Range<Int>) {
-        if range.lowerBound < 0 { indexOutOfBounds(range.lowerBound, count: count) }
-        if range.upperBound > count { indexOutOfBounds(range.upperBound, count: count + 1) }
+    /// Traps for a range that is not within the list; false inside a migration, which keeps the mistake.
+    private func checkRange(_ range: Range<Int>) -> Bool {
+        let count = count
+        if range.lowerBound >= 0, range.upperBound <= count { return true }
+        let isBefore = range.lowerBound < 0
+        refuseIndex(
+            isBefore ? range.lowerBound : range.upperBound,
+            count: isBefore ? count : count + 1,
+            in: place?.core
+        )
+        return false
     }
 }

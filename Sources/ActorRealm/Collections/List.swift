@@ -39,6 +39,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public var _backing: _CollectionBacking? { place?.backing }
 
     /// The number of elements.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int {
         guard let place else { return unmanaged.count }
         return place.count
@@ -48,6 +50,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public var first: Element? { isEmpty ? nil : self[0] }
 
     /// The element at a position.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public subscript(position: Int) -> Element {
         get {
             guard let place else {
@@ -61,6 +65,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public func makeIterator() -> RealmIterator<Element> {
         guard let place else { return RealmIterator(unmanaged) }
         place.core.checkAccess()

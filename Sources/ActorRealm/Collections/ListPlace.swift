@@ -59,7 +59,7 @@ class ListPlace {
     var path: [NestedStep] { [] }
 
     /// Whether the owner exists, and what the collection lies in.
-    var isThere: Bool { attempt { try accessor.table.contains(key: key) } }
+    var isThere: Bool { core.attempt(or: false) { try accessor.table.contains(key: key) } }
 
     final func isSame(as other: ListPlace) -> Bool {
         core === other.core && accessor === other.accessor && key == other.key && declared == other.declared
@@ -67,46 +67,67 @@ class ListPlace {
     }
 
     /// Traps when the owner is gone, unless that is so because the realm was closed.
-    final func checkOwner() {
+    ///
+    /// - Returns: whether it is there.
+    @discardableResult
+    final func checkOwner() -> Bool {
         core.checkAccess()
-        if !isThere, !core.isClosed { invalidated() }
+        if isThere { return true }
+        if !core.isClosed { invalidated() }
+        return false
     }
 
-    final func invalidated() -> Never {
-        misuse("\(name) is no longer valid: its object has been deleted or invalidated.")
+    /// Traps because the owner is gone; inside a migration that is kept.
+    final func invalidated() {
+        core.mistake(
+            "\(name) is no longer valid: its object has been deleted or invalidated.",
+            accessor.info.name,
+            accessor.info.properties[declared].name
+        )
     }
 
     /// The elements, to be read before the next write.
     final func list() -> ListView {
         core.checkAccess()
-        guard let location = attempt({ try accessor.table.locate(key) }) else {
-            if core.isClosed { return accessor.table.emptyList(property) }
-            invalidated()
+        guard let location = core.attempt(or: nil, { try accessor.table.locate(key) }) else {
+            if !core.isClosed { invalidated() }
+            return accessor.table.emptyList(property)
         }
-        return attempt { try accessor.table.list(property, at: location, key: key) }
+        return core.attempt(or: accessor.table.emptyList(property)) {
+            try accessor.table.list(property, at: location, key: key)
+        }
     }
 
-    /// The entries of a dictionary property, to be read before the next write.
-    final func map() -> MapView {
+    /// The entries of a dictionary property, to be read before the next write; nil where the owner is gone.
+    private func map() throws -> MapView? {
         core.checkAccess()
-        guard let location = attempt({ try accessor.table.locate(key) }) else { invalidated() }
-        return attempt { try accessor.table.map(property, at: location, key: key) }
+        guard let location = try accessor.table.locate(key) else { return nil }
+        return try accessor.table.map(property, at: location, key: key)
     }
 
     /// Where a write goes, after the checks that every write makes; nil when the realm was closed.
     final func writer(context: AddContext? = nil) -> _RowWriter? {
+        if core.dropsWritesOfInvalidated { return nil }
         core.checkAccess()
-        if core.isClosed { return nil }
+        if core.dropsWrites { return nil }
         if core.isFrozen {
-            misuse("Attempting to modify a frozen \(name) - call thaw on it first.")
+            core.mistake(
+                core.migration == nil
+                    ? "Attempting to modify a frozen \(name) - call thaw on it first."
+                    : "Attempting to modify an old object: its \(name) can be written in the new one.",
+                accessor.info.name,
+                accessor.info.properties[declared].name
+            )
+            return nil
         }
+        if core.migration?.hasFailed ?? false { return nil }
         if !core.isInWriteTransaction {
             misuse(
                 "Cannot modify managed \(name) outside of a write transaction: make the change inside "
                     + "realm.write { }."
             )
         }
-        checkOwner()
+        guard checkOwner() || core.migration == nil else { return nil }
         core.migration?.wrote(accessor.info.properties[declared], ofRow: key, accessor)
         return _RowWriter(accessor: accessor, rowKey: key, declared: declared, context: context)
     }
@@ -116,7 +137,7 @@ class ListPlace {
     /// The number of elements; 0 when the owner is gone.
     var count: Int {
         core.checkAccess()
-        return attempt {
+        return core.attempt(or: nil) {
             try accessor.table.locate(key).map { try accessor.table.list(property, at: $0, key: key).count }
         }
             ?? 0
@@ -125,8 +146,11 @@ class ListPlace {
     /// The element at a position; traps out of bounds.
     func stored(at position: Int) -> _Stored {
         let list = list()
-        guard position >= 0, position < list.count else { indexOutOfBounds(position, count: list.count) }
-        return _Stored(attempt { try list.value(at: position) })
+        guard position >= 0, position < list.count else {
+            refuseIndex(position, count: list.count, in: core)
+            return backing.noElement
+        }
+        return _Stored(core.attempt(or: backing.noElement.value) { try list.value(at: position) })
     }
 
     func append(_ value: StoredValue) {
@@ -171,12 +195,12 @@ class ListPlace {
     var mapCount: Int { count }
 
     func value(forName name: String) -> StoredValue? {
-        isThere ? attempt { try map().value(for: name) } : nil
+        core.attempt(or: nil) { try map()?.value(for: name) }
     }
 
     func entries() -> [StoredEntry] {
         core.checkAccess()
-        return isThere ? attempt { try map().entries() } : []
+        return core.attempt(or: []) { try map()?.entries() ?? [] }
     }
 
     func set(_ value: StoredValue, forName name: String) {

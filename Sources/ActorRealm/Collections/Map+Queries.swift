@@ -7,14 +7,18 @@ extension Map {
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
         let backing = managed("filter")
         let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
-        return Results(attempt { try backing.filtered(predicate) })
+        return Results(backing.core.attempt(or: backing) { try backing.filtered(predicate) })
     }
 
     /// The objects for which a condition holds.
     public func `where`<Target: ObjectBase>(_ isIncluded: (Query<Target>) -> Query<Bool>) -> Results<Value>
     where Value == Target? {
         let backing = managed("where")
-        return Results(attempt { try backing.filtered(Query<Target>.predicate(isIncluded, in: backing.core)) })
+        return Results(
+            backing.core.attempt(or: backing) {
+                try backing.filtered(Query<Target>.predicate(isIncluded, in: backing.core))
+            }
+        )
     }
 
     /// The objects in the order of a property.
@@ -26,7 +30,7 @@ extension Map {
     public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Value>
     where Descriptors.Element == SortDescriptor {
         let backing = managed("sorted")
-        return Results(attempt { try backing.sorted(Array(sortDescriptors)) })
+        return Results(backing.core.attempt(or: backing) { try backing.sorted(Array(sortDescriptors)) })
     }
 
     /// The values in order.
@@ -37,11 +41,13 @@ extension Map {
     /// The values, each once.
     public func distinct() -> Results<Value> {
         let backing = managed("distinct")
-        return Results(attempt { try backing.distinct(["self"]) })
+        return Results(backing.core.attempt(or: backing) { try backing.distinct(["self"]) })
     }
 
     fileprivate func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
-        if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
+        if let backing = _backing {
+            return backing.core.attempt(or: _Stored(.null)) { try backing.aggregate(operation, property) }
+        }
         return attempt {
             try .aggregate(operation, property, of: values.map { Value._boxedElement($0) }, shape: Value._elementShape)
         }
@@ -77,7 +83,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Value>
     where KeyPaths.Element == String {
         let backing = managed("distinct")
-        return Results(attempt { try backing.distinct(Array(keyPaths)) })
+        return Results(backing.core.attempt(or: backing) { try backing.distinct(Array(keyPaths)) })
     }
     /// The first object of each group of objects that are equal in some properties.
     public func distinct(by keyPaths: [PartialKeyPath<Value.Wrapped>]) -> Results<Value> {

@@ -54,6 +54,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     // MARK: Entries
 
     /// The number of entries.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { place?.mapCount ?? unmanaged.count }
 
     /// Whether there are no entries.
@@ -110,14 +112,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         let name = Key._key(named: key)
         guard let value = ValueReader.unwrap(value) else { return removeObject(for: name) }
         guard let value = Value._unboxedElement(value) else {
-            misuse("Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>.")
+            let message = "Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>."
+            guard let core = place?.core else { misuse(message) }
+            return core.mistake(message)
         }
         updateValue(value, forKey: name)
     }
 
     /// Sets the value of a name.
     public func updateValue(_ value: Value, forKey key: Key) {
-        let name = Self.checked(key)
+        let name = Key._name(key)
+        if let problem = Self.problem(of: name) {
+            guard let core = place?.core else { misuse(problem) }
+            return core.isClosed ? () : core.mistake(problem)
+        }
         guard let place else {
             unmanaged[key] = value
             return
@@ -126,13 +134,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         guard let stored = Value._encodeElement(value, writer) else { return }
         place.set(stored.value, forName: name)
         writer.finish()
-    }
-
-    /// Traps for a name that no path can spell.
-    static func checked(_ key: Key) -> String {
-        let name = Key._name(key)
-        if let problem = problem(of: name) { misuse(problem) }
-        return name
     }
 
     /// Why a name is refused, if it is.
@@ -152,8 +153,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     private static func name(_ key: Key, _ writer: _RowWriter) -> String? {
         let name = Key._name(key)
         guard let problem = problem(of: name) else { return name }
-        guard let context = writer.context else { misuse(problem) }
-        context.refuse(problem)
+        if let context = writer.context { context.refuse(problem) } else { writer.accessor.core.mistake(problem) }
         return nil
     }
 
@@ -211,6 +211,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public func asKeyValueSequence() -> [Element] { entries() }
 
     /// Iterates over the entries as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public func makeIterator() -> IndexingIterator<[Element]> { entries().makeIterator() }
 
     /// Makes the map hold exactly the entries of another, which may be itself.

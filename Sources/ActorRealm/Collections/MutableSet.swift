@@ -42,6 +42,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public var _backing: _CollectionBacking? { place?.backing }
 
     /// The number of elements.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { place?.count ?? unmanaged.count }
 
     /// The first element; nil when there is none.
@@ -58,6 +60,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public func makeIterator() -> RealmIterator<Element> {
         guard let place else { return RealmIterator(unmanaged) }
         place.core.checkAccess()
@@ -74,7 +78,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             return false
         }
         let list = place.list()
-        return attempt { try list.sortedPosition(of: stored.value) }.isThere
+        return place.core.attempt(or: false) { try list.sortedPosition(of: stored.value).isThere }
     }
 
     /// Puts an element into the set, if it is not there.

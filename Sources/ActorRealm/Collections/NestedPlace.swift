@@ -32,13 +32,13 @@ final class NestedPlace: ListPlace {
     /// What lies at the end of the steps; nil when they lead nowhere.
     private func content() -> StoredValue? {
         core.checkAccess()
-        return attempt { try accessor.table.nested(property, key: key, steps) }
+        return core.attempt(or: nil) { try accessor.table.nested(property, key: key, steps) }
     }
 
     private func values() -> [StoredValue] {
         guard case .list(let values)? = content() else {
-            if core.isClosed { return [] }
-            invalidated()
+            if !core.isClosed { invalidated() }
+            return []
         }
         return values
     }
@@ -52,7 +52,13 @@ final class NestedPlace: ListPlace {
     private func write(_ value: StoredValue) {
         // The first step into a list or map of values leads to one of them, the others lead into it.
         let level = steps.count - (accessor.info.properties[declared].shape.collection == .none ? 0 : 1)
-        if level + value.depth > MixedFormat.depthLimit { misuse(AnyRealmValue.depthMessage) }
+        if level + value.depth > MixedFormat.depthLimit {
+            return core.mistake(
+                AnyRealmValue.depthMessage,
+                accessor.info.name,
+                accessor.info.properties[declared].name
+            )
+        }
         core.attemptWrite { try accessor.table.setNested(property, key: key, steps, to: value) }
     }
 
@@ -66,7 +72,10 @@ final class NestedPlace: ListPlace {
 
     override func stored(at position: Int) -> _Stored {
         let values = values()
-        guard values.indices.contains(position) else { indexOutOfBounds(position, count: values.count) }
+        guard values.indices.contains(position) else {
+            refuseIndex(position, count: values.count, in: core)
+            return backing.noElement
+        }
         return _Stored(values[position])
     }
 

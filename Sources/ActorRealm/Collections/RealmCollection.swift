@@ -80,7 +80,9 @@ extension RealmCollection {
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
         let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
-        guard let key = attempt({ try backing.filtered(predicate) }).firstKey() else { return nil }
+        guard let key = backing.core.attempt(or: backing, { try backing.filtered(predicate) }).firstKey() else {
+            return nil
+        }
         return backing.index(of: key)
     }
 
@@ -153,7 +155,7 @@ extension RealmCollection {
     public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Element>
     where Descriptors.Element == SortDescriptor {
         let backing = managed("sorted")
-        return Results(attempt { try backing.sorted(Array(sortDescriptors)) })
+        return Results(backing.core.attempt(or: backing) { try backing.sorted(Array(sortDescriptors)) })
     }
 
     /// The values in order.
@@ -165,7 +167,7 @@ extension RealmCollection {
     public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
     where KeyPaths.Element == String {
         let backing = managed("distinct")
-        return Results(attempt { try backing.distinct(Array(keyPaths)) })
+        return Results(backing.core.attempt(or: backing) { try backing.distinct(Array(keyPaths)) })
     }
 
     /// The first object of each group of objects that are equal in some properties.
@@ -183,7 +185,8 @@ extension RealmCollection {
 
     /// At most so many elements, behind as many that are left out: one page of the collection.
     public func limit(_ count: Int, offset: Int) -> Results<Element> {
-        Results(attempt { try managed("limit").limited(count, offset: offset) })
+        let backing = managed("limit")
+        return Results(backing.core.attempt(or: backing) { try backing.limited(count, offset: offset) })
     }
 
     /// A listing of the first hundred elements.
@@ -233,27 +236,35 @@ extension Float {
 
 extension RealmCollection {
     private func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
-        if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
+        if let backing = _backing {
+            return backing.core.attempt(or: _Stored(.null)) { try backing.aggregate(operation, property) }
+        }
         return attempt {
             try .aggregate(operation, property, of: map { Element._boxedElement($0) }, shape: Element._elementShape)
         }
     }
 
     /// The smallest value of a property; nil when there is none.
+    ///
+    /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.minimum, property))
     }
     /// The largest value of a property; nil when there is none.
+    ///
+    /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.maximum, property))
     }
     /// The sum of a property; 0 when there are no values.
     ///
-    /// Integers wrap around at 64 bits.
+    /// Integers wrap around at 64 bits. Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
         Value._fromAggregate(aggregate(.sum, property)) ?? Value._zero()
     }
     /// The mean of a property; nil when there are no values.
+    ///
+    /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.average, property))
     }

@@ -5,6 +5,8 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, SendableMetat
     static var _elementShape: _PropertyShape { get }
     /// Makes an element from its stored form.
     static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self
+    /// Whether the type has a value for a stored form.
+    static func _isReadableElement(_ stored: _Stored, in backing: _CollectionBacking) -> Bool
     /// The element at a position of a managed collection.
     static func _element(at index: Int, in backing: _CollectionBacking) -> Self
     /// The object of a managed collection with a row key.
@@ -28,6 +30,8 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, SendableMetat
 }
 
 extension RealmCollectionValue {
+    /// Whether the type has a value for a stored form.
+    public static func _isReadableElement(_ stored: _Stored, in backing: _CollectionBacking) -> Bool { true }
     /// The object of a managed collection with a row key.
     public static func _element(forKey key: Int64, in backing: _CollectionBacking) -> Self {
         _element(_Stored(.link(key)), in: backing)

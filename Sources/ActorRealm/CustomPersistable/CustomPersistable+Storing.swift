@@ -113,6 +113,10 @@ extension _CustomPersistable {
         stored.value.isNull ? nil : _fromPersisted(PersistedType._element(stored, in: backing))
     }
 
+    /// Whether the type has a value for a stored form.
+    public static func _isReadableElement(_ stored: _Stored, in backing: _CollectionBacking) -> Bool {
+        _fromPersisted(PersistedType._element(stored, in: backing)) != nil
+    }
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
         converted(PersistedType._element(stored, in: backing))

@@ -82,7 +82,7 @@ extension Realm {
     public func thaw<Value: ThreadConfined>(_ frozen: Frozen<Value>) -> Value? {
         core.checkAccess()
         if core.isClosed { return nil }
-        core.requireSameFile(as: frozen.core.core.coordinator)
+        guard core.isOfSameFile(as: frozen.core.core.coordinator) else { return nil }
         core.catchUp(with: frozen.version)
         return Value._resolve(frozen.reference, in: self)
     }
@@ -91,8 +91,7 @@ extension Realm {
     public func thaw(_ frozen: Frozen<Realm>) -> Realm {
         core.checkAccess()
         if core.isClosed { return self }
-        core.requireSameFile(as: frozen.core.core.coordinator)
-        core.catchUp(with: frozen.version)
+        if core.isOfSameFile(as: frozen.core.core.coordinator) { core.catchUp(with: frozen.version) }
         return self
     }
 }

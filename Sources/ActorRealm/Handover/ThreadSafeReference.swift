@@ -133,7 +133,7 @@ extension Realm {
         core.checkAccess()
         let target = reference.takeOnce()
         if core.isClosed || target.snapshot == nil { return nil }
-        core.requireSameFile(as: target.coordinator)
+        guard core.isOfSameFile(as: target.coordinator) else { return nil }
         if isFresh { core.goBack(to: target) }
         core.catchUp(with: target.version)
         return Confined._resolve(target.reference, in: self)
@@ -141,14 +141,19 @@ extension Realm {
 }
 
 extension RealmCore {
-    /// Traps for what comes from another file.
-    func requireSameFile(as other: RealmCoordinator) {
-        guard coordinator === other else {
+    /// Whether something comes from this file, and not from one that was there before it: an in-memory realm that was closed, or a
+    /// file that was deleted or replaced, by anybody.
+    ///
+    /// Traps for what comes from another place.
+    func isOfSameFile(as other: RealmCoordinator) -> Bool {
+        if coordinator === other { return true }
+        guard coordinator.isOfSamePath(as: other) else {
             misuse(
                 "Cannot resolve a reference in a Realm with a different configuration than the source Realm: open the "
                     + "file it comes from."
             )
         }
+        return false
     }
 
     /// Stands a realm, of which nothing was read yet, on the older version of a reference.

@@ -1,4 +1,5 @@
 import RealmModel
+import RealmQuery
 import RealmStorage
 
 /// What a block does wrong: neither it nor the calls that it makes throw, so that the opening does.
@@ -39,6 +40,10 @@ extension MigrationTransaction {
         case let error as Realm.Error: return error.addingDetails(details)
         case let error as ModelError:
             return Realm.Error(model: error, fileURL: new.configuration.fileURL).addingDetails(details)
+        case let error as QueryError: return mistake(error.description, className, propertyName)
+        case let error as PredicateParseError: return mistake(error.description, className, propertyName)
+        case let error as StorageError:
+            return Realm.Error.wrap(error, path: new.coordinator.path)
         default: return error
         }
     }
@@ -48,10 +53,14 @@ extension MigrationTransaction {
     /// The value of a property of an old or new object; nil after a mistake.
     func value(of name: String, in object: DynamicObject) -> Any? {
         guard let accessor = object.tableAccessor, let property = property(name, accessor.info) else { return nil }
-        if accessor.isFrozen {
-            finder.looked(at: property)
-        } else if !isThere(object, accessor) {
+        if accessor.isFrozen { finder.looked(at: property) }
+        do {
+            try object.requireReadable(property)
+        } catch let error as Realm.Error where error.code == .invalidatedObject {
             refuse("Object of type '\(accessor.info.name)' has been deleted or invalidated.", accessor.info.name, name)
+            return nil
+        } catch {
+            fail(publicError(error, accessor.info.name, name))
             return nil
         }
         return property.value(in: object)
@@ -108,7 +117,7 @@ extension MigrationTransaction {
     private func isThere(_ object: DynamicObject, _ accessor: TableAccessor) -> Bool {
         let generation = accessor.state.pointee.generation.pointee
         if object.rowGeneration == generation { return true }
-        guard let location = ActorRealm.attempt({ try accessor.locate(object.rowKey) }) else { return false }
+        guard let location = new.attempt(or: nil, { try accessor.locate(object.rowKey) }) else { return false }
         object.point(to: location, generation: generation)
         return true
     }

@@ -92,8 +92,9 @@ nonisolated extension ObjectBase {
     /// Where a write to a managed property goes, after the checks that every write makes; nil when the realm was closed.
     @usableFromInline
     final func writer(for key: UInt32) -> _RowWriter? {
+        if core?.dropsWritesOfInvalidated ?? false { return nil }
         let accessor = checkedAccessor()
-        if accessor.core.isClosed { return nil }
+        if accessor.core.dropsWrites { return nil }
         if accessor.core.isFrozen {
             misuse("Attempting to modify a frozen object - call thaw on the Object instance first.")
         }

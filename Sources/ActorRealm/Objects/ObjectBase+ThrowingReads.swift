@@ -19,14 +19,7 @@ extension ObservableModel where Self: ObjectBase {
     ///   `.invalidInput` for a key path that names no stored property and for a stored value that the type does not have.
     /// - Complexity: That of the getter, and of evaluating the key path twice.
     public func value<Value: _Persistable>(of keyPath: KeyPath<Self, Value>) throws -> Value {
-        guard let names = PathRecorder.recordedNames(of: keyPath, in: Self.self) else {
-            throw Realm.Error(
-                .invalidInput,
-                PathRecorder.brokenMessage("\(keyPath)"),
-                fileURL: core?.configuration.fileURL
-            )
-        }
-        try requireReadable(names)
+        try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self))
         return self[keyPath: keyPath]
     }
 }
@@ -75,7 +68,7 @@ nonisolated extension ObjectBase {
 
 extension StoredValue {
     /// The value in a message.
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .int(let value): "\(value)"
         case .double(let value): "\(value)"

@@ -11,7 +11,8 @@ final class PathRecorder {
     static let marker = "\u{0}recording"
 
     private var names: [String] = []
-    private var expected: ObjectIdentifier
+    /// The instance that the next step begins at; nil where the path is at its end.
+    private var expected: ObjectIdentifier?
     private var isBroken = false
 
     private init(root: ObjectBase) { expected = ObjectIdentifier(root) }
@@ -83,7 +84,7 @@ final class PathRecorder {
         recorder.names.append(
             ModelClass.of(type(of: object)).properties[Int(key & ~PersistedKey.recording) - 1].columnName
         )
-        if let next { recorder.expected = ObjectIdentifier(next) }
+        recorder.expected = next.map { ObjectIdentifier($0) }
     }
 
     // Recording instances are never changed after they were made.

@@ -159,7 +159,8 @@ extension _Persistable {
         if let value = pointer.pointee.value { return _boxed(value) }
         if Int32(bitPattern: key) > 0 { return _boxed(_get(object, key)) }
         let value = _initialValue(object, key)
-        pointer.pointee.value = value
+        // A recording instance never changes.
+        if key & PersistedKey.recording != PersistedKey.recording { pointer.pointee.value = value }
         return _boxed(value)
     }
 

@@ -62,11 +62,12 @@ extension Realm {
         try AddContext(core: core, policy: update).add(object, accessor)
     }
 
-    /// Traps outside a write transaction; false when the realm was closed, so that nothing is to be done.
+    /// Traps outside a write transaction; false when the realm was closed, or invalidated with the transaction, so that nothing is to
+    /// be done.
     func canWrite(_ operation: String) -> Bool {
         core.checkAccess()
         if core.isInWriteTransaction { return true }
-        if core.isClosed { return false }
+        if core.dropsWrites { return false }
         if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
         misuse(
             "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "

@@ -73,6 +73,7 @@ extension ThreadConfined {
     func thawedThroughReference(_ what: String) -> Self? {
         guard let realm else { misuse("Unmanaged \(what) cannot be thawed. Add them to a realm first.") }
         if !isFrozen { return self }
-        return Self._resolve(_reference, in: realm.thaw())
+        let live = realm.thaw()
+        return live.isClosed ? nil : Self._resolve(_reference, in: live)
     }
 }

@@ -14,6 +14,8 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     /// The position after the last value.
     public var endIndex: Int { source.count }
     /// The number of values.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { source.count }
 
     /// The value at a position.

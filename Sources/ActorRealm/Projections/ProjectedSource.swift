@@ -17,6 +17,9 @@ class ProjectedSource<Value: RealmCollectionValue> {
 
     func isSame(as other: ProjectedSource) -> Bool { mustOverride() }
 
+    /// Throws what reading a value would trap on.
+    func requireReadable() throws { mustOverride() }
+
     /// The values as something to observe; with nil for key paths, only writes to the property count.
     func observation(keyPaths: [String]?, origin: ReaderOrigin) -> (ObservationSource<CollectionSubject>, RealmCore?) {
         mustOverride()
@@ -53,6 +56,12 @@ where Base.Element: ObjectBase {
             }
             collection[position][keyPath: writable] = newValue
         }
+    }
+
+    override func requireReadable() throws {
+        guard let backing = collection._backing else { return }
+        let names = try PathRecorder.requiredNames(of: keyPath, in: Base.Element.self)
+        try backing.requireReadable([names]) { Base.Element._isReadableElement($0, in: backing) }
     }
 
     override var reference: _ConfinedReference {

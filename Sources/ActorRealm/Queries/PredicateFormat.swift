@@ -42,19 +42,13 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
 enum PredicateFormat {
     /// Parses for API that cannot throw.
     static func predicate(_ format: String, _ arguments: [Any], in core: RealmCore) -> Predicate {
-        do {
-            return try Predicate.parse(format, arguments: try values(arguments, in: core))
-        } catch {
-            trap(error)
-        }
+        core.attempt(or: .constant(false)) { try Predicate.parse(format, arguments: try values(arguments, in: core)) }
     }
 
     /// Parses with the clauses behind the predicate, for API that cannot throw.
     static func query(_ format: String, _ arguments: [Any], in core: RealmCore) -> ParsedQuery {
-        do {
-            return try ParsedQuery.parse(format, arguments: try values(arguments, in: core))
-        } catch {
-            trap(error)
+        core.attempt(or: .nothing) {
+            try ParsedQuery.parse(format, arguments: try values(arguments, in: core))
         }
     }
 

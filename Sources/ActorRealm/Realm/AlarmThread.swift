@@ -22,8 +22,21 @@ final class AlarmThread: Sendable {
 
     private let state = Mutex(State())
     private let change = DispatchSemaphore(value: 0)
+    private let start: @Sendable (@escaping @Sendable () -> Void) throws -> Void
+
+    /// Alarms that are called by a thread of their own; `start` throws when there can be none.
+    init(
+        start: @escaping @Sendable (@escaping @Sendable () -> Void) throws -> Void = {
+            try DedicatedThread.detach(name: "realm-alarms", $0)
+        }
+    ) {
+        self.start = start
+    }
 
     /// Calls a function in so many nanoseconds.
+    ///
+    /// Where the system starts no thread, the function is dropped, and so is any other that came meanwhile: who asked for one asks
+    /// again once its time has passed (``WaitWatch``).
     func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
         let (time, overflow) = Self.now.addingReportingOverflow(nanoseconds)
         let alarm = Alarm(time: overflow ? .max : time, body: body)
@@ -38,7 +51,7 @@ final class AlarmThread: Sendable {
             return
         }
         do {
-            try DedicatedThread.detach(name: "realm-alarms") { self.run() }
+            try start { self.run() }
         } catch {
             state.withLock { $0 = State() }
         }

@@ -198,15 +198,21 @@ extension Realm {
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
         func open() throws -> RealmCoordinator {
-            let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
-            try coordinator.reconcile(
-                with: declared,
-                configuration: configuration,
-                blocking: key,
-                deadline: deadline,
-                cancellation: cancellation
-            )
-            return coordinator
+            while true {
+                let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
+                do {
+                    try coordinator.reconcile(
+                        with: declared,
+                        configuration: configuration,
+                        blocking: key,
+                        deadline: deadline,
+                        cancellation: cancellation
+                    )
+                    return coordinator
+                } catch Realm.Error.closed where coordinator.isEnded {
+                    // Its life ended meanwhile: the next one begins.
+                }
+            }
         }
         do {
             return try open()
@@ -237,6 +243,8 @@ extension Realm {
                 return try coordinator.core(orCurrent: place, configuration: configuration, origin: origin).realm()
             } catch Realm.Error.schemaOutdated where attempts < patience {
                 attempts += 1
+            } catch Realm.Error.closed where coordinator.isEnded {
+                // Its life ended meanwhile: the next one begins.
             }
         }
     }
@@ -272,6 +280,8 @@ extension Realm {
                 return try coordinator.core(for: place, configuration: configuration, origin: origin, use: use).realm()
             } catch Realm.Error.schemaOutdated where attempts < patience {
                 attempts += 1
+            } catch Realm.Error.closed where coordinator.isEnded {
+                // Its life ended meanwhile: the next one begins.
             }
         }
     }

@@ -76,7 +76,9 @@ extension Realm {
 
     /// Invalidates every object and collection reached from the realm so far, and lets go of their version at once.
     ///
-    /// A write transaction that is open is rolled back; asynchronous writes that were asked for before go on. The realm
+    /// A write transaction that is open is rolled back, and where the program has begun it with `beginWrite()` or
+    /// `beginWriteTransaction()`, what it writes then goes nowhere and `commitWrite()` throws: another job may have called this.
+    /// Asynchronous writes that were asked for before go on. The realm
     /// itself can be used on, at the newest version, of which it takes hold when it is used. A frozen realm is closed.
     public func invalidate() {
         if isClosed { return }
@@ -98,11 +100,14 @@ extension Realm {
     /// for before hold the closing back: the realm is open until the last of them is done, and stays open when it is
     /// opened again meanwhile.
     ///
+    /// An in-memory realm ends when the last realm of it is closed: whoever opens it again begins an empty one. Frozen copies and
+    /// references that are left keep the pages of their versions in memory, each until the last of a version is gone, and no others.
+    ///
     /// Not needed in general: a realm closes when nothing refers to it any more.
     public func close() {
         if isClosed { return }
         if !isInvalid { core.checkAccess() }
-        closeWhenQuiet()
+        closeWhenQuiet { if !self.isFrozen { $0.realmWasClosed() } }
     }
 
     /// A realm that stands on this one's version for good and may be read from any thread and actor.
@@ -134,8 +139,13 @@ extension Realm {
     /// The live realm of this frozen one: of an actor, or of the isolation that the caller is found to run in.
     func thawedInContext(of actor: (any Actor)? = nil) -> Realm {
         guard core.isFrozen else { return self }
+        let place = actor.map { RealmIsolation($0) }
         do {
-            return try core.thawedCore(in: actor.map { RealmIsolation($0) }).realm()
+            do {
+                return try core.thawedCore(in: place).realm()
+            } catch Realm.Error.closed where core.coordinator.isEnded {
+                return try core.closedRealm(in: place ?? .current)
+            }
         } catch {
             misuse(
                 "The realm could not be thawed: \(error) To handle the error, open it with `try Realm(configuration:)`."
@@ -149,6 +159,18 @@ extension RealmCore {
     func thawedCore(in place: RealmIsolation? = nil) throws -> RealmCore {
         if let place { return try coordinator.core(for: place, configuration: configuration) }
         return try coordinator.coreForCurrentContext(configuration: configuration)
+    }
+
+    /// A live realm of what has ended: a closed one, which is empty.
+    fileprivate func closedRealm(in place: RealmIsolation) throws(StorageError) -> Realm {
+        let closed = RealmCore(
+            configuration: configuration,
+            coordinator: coordinator,
+            isolation: place,
+            model: try model.duplicate()
+        )
+        closed.end(as: .closed)
+        return closed.realm()
     }
 
     /// Has the core follow the newest version soon, in its isolation.

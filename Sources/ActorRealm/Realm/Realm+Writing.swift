@@ -123,6 +123,13 @@ extension Realm {
     ///   is no open transaction, or a token is another realm's; `.closed`, `.wrongIsolation`.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         try core.requireAccess()
+        if core.hasLostTransaction {
+            core.hasLostTransaction = false
+            throw core.error(
+                .invalidInput,
+                "There is nothing to commit: invalidate() was called on the realm, and has rolled the write transaction back."
+            )
+        }
         guard core.isInWriteTransaction else {
             throw core.error(
                 .invalidInput,
@@ -137,7 +144,10 @@ extension Realm {
     /// What it was built on is durable when this returns, or, in the block of `asyncWrite` or `writeAsync`, when that write ends.
     public func cancelWrite() {
         core.checkAccess()
-        if core.isClosed { return }
+        if core.dropsWrites {
+            core.hasLostTransaction = false
+            return
+        }
         guard core.isInWriteTransaction else {
             misuse("Can't cancel a non-existing write transaction: call beginWrite() first.")
         }

@@ -23,6 +23,7 @@ extension Realm.Error {
             case .writingStopped: .writingStopped
             case .invalidArgument: .invalidInput
             case .schemaOutdated: .schemaOutdated
+            case .ended: .closed
             }
         self.init(
             code,

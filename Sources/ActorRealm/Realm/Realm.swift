@@ -44,21 +44,30 @@ public final class Realm {
 
     /// Notes that a block that used the realm is done; the last one closes it.
     func endBlock() {
-        if !isClosed, lastCore.endBlock() { close() }
+        if !isClosed, lastCore.endBlock() { closeWhenQuiet() }
     }
 
     /// Closes the realm as soon as no asynchronous write is under way.
-    func closeWhenQuiet() {
-        if lastCore.callbackWrites.count == 0 { return endForGood() }
+    ///
+    /// - Parameter didClose: Called when it is closed.
+    func closeWhenQuiet(_ didClose: @escaping (RealmCoordinator) -> Void = { _ in }) {
+        let coordinator = lastCore.coordinator
+        if lastCore.callbackWrites.count == 0 {
+            endForGood()
+            return didClose(coordinator)
+        }
         // Held by what waits, the realm would never go where its actor does, and with it the end of what waits.
         let realm = WeakReference(self)
         let core = WeakReference(lastCore)
         lastCore.callbackWrites.whenDone {
-            if let realm = realm.object { return realm.endForGood() }
-            // Something that was reached from it is still held.
-            guard let core = core.object else { return }
-            core.coordinator.forget(core)
-            core.end(as: .closed)
+            if let realm = realm.object {
+                realm.endForGood()
+            } else if let core = core.object {
+                // Something that was reached from it is still held.
+                coordinator.forget(core)
+                core.end(as: .closed)
+            }
+            didClose(coordinator)
         }
     }
 

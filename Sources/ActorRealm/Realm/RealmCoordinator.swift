@@ -31,7 +31,11 @@ final class RealmCoordinator: Sendable {
         var namedSchema: DatabaseSchema?
         /// The classes that a schema was found to fit last, for observers.
         var fitting: (types: [ObjectIdentifier]?, stamp: UInt64)?
-        var isClosed = false
+        /// How many realms are being opened, and how many were.
+        var openings = 0
+        var openingCount = 0
+        /// Whether the life of the file is over.
+        var isEnded = false
         /// Reads the file in the background, or has done so.
         var verifier: BackgroundVerifier?
     }
@@ -94,6 +98,12 @@ final class RealmCoordinator: Sendable {
         return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.sharedIfSet
     }
 
+    /// Whether the file vanishes with its last user.
+    var isTemporary: Bool { settings.isTemporary }
+
+    /// Whether both are of one path, be it in two lives of its file.
+    func isOfSamePath(as other: RealmCoordinator) -> Bool { settings.path == other.settings.path }
+
     /// Whether the file was opened for reading only.
     var isReadOnly: Bool { settings.isReadOnly }
 
@@ -114,6 +124,8 @@ final class RealmCoordinator: Sendable {
         if let core = existingCore(for: isolation), use == .found || core.outdatedReason == nil {
             return try core.reopened(with: configuration, for: use)
         }
+        try beginOpening()
+        defer { endOpening() }
         let core: RealmCore
         do {
             core = RealmCore(
@@ -226,7 +238,46 @@ final class RealmCoordinator: Sendable {
 
     /// Whether it is only waiting for its threads to let go of it, and its file was deleted or replaced meanwhile: whoever
     /// opens the path begins anew.
-    var isForsaken: Bool { !hasOpenRealms && !file.isInPlace }
+    var isForsaken: Bool { isEnded || !hasOpenRealms && !file.isInPlace }
+
+    // MARK: The end of an in-memory realm
+
+    /// Whether the life of the file is over: what is pinned can be read, and whoever opens it begins anew.
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// Why nothing but what is pinned can be read any more.
+    static var ended: StorageError {
+        StorageError(
+            .ended,
+            "This in-memory realm was closed, and its contents are gone. Open it again, to begin an empty one."
+        )
+    }
+
+    private func beginOpening() throws(Realm.Error) {
+        let isEnded = state.withLock { state in
+            if state.isEnded { return true }
+            state.openings += 1
+            state.openingCount += 1
+            return false
+        }
+        if isEnded { throw Realm.Error(storage: Self.ended, path: path) }
+    }
+
+    private func endOpening() { state.withLock { $0.openings -= 1 } }
+
+    /// Whether the file is used by nobody who could read another version than the one he has; it then ends.
+    ///
+    /// - Returns: nil while a realm of it is open.
+    func endUnlessUsed() -> Bool? {
+        let count = state.withLock { $0.openingCount }
+        if hasOpenRealms { return nil }
+        if observations.memberCount.load(ordering: .sequentiallyConsistent) > 0 { return false }
+        return state.withLock { state in
+            guard state.openings == 0, state.openingCount == count else { return false }
+            state.isEnded = true
+            return true
+        }
+    }
 
     /// Throws when two openings of the file in one process exclude each other.
     func checkCompatible(_ first: Realm.Configuration, with second: Realm.Configuration) throws(Realm.Error) {

@@ -78,6 +78,8 @@ extension RealmCore {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         ticket = turn
+        self.isOpenEnded = isOpenEnded
+        hasLostTransaction = false
         writingTask = crealm_current_task()
         if isExclusive {
             exclusiveTask = writingTask
@@ -202,7 +204,8 @@ extension RealmCore {
 
     /// Follows the file where the realm is allowed to; a failure leaves it at its version and is logged.
     func refreshQuietly() {
-        guard autorefresh else { return }
+        // What was opened for reading only does not change, though others of this process may have written to the file before.
+        guard autorefresh, !configuration.readOnly else { return }
         do {
             try advanceToNewest()
         } catch {

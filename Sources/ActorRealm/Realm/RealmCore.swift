@@ -53,6 +53,11 @@ final class RealmCore {
     var isGrouped = false
     /// The turn whose transaction ended with the realm.
     private(set) var lostTurn: WriteScheduler.Ticket?
+    /// Whether the open write transaction is the program's to end, and not a block's.
+    var isOpenEnded = false
+    /// Whether `invalidate()` ended a transaction that the program has begun and not ended: what it writes goes nowhere until it does,
+    /// since another job may have called that.
+    var hasLostTransaction = false
     /// Whether nothing was read or written yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
@@ -199,6 +204,13 @@ final class RealmCore {
 
     /// Whether `close()` was called: everything of the realm is empty, and what is written goes nowhere.
     var isClosed: Bool { lifecycle == .closed }
+
+    /// Whether what is written goes nowhere, to be asked in the realm's isolation: it was closed, or its transaction is over that
+    /// the program has not ended.
+    var dropsWrites: Bool { isClosed || hasLostTransaction }
+
+    /// The same, before the access is checked: of objects from before the transaction was lost.
+    var dropsWritesOfInvalidated: Bool { lifecycle == .invalidated && hasLostTransaction && isolation.isCurrent }
 
     /// Says once that the realm is used though it was closed.
     private func noteUseAfterClosing() {
@@ -364,6 +376,7 @@ final class RealmCore {
                     metadata: ["realm.path": "\(coordinator.path)"]
                 )
             lostTurn = ticket
+            hasLostTransaction = isOpenEnded
             cancelTransaction()
         }
         // It holds a version of the file.
@@ -401,6 +414,7 @@ final class RealmCore {
         )
         try core.followSchema()
         core.outdatedReason = outdatedReason
+        core.hasLostTransaction = hasLostTransaction
         lastVersion = nil
         core.autorefresh = autorefresh
         core.blockCount = blockCount

@@ -39,7 +39,10 @@ final class RealmRegistry: Sendable {
     /// The coordinator of a file that is open already.
     func existing(at path: String) -> RealmCoordinator? {
         guard let slot = state.withLock({ $0.slots[path] }) else { return nil }
-        return slot.content.withLock { $0.coordinator }
+        return slot.content.withLock { content in
+            guard let coordinator = content.coordinator, !coordinator.isEnded else { return nil }
+            return coordinator
+        }
     }
 
     /// The coordinator of a file, opened or created when it is not open.
@@ -71,13 +74,15 @@ final class RealmRegistry: Sendable {
     func whileClosed<Result: Sendable>(at path: String, _ body: (_ isOpen: Bool) throws -> Result) rethrows -> Result {
         try slot(at: path).content
             .withLock { content in
-                try body(content.coordinator != nil || known.contains { $0.file.isFile(at: path) })
+                try body(
+                    content.coordinator.map { !$0.isEnded } ?? false || known.contains { $0.file.isFile(at: path) }
+                )
             }
     }
 
     /// The coordinators of the files that are open.
     private var known: [RealmCoordinator] {
-        state.withLock { state in state.coordinators }.compactMap(\.object)
+        state.withLock { state in state.coordinators }.compactMap(\.object).filter { !$0.isEnded }
     }
 
     /// The coordinator of an open file: the one that it has under another name, or a new one.
@@ -87,7 +92,8 @@ final class RealmRegistry: Sendable {
         let (coordinator, before) = state.withLock { state in
             let living = state.coordinators.compactMap(\.object)
             let coordinator =
-                living.first { $0.file === file } ?? RealmCoordinator(file: file, path: path, settings: settings)
+                living.first { $0.file === file && !$0.isEnded }
+                ?? RealmCoordinator(file: file, path: path, settings: settings)
             state.coordinators = (living.filter { $0 !== coordinator } + [coordinator]).map { WeakReference($0) }
             return (coordinator, living)
         }

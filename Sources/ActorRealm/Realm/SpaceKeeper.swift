@@ -39,6 +39,9 @@ final class SpaceKeeper: Sendable {
         state.withLock { $0.writes = WeakReference(writes) }
     }
 
+    /// Runs what takes turns among the writers, and may block.
+    func perform(_ body: @escaping @Sendable () -> Void) { thread.perform(body) }
+
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     /// Looks whether there is something to do, after a commit of this process.

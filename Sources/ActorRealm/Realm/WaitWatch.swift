@@ -9,6 +9,9 @@ struct WaitWatch {
     /// So many nanoseconds later it is said again.
     static var interval: UInt64 { 60_000_000_000 }
 
+    /// So many nanoseconds later a look may come, and still be the one that was asked for.
+    static var slack: UInt64 { 1_000_000_000 }
+
     /// What is to be done after a look.
     struct Answer: Equatable {
         /// Whether to say who waits for whom.
@@ -25,7 +28,14 @@ struct WaitWatch {
     /// A writer begins to wait.
     ///
     /// - Returns: in how many nanoseconds to look; nil when somebody looks by then anyway.
-    mutating func waitBegan(at now: UInt64) -> UInt64? { arm(for: now &+ Self.patience, at: now) }
+    mutating func waitBegan(at now: UInt64) -> UInt64? {
+        // A look that should have been is late, or was never started. Asked for again, whichever comes first is the one that counts.
+        if let alarm, alarm &+ Self.slack < now {
+            self.alarm = now
+            return 0
+        }
+        return arm(for: now &+ Self.patience, at: now)
+    }
 
     /// Looks at the writers that wait, each given by the time when it came.
     mutating func look(at now: UInt64, waits: [UInt64]) -> Answer {
@@ -48,8 +58,7 @@ struct WaitWatch {
     }
 
     private mutating func arm(for time: UInt64, at now: UInt64) -> UInt64? {
-        // Nobody comes any more who is as late as that: there was no thread for it.
-        if let alarm, alarm <= time, now <= alarm &+ Self.patience { return nil }
+        if let alarm, alarm <= time { return nil }
         alarm = time
         return time &- now
     }

@@ -12,6 +12,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// What stands behind a managed collection; nil for an unmanaged one.
     public var _backing: _CollectionBacking? { base._backing }
     /// The number of elements.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { base.count }
     /// The first element; nil when there is none.
     public var first: Element? { base.isEmpty ? nil : self[0] }

@@ -10,7 +10,7 @@ extension _CollectionBacking {
         return withCache { cache in
             if let keys = cache.keys { return keys }
             advance(&cache)
-            let keys = cache.order?.array() ?? attempt { try computeKeys() }
+            let keys = cache.order?.array() ?? core.attempt(or: []) { try computeKeys() }
             cache.keys = keys
             return keys
         }
@@ -110,7 +110,7 @@ extension _CollectionBacking {
         core.checkAccess()
         return withCache { cache in
             if let values = cache.values { return values }
-            let values = attempt { try computeValues() }
+            let values = core.attempt(or: []) { try computeValues() }
             cache.values = values
             return values
         }
@@ -162,7 +162,7 @@ extension _CollectionBacking {
         return withCache { cache in
             if let count = cache.count ?? cache.keys?.count ?? cache.values?.count { return count }
             if advance(&cache), let count = cache.count { return count }
-            let count = attempt { try computeCount(&cache) }
+            let count = core.attempt(or: 0) { try computeCount(&cache) }
             cache.count = count
             return count
         }
@@ -207,18 +207,18 @@ extension _CollectionBacking {
     func firstKey() -> Int64? {
         checkReading()
         if let equality, refinement == nil, let reader {
-            return attempt { try reader._withUnsafeGuaranteedRef { try $0.firstKey(equality) } }
+            return core.attempt(or: nil) { try reader._withUnsafeGuaranteedRef { try $0.firstKey(equality) } }
         }
-        if isWholeTable, let elements { return attempt { try elements.table.key(at: 0) } }
+        if isWholeTable, let elements { return core.attempt(or: nil) { try elements.table.key(at: 0) } }
         if let known = withCache({ $0.keys }) { return known.first }
         if let order = advancedOrder { return order.count > 0 ? order[0] : nil }
         let steps = steps
         if case .table = source, steps.isEmpty, let elements {
-            if let equality { return attempt { try elements.firstKey(equality) } }
-            if let query { return attempt { try query.first() } }
+            if let equality { return core.attempt(or: nil) { try elements.firstKey(equality) } }
+            if let query { return core.attempt(or: nil) { try query.first() } }
         }
         if case .table = source, steps.count == 1, case .sort(let sort) = steps[0], let elements {
-            return attempt { try (query ?? everything(elements)).keys(sortedBy: sort, limit: 1).first }
+            return core.attempt(or: nil) { try (query ?? everything(elements)).keys(sortedBy: sort, limit: 1).first }
         }
         return keys().first
     }
@@ -227,20 +227,25 @@ extension _CollectionBacking {
     func key(at index: Int) -> Int64 {
         if isWholeTable, let elements {
             core.checkAccess()
-            guard index >= 0, let key = attempt({ try elements.table.key(at: index) }) else {
-                indexOutOfBounds(index, count: count)
-            }
-            return key
+            if index >= 0, let key = core.attempt(or: nil, { try elements.table.key(at: index) }) { return key }
+            return noKey(at: index, count)
         }
         checkReading()
         if let order = advancedOrder {
-            guard index >= 0, index < order.count else { indexOutOfBounds(index, count: order.count) }
-            return order[index]
+            return index >= 0 && index < order.count ? order[index] : noKey(at: index, order.count)
         }
         let keys = keys()
-        guard keys.indices.contains(index) else { indexOutOfBounds(index, count: keys.count) }
-        return keys[index]
+        return keys.indices.contains(index) ? keys[index] : noKey(at: index, keys.count)
     }
+
+    /// The key of no row, for a position that does not exist, which only a migration goes on behind.
+    private func noKey(at index: Int, _ count: Int) -> Int64 {
+        refuseIndex(index, count: count, in: core)
+        return -1
+    }
+
+    /// What stands for an element that does not exist, inside a migration.
+    var noElement: _Stored { _Stored(hasObjects ? .link(-1) : .null) }
 
     /// The position of an object.
     func index(of key: Int64) -> Int? {
@@ -257,12 +262,20 @@ extension _CollectionBacking {
             accessor.table.collection(of: property) != .map
         {
             core.checkAccess()
-            let list = attempt { try accessor.table.list(property, key: key) }
-            guard index >= 0, index < list.count else { indexOutOfBounds(index, count: list.count) }
-            return _Stored(attempt { try list.value(at: index) })
+            guard let list = core.attempt(or: nil, { try accessor.table.list(property, key: key) }) else {
+                return noElement
+            }
+            guard index >= 0, index < list.count else {
+                refuseIndex(index, count: list.count, in: core)
+                return noElement
+            }
+            return _Stored(core.attempt(or: noElement.value) { try list.value(at: index) })
         }
         let values = values()
-        guard values.indices.contains(index) else { indexOutOfBounds(index, count: values.count) }
+        guard values.indices.contains(index) else {
+            refuseIndex(index, count: values.count, in: core)
+            return noElement
+        }
         return _Stored(values[index])
     }
 
@@ -271,8 +284,8 @@ extension _CollectionBacking {
         let elements = elements.unsafelyUnwrapped
         guard isWholeTable else { return elements.makeObject(key: key(at: index)) }
         core.checkAccess()
-        guard index >= 0, let location = attempt({ try elements.table.location(at: index) }) else {
-            indexOutOfBounds(index, count: count)
+        guard index >= 0, let location = core.attempt(or: nil, { try elements.table.location(at: index) }) else {
+            return elements.makeObject(key: noKey(at: index, count))
         }
         return elements.makeObject(key: location.leaf.key(at: location.row), at: location)
     }
@@ -286,8 +299,14 @@ extension _CollectionBacking {
 /// Traps for a position that does not exist.
 @inline(never)
 func indexOutOfBounds(_ index: Int, count: Int) -> Never {
-    if index < 0 { misuse("Cannot pass a negative value for 'index': \(index).") }
-    misuse("Index \(index) is out of bounds (must be less than \(count)).")
+    misuse(outOfBoundsMessage(index, count: count))
+}
+
+/// Says that a position does not exist.
+func outOfBoundsMessage(_ index: Int, count: Int) -> String {
+    index < 0
+        ? "Cannot pass a negative value for 'index': \(index)."
+        : "Index \(index) is out of bounds (must be less than \(count))."
 }
 
 extension TableAccessor {

@@ -27,7 +27,7 @@ extension _CollectionBacking {
         {
             return narrowed(to: equality)
         }
-        return attempt { try filtered(condition.node.predicate(in: core)) }
+        return core.attempt(or: self) { try filtered(condition.node.predicate(in: core)) }
     }
 
     /// The objects of the class that an index leads to.
@@ -45,7 +45,7 @@ extension _CollectionBacking {
             return narrowed(to: equality)
         }
         let query = PredicateFormat.query(format, arguments, in: core)
-        let found = attempt { try applying(query) }
+        let found = core.attempt(or: self) { try applying(query) }
         // One argument, which is the value.
         if arguments.count == 1, query.clauses.isEmpty, let property = found.equality?.property,
             format.utf8.count(where: { $0 == UInt8(ascii: "%") }) == 1, format.contains("%@")

@@ -1,4 +1,5 @@
 public import Foundation
+import RealmModel
 
 extension RealmCollection {
     /// The elements at some positions, in their order.
@@ -9,7 +10,7 @@ extension RealmCollection {
     /// - Precondition: The objects have such a property.
     public func value(forKey key: String) -> Any? {
         if key == "self" { return map { Element._boxedElement($0) } as [Any?] }
-        return map { element in object(element, "value(forKey:)")[key] } as [Any?]
+        return map { element in object(element, "value(forKey:)")?[key] } as [Any?]
     }
 
     /// The values at the end of a path of links, as an array; or what an operator makes of them: `@count`, `@min.age`,
@@ -26,7 +27,9 @@ extension RealmCollection {
             case "@max": return max(ofProperty: property) as Double?
             case "@sum": return sum(ofProperty: property) as Double
             case "@avg": return average(ofProperty: property) as Double?
-            default: misuse("Unsupported collection operation '\(first)': use @count, @min, @max, @sum or @avg.")
+            default:
+                refuse("Unsupported collection operation '\(first)': use @count, @min, @max, @sum or @avg.")
+                return nil
             }
         }
         return map { element -> Any? in
@@ -40,13 +43,20 @@ extension RealmCollection {
     ///
     /// - Precondition: The realm is in a write transaction, and the objects have such a property.
     public func setValue(_ value: Any?, forKey key: String) {
-        for element in self { object(element, "setValue(_:forKey:)")[key] = value }
+        for element in self { object(element, "setValue(_:forKey:)")?[key] = value }
     }
 
-    private func object(_ element: Element, _ operation: String) -> ObjectBase {
-        guard let object = Element._elementKey(element)?.object else {
-            misuse("\(operation) is only possible for collections of objects.")
-        }
-        return object
+    /// The object that an element is; nil for none inside a migration, which keeps the mistake.
+    private func object(_ element: Element, _ operation: String) -> ObjectBase? {
+        if let object = Element._elementKey(element)?.object { return object }
+        // No object, in a collection of optional ones.
+        if Element._elementShape.kind == .object, Element._elementShape.isOptional { return nil }
+        refuse("\(operation) is only possible for collections of objects.")
+        return nil
+    }
+
+    private func refuse(_ message: String) {
+        guard let core = _backing?.core else { misuse(message) }
+        core.mistake(message)
     }
 }

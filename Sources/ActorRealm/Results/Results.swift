@@ -14,6 +14,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     @inlinable public var _backing: _CollectionBacking? { backing }
 
     /// The number of elements.
+    ///
+    /// Damage ends the process here: `requireReadable()` throws it before.
     public var count: Int { backing.count }
 
     /// The first element; nil when there is none.
@@ -24,9 +26,13 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// The element at a position.
+    ///
+    /// Damage, and a position that does not exist, end the process here: `requireReadable()` throws damage before.
     public subscript(position: Int) -> Element { Element._element(at: position, in: backing) }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage ends the process here: `requireReadable()` throws it before.
     @inlinable
     public func makeIterator() -> RealmIterator<Element> { RealmIterator(_CollectionCursor.over(backing)) }
 

@@ -28,6 +28,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     }
 
     /// The number of elements.
+    ///
+    /// Damage ends the process here: `requireReadable()` throws it before.
     public var count: Int { rows.count }
 
     /// The element at a position.

@@ -31,6 +31,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     }
 
     /// The number of sections.
+    ///
+    /// Damage ends the process here: `requireReadable()` throws it before.
     public var count: Int { store.contents.layout.sections.count }
 
     /// The section at a position.

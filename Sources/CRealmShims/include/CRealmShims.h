@@ -34,6 +34,9 @@ int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count);
 // As open(), but never one of the descriptors 0 to 2; closed when another program is started.
 int crealm_open(const char *path, int flags, uint32_t mode);
 
+// Gives the memory or disk space of a stretch of a file back, which reads as zeros then. Returns 0 or an errno value.
+int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count);
+
 // The address space to reserve for a file: little under the thread sanitizer, which leaves a program about a terabyte.
 int64_t crealm_preferred_reservation(void);
 

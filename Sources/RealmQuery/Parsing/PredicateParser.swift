@@ -316,6 +316,9 @@ package struct ParsedQuery: Sendable, Equatable {
 
     package var predicate: Predicate
     package var clauses: [Clause] = []
+
+    /// What nothing matches.
+    package static var nothing: ParsedQuery { ParsedQuery(predicate: .constant(false)) }
     /// Where each of the clauses begins in the text.
     package var clausePositions = TextNote<[Int]>([])
 

@@ -68,6 +68,14 @@ final class BufferPool: @unchecked Sendable {
         spare[index].append(UInt32(page))
     }
 
+    /// Gives all memory back to the system, where none is in use.
+    func empty() {
+        guard usedPageCount == 0, residentEnd > 0 else { return }
+        startAnew()
+        release(0..<residentEnd)
+        residentEnd = 0
+    }
+
     private func startAnew() {
         end = 0
         for index in spare.indices where !spare[index].isEmpty { spare[index].removeAll(keepingCapacity: true) }

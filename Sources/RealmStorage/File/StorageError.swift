@@ -30,6 +30,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         case invalidArgument
         /// The schema of the file is not the one that its reader was made for.
         case schemaOutdated
+        /// The file's life is over, and only what is pinned in it can be read.
+        case ended
     }
 
     package var code: Code

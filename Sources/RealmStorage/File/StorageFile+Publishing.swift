@@ -149,7 +149,7 @@ extension StorageFile {
         var entry = state.spareEntries.popLast()
         if let entry { lock.setVersion(version, ofEntry: entry) } else { entry = try? lock.register(version: version) }
         guard let entry else { return false }
-        state.pins[version] = Pin(count: 1, entry: entry, origins: [])
+        state.pins[version] = Pin(count: 1, entry: entry, origins: [], header: state.published)
         return true
     }
 

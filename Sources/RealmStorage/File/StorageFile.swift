@@ -62,6 +62,8 @@ package final class StorageFile: Sendable {
         var entry: Int?
         /// Where its readers were opened, as far as they said so.
         var origins: [ReaderOrigin]
+        /// What leads to the version's pages.
+        var header: FileHeader
     }
 
     struct State {
@@ -75,6 +77,10 @@ package final class StorageFile: Sendable {
         /// Reader entries that are kept for them.
         var spareEntries: [Int] = []
         var stopped: StorageError?
+        /// Why nothing but the pinned versions can be read any more; nil during the file's life.
+        var ended: StorageError?
+        /// Called, outside the lock, when the last reader of a version has let go of it.
+        var versionWasFreed: (@Sendable () -> Void)?
     }
 
     /// The number of the last group that was lost with commits that failed, and with it all before it that are not published: what
@@ -146,6 +152,7 @@ package final class StorageFile: Sendable {
             let newest = lock?.newestVersion ?? 0
             let result = state.withLock { (state) -> Result<FileHeader?, StorageError> in
                 do throws(StorageError) {
+                    if let ended = state.ended { throw ended }
                     try refresh(&state, to: newest)
                     let version = state.published.version
                     if addPin(at: version, from: origin, &state) { return .success(state.published) }
@@ -163,7 +170,12 @@ package final class StorageFile: Sendable {
                         giveBack(entry, to: lock, &state)
                         return .success(nil)
                     }
-                    state.pins[version] = Pin(count: 1, entry: entry, origins: origin.map { [$0] } ?? [])
+                    state.pins[version] = Pin(
+                        count: 1,
+                        entry: entry,
+                        origins: origin.map { [$0] } ?? [],
+                        header: state.published
+                    )
                     return .success(state.published)
                 } catch {
                     return .failure(error)
@@ -197,8 +209,8 @@ package final class StorageFile: Sendable {
 
     /// Releases a version that a snapshot had pinned.
     func unpin(_ version: UInt64, from origin: ReaderOrigin?) {
-        state.withLock { state in
-            guard var pin = state.pins[version] else { return }
+        let versionWasFreed = state.withLock { (state) -> (@Sendable () -> Void)? in
+            guard var pin = state.pins[version] else { return nil }
             pin.count -= 1
             if let origin, let index = pin.origins.firstIndex(of: origin) {
                 pin.origins.remove(at: index)
@@ -209,11 +221,13 @@ package final class StorageFile: Sendable {
             }
             if pin.count > 0 {
                 state.pins[version] = pin
-            } else {
-                if let lock, let entry = pin.entry { giveBack(entry, to: lock, &state) }
-                state.pins[version] = nil
+                return nil
             }
+            if let lock, let entry = pin.entry { giveBack(entry, to: lock, &state) }
+            state.pins[version] = nil
+            return state.versionWasFreed
         }
+        versionWasFreed?()
     }
 
     /// Gives a reader entry back, or keeps it for the writers.

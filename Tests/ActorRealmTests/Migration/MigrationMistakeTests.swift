@@ -268,6 +268,260 @@ import Testing
         #expect(file.failure(configuration) == nil)
     }
 
+    /// A mistake with a collection, with a part of what the opening then throws.
+    struct CollectionMistake: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        let block: @Sendable (_ old: MigrationObject, _ new: MigrationObject, _ migration: Migration) -> Void
+
+        init(
+            _ description: String,
+            _ text: String,
+            _ block: @escaping @Sendable (MigrationObject, MigrationObject, Migration) -> Void
+        ) {
+            testDescription = description
+            self.text = text
+            self.block = block
+        }
+    }
+
+    private static func pets(_ object: MigrationObject) -> List<DynamicObject> { object.dynamicList("pets") }
+    private static func marks(_ object: MigrationObject) -> List<Int> { object["marks"] as! List<Int> }
+    private static func kinds(_ object: MigrationObject) -> MutableSet<String> {
+        object["kinds"] as! MutableSet<String>
+    }
+    private static func notes(_ object: MigrationObject) -> Map<String, String> {
+        object["notes"] as! Map<String, String>
+    }
+    private static func any(_ object: MigrationObject) -> List<AnyRealmValue> {
+        object["anything"] as! List<AnyRealmValue>
+    }
+
+    private static func anyList(_ values: [AnyRealmValue]) -> AnyRealmValue {
+        let list = List<AnyRealmValue>()
+        list.append(objectsIn: values)
+        return .list(list)
+    }
+
+    static let collectionMistakes: [CollectionMistake] = [
+        CollectionMistake("a position behind the end, read", "Index 7 is out of bounds") { _, new, _ in
+            #expect(pets(new)[7]["id"] == nil && marks(new)[0] == 1)
+        },
+        CollectionMistake("a position of values, read", "Index 9 is out of bounds") { _, new, _ in
+            #expect(marks(new)[9] == 0)
+        },
+        CollectionMistake("a negative position", "negative value for 'index': -1") { old, _, _ in
+            #expect(marks(old)[-1] == 0)
+        },
+        CollectionMistake("a position of a set", "Index 5 is out of bounds") { _, new, _ in #expect(kinds(new)[5] == "")
+        },
+        CollectionMistake("an insertion behind the end", "Index 8 is out of bounds") { _, new, _ in
+            marks(new).insert(1, at: 8)
+        },
+        CollectionMistake("a removal behind the end", "Index 8 is out of bounds") { _, new, _ in
+            marks(new).remove(at: 8)
+        },
+        CollectionMistake("a replacement behind the end", "Index 8 is out of bounds") { _, new, _ in marks(new)[8] = 1
+        },
+        CollectionMistake("a move", "Index 3 is out of bounds") { _, new, _ in marks(new).move(from: 0, to: 3) },
+        CollectionMistake("an exchange", "Index 4 is out of bounds") { _, new, _ in marks(new).swapAt(4, 0) },
+        CollectionMistake("a removal of too many", "not possible to remove more objects (5)") { _, new, _ in
+            marks(new).removeFirst(5)
+        },
+        CollectionMistake("a removal of fewer than none", "negative number of objects") { _, new, _ in
+            marks(new).removeLast(-1)
+        },
+        CollectionMistake("a range", "Index 9 is out of bounds") { _, new, _ in marks(new).removeSubrange(1..<9) },
+        CollectionMistake("a range, replaced", "Index 9 is out of bounds") { _, new, _ in
+            marks(new).replaceSubrange(1..<9, with: [1])
+        },
+        CollectionMistake("a slice", "Index 9 is out of bounds") { _, new, _ in
+            #expect(Array(marks(new)[1..<9] as Slice<List<Int>>).isEmpty)
+        },
+        CollectionMistake("offsets", "Index 8 is out of bounds") { _, new, _ in
+            marks(new).move(fromOffsets: [0], toOffset: 8)
+        },
+        CollectionMistake("a list of an old object, written", "Attempting to modify an old object") { old, _, _ in
+            marks(old).append(4)
+        },
+        CollectionMistake("objects of an old object, written", "Attempting to modify an old object") { old, new, _ in
+            pets(old).append(pets(new)[0])
+        },
+        CollectionMistake("a set of an old object, written", "Attempting to modify an old object") { old, _, _ in
+            kinds(old).insert("x")
+        },
+        CollectionMistake("a map of an old object, written", "Attempting to modify an old object") { old, _, _ in
+            notes(old)["x"] = "y"
+        },
+        CollectionMistake("an old object in a list of new ones", "already managed by another Realm") { old, new, _ in
+            pets(new).append(pets(old)[0])
+        },
+        CollectionMistake("a name that no path can spell", "Invalid key 'a.b' for Map") { _, new, _ in
+            notes(new)["a.b"] = "x"
+        },
+        CollectionMistake("a name that is too long", "A key of a Map has at most") { _, new, _ in
+            notes(new)[String(repeating: "k", count: 70_000)] = "x"
+        },
+        CollectionMistake("a value of a map that does not fit", "Invalid value '7' of type 'Int' for Map") {
+            _,
+            new,
+            _ in
+            notes(new).setValue(7, forKey: "x")
+        },
+        CollectionMistake("a list of a deleted object", "no longer valid") { _, new, migration in
+            let list = marks(new)
+            migration.delete(new)
+            list.append(1)
+            #expect(list.isEmpty)
+        },
+        CollectionMistake("a list of a deleted object, read", "no longer valid") { _, new, migration in
+            let list = pets(new)
+            migration.delete(new)
+            #expect(list[0]["id"] == nil)
+        },
+        CollectionMistake("a query that does not parse", "Unable to parse the predicate") { old, _, _ in
+            #expect(pets(old).filter("id !! 3").isEmpty)
+        },
+        CollectionMistake("a query of a misspelt property", "nme") { old, _, _ in
+            _ = pets(old).filter("nme == 'x'").count
+        },
+        CollectionMistake("an order by a misspelt property", "nme") { old, _, _ in
+            _ = pets(old).sorted(byKeyPath: "nme").count
+        },
+        CollectionMistake("distinct by a misspelt property", "nme") { old, _, _ in
+            _ = pets(old).distinct(by: ["nme"]).count
+        },
+        CollectionMistake("a limit below zero", "cannot be negative") { old, _, _ in _ = pets(old).limit(-1).count },
+        CollectionMistake("a sum of a misspelt property", "nme") { old, _, _ in
+            #expect(pets(old).sum(ofProperty: "nme") as Int == 0)
+        },
+        CollectionMistake("a misspelt property of a list's objects", "property 'nme' not found") { old, _, _ in
+            _ = pets(old).value(forKey: "nme")
+        },
+        CollectionMistake("an operator that is none", "Unsupported collection operation '@most'") { old, _, _ in
+            #expect(pets(old).value(forKeyPath: "@most.id") == nil)
+        },
+        CollectionMistake("a property of values", "only possible for collections of objects") { old, _, _ in
+            _ = marks(old).value(forKey: "id")
+        },
+        CollectionMistake("a misspelt path", "property 'nme' not found") { old, _, _ in
+            #expect(old.value(forKeyPath: "best.nme") == nil)
+        },
+        CollectionMistake("a misspelt path, written", "property 'nme' not found") { _, new, _ in
+            new.setValue(1, forKeyPath: "best.nme")
+        },
+        CollectionMistake("what does not fit, at the end of a path", "Invalid value 'x'") { _, new, _ in
+            new.setValue("x", forKeyPath: "best.id")
+        },
+        CollectionMistake("an old object, linked to", "existing primary key value 2") { old, new, _ in
+            new["best"] = old["best"]
+        },
+        CollectionMistake("a list in a set", "'Keeper.anySet'") { _, new, _ in
+            (new["anySet"] as! MutableSet<AnyRealmValue>).insert(anyList([.int(1)]))
+        },
+        CollectionMistake("a list that grows deeper than it may", "100") { _, new, _ in
+            func nested() -> AnyRealmValue {
+                var value = anyList([.int(1)])
+                for _ in 0..<98 { value = anyList([value]) }
+                return value
+            }
+            any(new).append(nested())
+            guard case .list(let inner)? = any(new).last else { return }
+            inner.append(anyList([nested()]))
+        },
+    ]
+
+    class Keeper: Object {
+        @Persisted var marks: List<Int>
+        @Persisted var kinds: MutableSet<String>
+        @Persisted var notes: Map<String, String>
+        @Persisted var pets: List<Kept>
+        @Persisted var best: Kept?
+        @Persisted var anything: List<AnyRealmValue>
+        @Persisted var anySet: MutableSet<AnyRealmValue>
+        override class func _realmObjectName() -> String? { "Keeper" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Kept: Object {
+        @Persisted(primaryKey: true) var id: Int
+        override class func _realmObjectName() -> String? { "Kept" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    @Test(arguments: collectionMistakes)
+    func `what a block does wrong with a collection is thrown by the opening, and the file is as it was`(
+        _ mistake: CollectionMistake
+    ) throws {
+        var configuration = Realm.Configuration(
+            fileURL: URL(fileURLWithPath: directory.path("collections.realm")),
+            schemaVersion: 1,
+            objectTypes: [Keeper.self, Kept.self]
+        )
+        try withNewRealm(configuration) { realm in
+            try realm.write {
+                realm.create(
+                    Keeper.self,
+                    value: [
+                        "marks": [1, 2], "kinds": ["a"], "notes": ["n": "x"], "pets": [["id": 1]], "best": ["id": 2],
+                        "anything": [1],
+                    ]
+                )
+            }
+        }
+        let calls = Mutex(0)
+        configuration.schemaVersion = 2
+        configuration.migrationBlock = { migration, _ in
+            migration.enumerateObjects(ofType: "Keeper") { old, new in
+                calls.withLock { $0 += 1 }
+                mistake.block(old!, new!, migration)
+            }
+            // Later calls do nothing.
+            migration.enumerateObjects(ofType: "Keeper") { _, _ in calls.withLock { $0 += 1 } }
+        }
+        let error = try #require(file.failure(configuration))
+        #expect(
+            [.invalidInput, .duplicatePrimaryKey].contains(error.code) && error.message.contains(mistake.text),
+            "\(error)"
+        )
+        #expect(calls.withLock { $0 } == 1)
+        configuration.schemaVersion = 1
+        try withNewRealm(configuration) { realm in
+            let keeper = try #require(realm.objects(Keeper.self).first)
+            #expect(Array(keeper.marks) == [1, 2] && Array(keeper.kinds) == ["a"] && keeper.notes.keys == ["n"])
+            #expect(keeper.pets.map(\.id) == [1] && keeper.best?.id == 2 && keeper.anything.count == 1)
+        }
+    }
+
+    @Test func `a query, a sum and a description of old objects are no look at the property that goes`() throws {
+        func losses(_ block: @escaping @Sendable (MigrationObject) -> Void) -> [String] {
+            let journal = MigrationJournal()
+            var configuration = file.configuration(Losing.Smaller.self, version: 2, journal) { migration, _ in
+                migration.enumerateObjects(ofType: "Person") { old, _ in block(old!) }
+            }
+            configuration.migrationLossPolicy = .refuse
+            let error = file.failure(configuration)
+            return (error?.message ?? "").matches(of: /Person\.([a-z]+)/).map { String($0.1) }
+        }
+        let all = losses { _ in }
+        #expect(all.contains("fax") && all.contains("twin"))
+        let printed = losses { _ = $0.description }
+        let searched = losses { old in
+            let found = old.realm?.dynamicObjects("Person").filter("fax != ''").count
+            #expect(found != nil)
+        }
+        #expect(printed == all && searched == all)
+        let summed = losses { old in
+            let sum: Decimal128? = old.realm?.dynamicObjects("Person").sum(ofProperty: "price")
+            #expect(sum != nil)
+        }
+        #expect(summed == all)
+        let read = losses { _ = $0["fax"] }
+        #expect(!read.contains("fax") && read.contains("twin"))
+        let followed = losses { _ = $0.value(forKeyPath: "twin.fax") }
+        #expect(!followed.contains("twin"))
+    }
+
     @Test func `keys that are equal in the end are an error with class and property`() throws {
         let error = file.failure(
             file.configuration(Losing.Keyed.self, version: 2) { migration, _ in

@@ -348,6 +348,13 @@ struct HostileCalls {
                 _ = try realm.objects(Crate.self).filter(predicate).count
             }
         ),
+        ("requireReadable()", { calls, _, _ in try calls.pick(calls.realms).results.requireReadable() }),
+        (
+            "requireReadable(_:_:)",
+            { calls, _, _ in try calls.pick(calls.realms).results.requireReadable(\.number, \.next?.mood) }
+        ),
+        ("requireReadable() of a list", { _, _, crate in try crate.value(of: \.names).requireReadable() }),
+        ("requireReadable() of a map", { _, _, crate in try crate.value(of: \.sizes).requireReadable() }),
         ("value(of:)", { _, _, crate in _ = try crate.value(of: \.key) }),
         ("value(of:) of an enum", { _, _, crate in _ = try crate.value(of: \.mood) }),
         ("value(of:) through a link", { _, _, crate in _ = try crate.value(of: \.next?.label) }),

@@ -83,6 +83,15 @@ struct ThrowingReadsTests {
         #expect(code { _ = try parcel.value(of: \.name) } == .closed)
     }
 
+    @Test("A key path to a property that reads several others is none, and leaves the others what they are")
+    func computed() throws {
+        let realm = try realm()
+        let parcel = try realm.write { realm.create(Parcel.self, value: ["name": "a"]) }
+        #expect(code { _ = try parcel.value(of: \.description) } == .invalidInput)
+        #expect(try parcel.value(of: \.name) == "a" && parcel.value(of: \.next?.name) == nil)
+        #expect(realm.objects(Parcel.self).where { $0.name == "a" }.sorted(by: \.name).count == 1)
+    }
+
     @Test("A stored value that is no case of an enum, and one that a type of the program's own does not take")
     func unknownValues() throws {
         let realm = try realm()

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import ActorRealm
+@testable import RealmStorage
 
 @Suite("Functions that are called later")
 struct AlarmThreadTests {
@@ -17,5 +18,23 @@ struct AlarmThreadTests {
             for await number in stream.prefix(3) { seen.append(number) }
             #expect(seen == [1, 2, 3])
         }
+    }
+
+    @Test("Where no thread was started, what was asked for is dropped, and the next call tries again")
+    func noThread() async throws {
+        let refusals = Mutex(1)
+        let thread = AlarmThread { body in
+            let isRefused = refusals.withLock { left in
+                defer { left = max(0, left - 1) }
+                return left > 0
+            }
+            if isRefused { throw StorageError(.limit, "No thread.") }
+            try DedicatedThread.detach(name: "test-alarms", body)
+        }
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        thread.call(after: 0) { continuation.yield(1) }
+        thread.call(after: 0) { continuation.yield(2) }
+        for await number in stream.prefix(1) { #expect(number == 2) }
+        #expect(refusals.withLock { $0 } == 0)
     }
 }

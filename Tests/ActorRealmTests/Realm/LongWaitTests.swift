@@ -215,6 +215,37 @@ struct LongWaitTests {
         waiter.finish(try await waiting.value)
     }
 
+    @Test("Where the system starts no thread for the first look, the next writer that waits has all of them named")
+    func noThread() async throws {
+        let clock = HandClock()
+        let log = Journal<String>()
+        let refusals = Counter()
+        var configuration = loud(clock, log)
+        let sound = clock.clock
+        configuration.clock.wake = { pause, body in
+            // As `AlarmThread` does when `pthread_create` fails: nothing is called.
+            if refusals.value == 0 { refusals.increment() } else { sound.wake(pause, body) }
+        }
+        let store = try await Store(configuration)
+        let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))
+        let first = Task { try await store.add("a") }
+        while refusals.value == 0 { await Task.yield() }
+        clock.advance(seconds: 12)
+        #expect(log.entries.isEmpty && clock.alarmCount == 0)
+        let second = Task { try await store.add("b") }
+        #expect(await eventually { clock.alarmCount > 0 })
+        clock.advance(seconds: 0)
+        #expect(
+            log.entries.map { $0.contains("2 writers wait") && $0.contains("12.0 s ago") } == [true],
+            "\(log.entries)"
+        )
+        clock.advance(seconds: 60)
+        #expect(log.entries.count == 2)
+        lock.release()
+        try await first.value
+        try await second.value
+    }
+
     private func code(_ body: () async throws -> Void) async -> Realm.Error.Code? {
         do {
             try await body()

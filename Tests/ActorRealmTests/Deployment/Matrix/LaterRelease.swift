@@ -67,6 +67,7 @@ final class LaterRelease {
         try realm.write {
             program.create("Item", plan.row(90, of: plan.after), in: realm)
             program.object("Item", 1, in: realm)?[program.slot("b", of: "Item")] = LaterRelease.boxed(plan)
+            realm.objects(ReleaseScores.self).first?.scores["later"] = 90
         }
     }
 

@@ -16,7 +16,10 @@ actor OlderRelease {
     /// What an observer saw last.
     enum Ending: String, Sendable { case error, seen, ended }
 
-    init(_ plan: ReleaseCase, path: String) async throws {
+    /// Whether the realm was opened for reading only, so that it stays at its version.
+    private var isReadOnly: Bool { realm.configuration.readOnly }
+
+    init(_ plan: ReleaseCase, path: String, readOnly: Bool) async throws {
         self.plan = plan
         let program = ReleaseProgram(plan.before)
         self.program = program
@@ -24,11 +27,18 @@ actor OlderRelease {
         let realm = realm!
         try realm.write {
             program.fill(realm, with: plan.world)
+            realm.create(ReleaseScores.self, value: ["scores": ["older": 1]])
             guard plan.before.hasInverse else { return }
             let dog = realm.create(ReaderModels.Dog.self, value: ["name": "dog", "age": 3])
             realm.create(ReaderModels.Owner.self, value: ["name": "owner", "dogs": [dog]])
         }
-        frozen = realm.frozen
+        if readOnly {
+            realm.close()
+            var configuration = program.configuration(path, version: 1)
+            configuration.readOnly = true
+            self.realm = try await Realm(configuration: configuration, actor: self)
+        }
+        frozen = self.realm.frozen
     }
 
     private func check(_ holds: Bool, _ what: @autoclosure () -> String) {
@@ -77,6 +87,8 @@ actor OlderRelease {
 
     /// Moves on, or stays.
     func refresh(_ expected: ReleaseWorld) async {
+        // It says that it is read-only, and does not change.
+        if isReadOnly { return read(plan.world, "read-only, after the change") }
         let isMoved = realm.refresh()
         if !plan.fits {
             check(!isMoved, "refresh")
@@ -99,7 +111,8 @@ actor OlderRelease {
         itemReference = program.types["Item"].map { take($0) }
     }
 
-    func resolveReferences(_ expected: ReleaseWorld) {
+    func resolveReferences(_ everything: ReleaseWorld) {
+        let expected = isReadOnly ? plan.world : everything
         func resolve<Model: ShapedObject>(_ type: Model.Type) -> Int? {
             guard let reference = itemReference as? ThreadSafeReference<Results<Model>> else { return nil }
             return realm.resolve(reference)?.count
@@ -144,6 +157,13 @@ actor OlderRelease {
 
     /// Writes in every form that throws.
     func writeEverywhere(_ world: inout ReleaseWorld) async {
+        if isReadOnly {
+            for form in 0..<3 {
+                let code = await write(70 + form, form: form)
+                check(code == .readOnly, "read-only: write \(form) ended with \(code.map { "\($0)" } ?? "success")")
+            }
+            return
+        }
         for form in 0..<(plan.fits ? 4 : 3) {
             let code = await write(70 + form, form: form)
             if plan.fits {
@@ -158,9 +178,96 @@ actor OlderRelease {
     // MARK: Observing
 
     /// Observes items, an item and the realm; each ends with an error, or when it has seen what the later release writes last.
+    ///
+    /// A map, too; and each of them once more by a block. A read-only realm has no observers.
     func observe() -> [Task<Ending, Never>] {
-        guard let type = program.types["Item"] else { return [] }
-        return [items(type), item(type), whole()]
+        guard !isReadOnly, let type = program.types["Item"] else { return [] }
+        return [items(type), item(type), whole(), map()] + blocks(type)
+    }
+
+    private func map() -> Task<Ending, Never> {
+        guard let scores = realm.objects(ReleaseScores.self).first?.scores else { return Task { .ended } }
+        var iterator = scores.changes().makeAsyncIterator()
+        return Task {
+            while let change = await iterator.next() {
+                if case .error = change { return await iterator.next() == nil ? .error : .ended }
+                if change.collection?["later"] == 90 { return .seen }
+            }
+            return .ended
+        }
+    }
+
+    // MARK: Blocks
+
+    private var tokens: [NotificationToken] = []
+    /// What blocks were called with after their error.
+    private let lateCalls = Counter()
+
+    private func blocks<Model: ShapedObject>(_ type: Model.Type) -> [Task<Ending, Never>] {
+        let slot = program.slot("n", of: "Item")
+        var all = [
+            ending { tell in
+                realm.objects(type)
+                    .observe { change in
+                        switch change {
+                        case .error: tell(.error)
+                        case .initial(let items), .update(let items, _, _, _):
+                            tell(items.contains { $0[slot] as? Int == 90 } ? .seen : nil)
+                        }
+                    }
+            },
+            ending { [program] tell in
+                realm.observe { _, realm in
+                    tell(realm.isOutdated ? .error : program.object("Item", 90, in: realm) == nil ? nil : .seen)
+                }
+            },
+        ]
+        if let object = program.object("Item", 1, in: realm) as? Model {
+            all.append(
+                ending { tell in
+                    object.observe { change in
+                        switch change {
+                        case .error: tell(.error)
+                        case .change: tell(.seen)
+                        case .deleted: tell(.ended)
+                        }
+                    }
+                }
+            )
+        }
+        if let scores = realm.objects(ReleaseScores.self).first?.scores {
+            all.append(
+                ending { tell in
+                    scores.observe { change in
+                        switch change {
+                        case .error: tell(.error)
+                        case .initial(let scores), .update(let scores, _, _, _):
+                            tell(scores["later"] == 90 ? .seen : nil)
+                        }
+                    }
+                }
+            )
+        }
+        return all
+    }
+
+    /// What a block is told last; it counts what comes after an error.
+    private func ending(_ observe: (@escaping (Ending?) -> Void) -> NotificationToken) -> Task<Ending, Never> {
+        let (stream, told) = AsyncStream<Ending>.makeStream()
+        let failures = Counter()
+        let late = lateCalls
+        tokens.append(
+            observe { ending in
+                if failures.value > 0 { late.increment() }
+                guard let ending else { return }
+                if ending == .error { failures.increment() }
+                told.yield(ending)
+            }
+        )
+        return Task {
+            for await ending in stream { return ending }
+            return .ended
+        }
     }
 
     private func items<Model: ShapedObject>(_ type: Model.Type) -> Task<Ending, Never> {
@@ -202,6 +309,9 @@ actor OlderRelease {
     }
 
     func close() {
+        check(lateCalls.value == 0, "a block was called \(lateCalls.value) times after its error")
+        for token in tokens { token.invalidate() }
+        tokens = []
         frozen = nil
         realm.close()
     }

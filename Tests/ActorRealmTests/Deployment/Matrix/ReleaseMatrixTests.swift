@@ -14,9 +14,9 @@ import Testing
 struct ReleaseMatrixTests {
     let directory = TemporaryDirectory()
 
-    /// What the older release is doing when the later one comes.
+    /// What the older release is doing when the later one comes; or that it reads only.
     enum Moment: Int, CaseIterable, Sendable {
-        case idle, inTransaction, migrationUnderWay
+        case idle, inTransaction, migrationUnderWay, readOnly
     }
 
     private struct Summary {
@@ -33,6 +33,7 @@ struct ReleaseMatrixTests {
         let seed = environment["REALM_RELEASES_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...1_000_000_000)
         let count = environment["REALM_RELEASES_CASES"].flatMap { Int($0) } ?? 24
         print("releases: seed \(seed), \(count) cases")
+        let start = ContinuousClock.now
         let path = directory.path("line")
         ReleaseLine.make(at: path)
         async let child: Void = serve(path)
@@ -66,7 +67,17 @@ struct ReleaseMatrixTests {
         print("releases: \(text)")
         if let report = environment["REALM_RELEASES_REPORT"] {
             let lines = summary.counts.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
-            try (text + "\n" + lines.joined(separator: "\n") + "\n")
+            #if DEBUG
+            let build = "debug"
+            #else
+            let build = "release"
+            #endif
+            let head = """
+                Two releases on one file, two processes: REALM_RELEASES_SEED=\(seed) REALM_RELEASES_CASES=\(count) swift test --filter ReleaseMatrixTests
+                \(build) build, \(ProcessInfo.processInfo.activeProcessorCount) cores, \((ContinuousClock.now - start).components.seconds) s; a case with several changes counts once for each
+
+                """
+            try (head + text + "\n" + lines.joined(separator: "\n") + "\n")
                 .write(toFile: report, atomically: true, encoding: .utf8)
         }
         #expect(summary.cases == count)
@@ -79,7 +90,7 @@ struct ReleaseMatrixTests {
     private func run(_ plan: ReleaseCase, _ moment: Moment, _ line: ReleaseLine, _ summary: inout Summary) async throws
     {
         let path = directory.path("case-\(summary.cases).realm")
-        let old = try await OlderRelease(plan, path: path)
+        let old = try await OlderRelease(plan, path: path, readOnly: moment == .readOnly)
         var world = plan.world
         let observers = await old.observe()
         await old.takeReferences()
@@ -87,7 +98,7 @@ struct ReleaseMatrixTests {
         let request = "\(plan.seed) \(plan.changes.map(\.rawValue).joined(separator: "+")) \(path)"
         var seen: String?
         switch moment {
-        case .idle: seen = await line.ask("migrate \(request)")
+        case .idle, .readOnly: seen = await line.ask("migrate \(request)")
         case .inTransaction:
             try await old.begin(50)
             async let migrated = line.ask("migrate \(request)")
@@ -141,7 +152,7 @@ struct ReleaseMatrixTests {
                 summary.violations.append("\(plan.description) \(moment): an observer ended with \(ending)")
             }
         }
-        if plan.fits {
+        if plan.fits, moment != .readOnly {
             var row = plan.row(90, of: plan.after)
             row = row.filter { plan.before["Item"]?[$0.key] != nil }
             world.classes["Item"]?[90] = row
@@ -159,6 +170,8 @@ struct ReleaseMatrixTests {
         _ path: String,
         _ summary: inout Summary
     ) async throws {
+        // With a realm that only reads, the file cannot be opened for writing at all.
+        if moment == .readOnly { await old.close() }
         // The older release cannot open the file again, wherever it tries.
         do {
             try withNewRealm(ReleaseProgram(plan.before).configuration(path, version: 1)) { _ in }
@@ -167,7 +180,7 @@ struct ReleaseMatrixTests {
             summary.checks += 1
         }
         _ = await line.ask("close")
-        await old.close()
+        if moment != .readOnly { await old.close() }
         try FileVerifier.verify(StorageFile.open(path: path, options: StorageOptions()).beginRead())
         summary.cases += 1
         summary.outdated += plan.fits ? 0 : 1

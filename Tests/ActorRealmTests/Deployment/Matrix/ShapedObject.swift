@@ -85,6 +85,12 @@ final class ShapedPart<Number: ShapeNumber, P0: _Persistable, P1: _Persistable>:
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// A map that no change concerns, for its observers.
+final class ReleaseScores: Object {
+    @Persisted var scores: Map<String, Int>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// Makes the types of releases.
 struct ShapeMaker {
     private static let count = Mutex(0)
@@ -108,7 +114,7 @@ struct ShapeMaker {
             shape.hasInverse
             ? [ReaderModels.Dog.self, ReaderModels.Owner.self]
             : [ReaderModels.LoneDog.self, ReaderModels.LoneOwner.self]
-        return shape.classes.map { types[$0.name]! as ObjectBase.Type } + dogs
+        return shape.classes.map { types[$0.name]! as ObjectBase.Type } + dogs + [ReleaseScores.self]
     }
 
     private static func slot(_ kind: ReleaseShape.Kind, _ types: [String: any ShapedObject.Type])

@@ -1,0 +1,71 @@
+import RealmModel
+import RealmStorage
+
+/// The end of an in-memory realm, the last realm of which was closed.
+///
+/// Frozen copies and references that are left keep the pages of their versions and nothing else: what was written later, what was
+/// freed before, and the memory of the writers is given back. Each version goes with the last that stands on it.
+extension RealmCoordinator {
+    /// A program closed a realm of this file.
+    func realmWasClosed() {
+        guard isTemporary else { return }
+        let coordinator = WeakReference(self)
+        // Whoever lets go of a version may have been the last to use the file, or leave pages that only he read.
+        file.callWhenVersionIsFreed { coordinator.object?.lookWhetherUsed() }
+        // At once, so that the next opening begins the next life.
+        _ = endUnlessUsed()
+        lookWhetherUsed()
+    }
+
+    private func lookWhetherUsed() {
+        let coordinator = WeakReference(self)
+        space.perform { coordinator.object?.giveBackIfUnused() }
+    }
+
+    /// Ends the file's life unless it is used, and gives back what nobody reads.
+    private func giveBackIfUnused() {
+        if !isEnded {
+            switch endUnlessUsed() {
+            // The next one that is closed looks again.
+            case nil: return file.callWhenVersionIsFreed(nil)
+            case false?: return
+            case true?: break
+            }
+        }
+        if !file.hasEnded {
+            guard let turn = try? writes.acquireWaiting() else { return }
+            writes.waitForFlushes()
+            file.end(because: Self.ended)
+            writes.finish(turn)
+            OpenSettings.removeFiles(at: path)
+        }
+        var kept = PageMarks()
+        do throws(StorageError) {
+            for snapshot in file.pinnedSnapshots {
+                try ModelVerifier.forEachReachablePage(in: snapshot) { kept.insert($0) }
+            }
+        } catch {
+            // What cannot be read whole is kept whole.
+            return
+        }
+        file.giveBackPages { kept.contains($0) }
+    }
+}
+
+/// Pages that something is true of.
+private struct PageMarks {
+    private var words: [UInt64] = []
+
+    mutating func insert(_ run: PageReference) {
+        for page in Int(run.page)..<(Int(run.page) + Int(run.pageCount)) {
+            let (word, bit) = page.quotientAndRemainder(dividingBy: UInt64.bitWidth)
+            if word >= words.count { words.append(contentsOf: repeatElement(0, count: word + 1 - words.count)) }
+            words[word] |= 1 << UInt64(bit)
+        }
+    }
+
+    func contains(_ page: PageNumber) -> Bool {
+        let (word, bit) = Int(page).quotientAndRemainder(dividingBy: UInt64.bitWidth)
+        return word < words.count && words[word] & (1 << UInt64(bit)) != 0
+    }
+}

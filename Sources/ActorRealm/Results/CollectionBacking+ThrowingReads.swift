@@ -1,0 +1,223 @@
+import RealmModel
+import RealmQuery
+import RealmStorage
+
+/// Reading what a collection holds so that damage, and what has ended meanwhile, is an error.
+extension _CollectionBacking {
+    /// Reads all elements, and some properties of each, by names that may lead across links.
+    ///
+    /// What was read is kept for the version that the realm stands on, and no later read of it meets a page for the first time.
+    ///
+    /// - Parameters:
+    ///   - names: Paths of properties, in the names of the file.
+    ///   - isReadable: Whether the type of the elements has a stored value.
+    /// - Throws: `Realm.Error`.
+    func requireReadable(_ names: [[String]], _ isReadable: (_Stored) -> Bool) throws {
+        if isEmptied { return }
+        try core.requireReading()
+        if core.isClosed { return }
+        do {
+            try requireOwner()
+            if elements == nil { return try requireValues(isReadable) }
+            try requireObjects(names, isReadable)
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        } catch let error as ModelError {
+            throw Realm.Error(model: error, fileURL: core.configuration.fileURL)
+        } catch let error as QueryError {
+            throw core.error(.invalidInput, error.description)
+        }
+    }
+
+    /// Throws where the object that the elements belong to is gone.
+    private func requireOwner() throws {
+        let owner: (accessor: TableAccessor, key: Int64)
+        switch source {
+        case .table: return
+        case .list(let accessor, let key, _), .backlinks(let accessor, let key, _): owner = (accessor, key)
+        case .nested(let accessor, let key, let property, let path):
+            owner = (accessor, key)
+            if try accessor.table.contains(key: key), try accessor.table.nested(property, key: key, path) != nil {
+                return
+            }
+        }
+        if case .nested = source {} else if try owner.accessor.locate(owner.key) != nil { return }
+        if let damage = owner.accessor.table.damage(ofMissing: owner.key) { throw damage }
+        throw core.error(
+            .invalidatedObject,
+            "The collection is no longer valid: its object has been deleted or invalidated."
+        )
+    }
+
+    private func requireValues(_ isReadable: (_Stored) -> Bool) throws {
+        let values = try withCache { cache in
+            if let values = cache.values { return values }
+            let values = try freshValues()
+            cache.values = values
+            return values
+        }
+        guard let unreadable = values.first(where: { !isReadable(_Stored($0)) }) else { return }
+        throw core.error(
+            .invalidInput,
+            "The stored value \(unreadable.words) of a collection is none of its type. Make the elements optional to read such "
+                + "values as nil."
+        )
+    }
+
+    private func requireObjects(_ names: [[String]], _ isReadable: (_Stored) -> Bool) throws {
+        guard let elements else { return }
+        let keys: [Int64]
+        if isWholeTable {
+            keys = try elements.allKeys()
+        } else {
+            keys = try withCache { cache in
+                if let keys = cache.keys { return keys }
+                if cache.order == nil { cache.keys = try freshKeys() }
+                return cache.keys ?? cache.order?.array() ?? []
+            }
+        }
+        // The first is looked for on a way of its own.
+        if let equality, refinement == nil { _ = try elements.firstKey(equality) }
+        for key in keys {
+            guard try elements.locate(key) != nil else {
+                throw elements.table.damage(ofMissing: key)
+                    ?? core.error(.invalidDatabase, "An object of a collection does not exist.")
+            }
+            guard isReadable(_Stored(.link(key))) else {
+                throw core.error(.invalidInput, "An object of a collection holds what is no value of its type.")
+            }
+            if names.isEmpty { continue }
+            let object = elements.makeObject(key: key)
+            for path in names { try object.requireReadable(path) }
+        }
+        if case .list(let accessor, let key, let property) = source, accessor.table.collection(of: property) == .map,
+            let location = try accessor.table.locate(key)
+        {
+            _ = try accessor.table.map(property, at: location, key: key).entries()
+        }
+    }
+}
+
+extension RealmCollection {
+    /// Reads the elements, for where reading one would end the process.
+    ///
+    /// Counts, subscripts and iterations have no way to say that the object that holds a list was deleted meanwhile, that the realm was
+    /// invalidated or belongs to another isolation, or that a page with the elements is damaged. This throws instead. After it has
+    /// returned, `count`, `first`, `last`, `isEmpty`, `index(of:)`, iterations and positions below the count do not end the process until
+    /// something is written or the realm moves on: in a synchronous call, as long as that lasts.
+    ///
+    /// ```swift
+    /// let todos = realm.objects(Todo.self).where { !$0.done }
+    /// do {
+    ///     try todos.requireReadable()
+    ///     for todo in todos { print(try todo.value(of: \.name)) }
+    /// } catch let error as Realm.Error { print(error.code, error) }
+    /// ```
+    /// A collection of a realm that was closed is empty, as it is when it is read.
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a stored
+    ///   element that the type does not have.
+    /// - Complexity: That of an iteration, which need not search again afterwards.
+    public func requireReadable() throws {
+        guard let backing = _backing else { return }
+        try backing.requireReadable([]) { Element._isReadableElement($0, in: backing) }
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// Reads the elements and properties of each, for where reading one would end the process.
+    ///
+    /// As ``requireReadable()``; and after it the getters of these properties do not end the process either, nor do sums, averages and
+    /// extremes of them.
+    ///
+    /// ```swift
+    /// let todos = realm.objects(Todo.self)
+    /// try todos.requireReadable(\.name, \.done)
+    /// for todo in todos { print(todo.name, todo.done) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - first: A property marked `@Persisted`, or links to one.
+    ///   - others: More of them.
+    /// - Throws: As ``requireReadable()``, and as `value(of:)` of the elements.
+    public func requireReadable(_ first: PartialKeyPath<Element>, _ others: PartialKeyPath<Element>...) throws {
+        let paths = try ([first] + others).map { try PathRecorder.requiredNames(of: $0, in: Element.self) }
+        guard let backing = _backing else { return }
+        try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
+    }
+}
+
+extension Map {
+    /// Reads the entries, for where reading one would end the process.
+    ///
+    /// As `requireReadable()` of other collections: afterwards `count`, `keys`, `values`, subscripts and iterations do not end it.
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a stored
+    ///   value that the type does not have.
+    public func requireReadable() throws {
+        guard let backing = _backing else { return }
+        try backing.requireReadable([]) { Value._isReadableElement($0, in: backing) }
+    }
+}
+
+extension SectionedResults {
+    /// Reads the elements and the keys of their sections, for where reading one would end the process.
+    ///
+    /// As `requireReadable()` of other collections. Of sections that a closure makes, the elements are read and the closure is not called.
+    ///
+    /// - Throws: As `requireReadable()` of other collections, and as `value(of:)` for the keys.
+    public func requireReadable() throws { try store.requireReadable() }
+}
+
+extension ResultsSection {
+    /// Reads the elements of all sections and their keys, for where reading one would end the process.
+    ///
+    /// As `requireReadable()` of other collections. Of sections that a closure makes, the elements are read and the closure is not called.
+    ///
+    /// - Throws: As `requireReadable()` of other collections, and as `value(of:)` for the keys.
+    public func requireReadable() throws { try store.requireReadable() }
+}
+
+extension SectionStore {
+    fileprivate func requireReadable() throws {
+        var paths: [[String]] = []
+        if let keyPath = rule.keyPath, let type = Element.self as? any KeypathSortable.Type {
+            paths.append(type._name(of: keyPath).split(separator: ".").map(String.init))
+        }
+        let backing = results.backing
+        try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
+    }
+}
+
+extension ProjectedCollection {
+    /// Reads the objects and the property of each, for where reading one would end the process.
+    ///
+    /// As `requireReadable()` of other collections.
+    ///
+    /// - Throws: As `requireReadable()` of other collections, and as `value(of:)` of the objects.
+    public func requireReadable() throws { try source.requireReadable() }
+}
+
+nonisolated extension Projection {
+    /// Reads everything that the projection shows, for where reading a property of it would end the process.
+    ///
+    /// As `requireReadable()` of collections, for one object: afterwards the projected properties do not end the process until something
+    /// is written or the realm moves on.
+    ///
+    /// - Throws: As `value(of:)` of the object.
+    public func requireReadable() throws {
+        for property in ProjectionSchema.of(Self.self) {
+            try rootObject.requireReadable(property.origin.split(separator: ".").map(String.init))
+        }
+    }
+}
+
+extension PathRecorder {
+    /// The names that a key path goes through.
+    ///
+    /// - Throws: `invalidInput` for one that names no stored property.
+    static func requiredNames<Root: ObjectBase>(of path: PartialKeyPath<Root>, in type: Root.Type) throws -> [String] {
+        if let names = recordedNames(of: path, in: type) { return names }
+        throw Realm.Error(.invalidInput, brokenMessage("\(path)"))
+    }
+}

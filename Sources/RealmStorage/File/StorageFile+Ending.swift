@@ -1,0 +1,69 @@
+import CRealmShims
+import Glibc
+import Synchronization
+
+/// The end of a file that vanishes with its last user: what nobody can read any more is given back, though somebody still reads
+/// a version of it.
+extension StorageFile {
+    /// Has a function called whenever the last reader of a version has let go of it, on the thread of that reader.
+    package func callWhenVersionIsFreed(_ body: (@Sendable () -> Void)?) {
+        state.withLock { $0.versionWasFreed = body }
+    }
+
+    /// Ends the file's life: no version can be pinned from now on but those that are, and nothing can be written.
+    ///
+    /// The caller has the turn to write, no transaction is open, and every prepared commit has been published.
+    package func end(because error: StorageError) {
+        state.withLock { state in
+            state.ended = error
+            state.stopped = error
+        }
+        writer.withLock { box in
+            box.state = nil
+            while let bytes = box.withdrawnBuffers.popLast() { reservation.pool.giveBack(bytes) }
+        }
+        reservation.pool.empty()
+    }
+
+    /// Whether the file's life is over.
+    package var hasEnded: Bool { state.withLock { $0.ended != nil } }
+
+    /// The versions that somebody reads in this process, oldest first.
+    package var pinnedSnapshots: [Snapshot] {
+        let headers = state.withLock { state in
+            for version in state.pins.keys { state.pins[version]!.count += 1 }
+            return state.pins.values.map(\.header)
+        }
+        return headers.sorted { $0.version < $1.version }.map { Snapshot(file: self, header: $0, view: view) }
+    }
+
+    /// Gives the memory of all pages but some back to the file system, in a file whose life is over.
+    ///
+    /// Nothing happens where the file system cannot make holes.
+    package func giveBackPages(except isKept: (PageNumber) -> Bool) {
+        guard state.withLock({ $0.ended }) != nil else { return }
+        let end = byteCount / pageByteCount
+        var page = FileHeader.slotPageCount
+        while page < end {
+            if isKept(PageNumber(page)) {
+                page += 1
+                continue
+            }
+            let first = page
+            while page < end, !isKept(PageNumber(page)) { page += 1 }
+            let (offset, length) = (Int64(first * pageByteCount), Int64((page - first) * pageByteCount))
+            while true {
+                let result = crealm_punch_hole(data.descriptor, offset, length)
+                if result == 0 { break }
+                if result != EINTR { return }
+            }
+        }
+    }
+
+    /// The bytes that the file takes in its file system, and those that its writers keep in the process.
+    package var heldByteCount: Int {
+        var status = stat()
+        let stored = fstat(data.descriptor, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+        return stored + reservation.pool.residentEnd * pageByteCount
+    }
+}

@@ -35,14 +35,14 @@ extension ChangeCursor {
                 // Silently past what is left out, so that it is not gone through again.
                 if let start {
                     held.base = start
-                    held.whole = pending.silent.whole
+                    held.silent = Holding.Silent(whole: pending.silent.whole)
                 }
                 held.flow.offer(pending.target.version)
                 held.offer = pending
                 return ([], before)
-            case .pass(let base, let version, let whole):
+            case .pass(let base, let version, let silent):
                 held.flow.pass(version)
-                if let whole { held.whole = whole }
+                held.silent.append(silent)
                 held.passed = version
                 held.base = base
                 held.skips.removeAll { $0.version <= version }
@@ -91,9 +91,8 @@ extension ChangeCursor {
         var silent = Holding.Silent()
         // Where there is nothing to tell of what came before.
         var start: Holding.Base?
-        for marks in runsLeftOut(after: view.version, upTo: target) {
-            // Of several that follow each other, some may be passed already.
-            let before = marks.before.version < view.version ? view : try hub.view(of: marks.before)
+        for marks in marksLeftOut(after: view.version, upTo: target) {
+            let before = try hub.view(of: marks.before)
             if let others = try advance(&base.state, from: view, to: before) {
                 untold = untold.map { subject.merged($0, others) } ?? others
             }
@@ -101,7 +100,7 @@ extension ChangeCursor {
             let left = try advance(&base.state, from: before, to: end)
             if let known = untold {
                 if let left { untold = subject.leavingOut(left, from: known, upTo: end) }
-                silent.parts.append(Holding.Silent.Part(version: end.version, untold: known, left: left))
+                if let left { silent.parts.append(Holding.Silent.Part(version: end.version, untold: known, left: left)) }
             }
             view = end
             if untold == nil {
@@ -112,31 +111,25 @@ extension ChangeCursor {
         let later = try advance(&base.state, from: view, to: target)
         let delta = if let untold, let later { subject.merged(untold, later) } else { untold ?? later }
         guard let delta else {
-            return .pass(Holding.Base(view: target, state: base.state), target.version, whole: silent.whole)
+            return .pass(Holding.Base(view: target, state: base.state), target.version, silent)
         }
         let last = subject.isFinal(base.state) ? view : nil
         let pending = Pending(target: target, state: base.state, delta: delta, last: last, silent: silent)
         return .tell(pending, from: start)
     }
 
-    /// The versions before and behind the commits that are left out on the way to a version; those that follow each other are one.
-    private func runsLeftOut(after version: UInt64, upTo target: FixedView) -> [(before: Snapshot, after: Snapshot)] {
+    /// The versions before and behind each commit that is left out on the way to a version, in order.
+    ///
+    /// Those that follow each other are left out one by one: what one of them takes away and the next one puts there again was
+    /// told to nobody between them, but is shown behind them.
+    private func marksLeftOut(after version: UInt64, upTo target: FixedView) -> [(before: Snapshot, after: Snapshot)] {
         let skips = held.withLock { $0.skips }
         if skips.isEmpty { return [] }
-        var runs: [(before: Snapshot, after: Snapshot)] = []
-        for skip in skips.sorted(by: { $0.version < $1.version }) {
-            // The version may lie between two that follow each other; nothing later is published before it is noted that the
-            // commit is.
-            guard skip.version > version, let marks = skip.marks, marks.before.version < target.version,
-                let after = skip.version < target.version ? marks.after : target.snapshot
-            else { continue }
-            if let last = runs.last, last.after.version == marks.before.version {
-                runs[runs.count - 1].after = after
-            } else {
-                runs.append((marks.before, after))
-            }
+        return skips.sorted { $0.version < $1.version }.compactMap { skip in
+            // Nothing later is published before it is noted that the commit is.
+            guard skip.version > version, skip.version <= target.version, let marks = skip.marks else { return nil }
+            return (marks.before, marks.after ?? target.snapshot)
         }
-        return runs
     }
 
     private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta?
@@ -163,7 +156,7 @@ extension ChangeCursor {
             held.passed = nil
             held.skips.removeAll { $0.version <= snapshot.version }
             // Whole realms, which are told in this way, have no places.
-            held.whole = nil
+            held.silent = Holding.Silent()
             let listeners = held.takeListeners(upTo: snapshot.version)
             switch computed {
             case .tell(let pending, _):

@@ -148,8 +148,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         held.withLock { held in
             held.passed = nil
             guard held.flow.fetch() else { return nil }
-            var pending = held.offer
-            if pending?.silent.whole == nil { pending?.silent.whole = held.whole }
+            guard var pending = held.offer else { return nil }
+            var silent = held.silent
+            silent.append(pending.silent)
+            pending.silent = silent
             return pending
         }
     }
@@ -163,7 +165,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             held.isLate = false
             held.base = Holding.Base(view: pending.target, state: pending.state)
             held.offer = nil
-            held.whole = nil
+            held.silent = Holding.Silent()
             held.skips.removeAll { $0.version <= pending.target.version }
             return (before, held.takeListeners(upTo: pending.target.version))
         }
@@ -300,7 +302,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     ) -> (base: Holding.Base?, offer: Pending?, skips: [Holding.SkippedCommit])? {
         guard held.flow.letGo(newest: newest, limit: lagLimit) else { return nil }
         defer {
-            (held.base, held.offer, held.whole) = (nil, nil, nil)
+            (held.base, held.offer, held.silent) = (nil, nil, Holding.Silent())
             held.skips.removeAll { $0.version <= newest }
         }
         return (held.base, held.offer, held.skips)
@@ -418,6 +420,6 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         withExtendedLifetime(before) {}
     }
 
-    /// The last commit left out that the observer shows entirely.
-    var shownVersion: UInt64? { held.withLock { $0.whole } }
+    /// The first commit left out of which it must be known what the observer showed then; nil where there is none.
+    var shownVersion: UInt64? { held.withLock { $0.silent.first } }
 }

@@ -22,14 +22,22 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
             let version: UInt64
             /// What had not been told.
             let untold: Subject.Delta
-            /// What is left out; nil for nothing.
-            let left: Subject.Delta?
+            /// What is left out.
+            let left: Subject.Delta
         }
 
         /// The version that the observer shows entirely; nil for what it was told last.
         var whole: UInt64?
         /// What it shows beyond that, in order.
         var parts: [Part] = []
+
+        /// The first version of which must be known what was shown; nil where there is none.
+        var first: UInt64? { whole ?? parts.first?.version }
+
+        /// Adds what the observer shows by commits left out behind these.
+        mutating func append(_ later: Silent) {
+            if later.whole != nil { self = later } else { parts += later.parts }
+        }
     }
 
     /// What was told last, or what a change begins with.
@@ -43,8 +51,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     enum Computed {
         /// A change, and where it begins if commits were left out before it.
         case tell(Pending, from: Base? = nil)
-        /// There is nothing to tell up to there; `whole` is the last version that was left out on the way.
-        case pass(Base, UInt64, whole: UInt64? = nil)
+        /// There is nothing to tell up to there, and this is what was left out on the way.
+        case pass(Base, UInt64, Silent = Silent())
     }
 
     /// Who waits for a change.
@@ -95,25 +103,12 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     var failure: (any Error)?
     var waiter: Waiter?
     var skips: [SkippedCommit] = []
-    /// The last commit left out that the observer shows, and was not told of since.
-    var whole: UInt64?
+    /// What the observer shows by commits left out up to its base, and was not told of since.
+    var silent = Silent()
     var listeners: [Listener] = []
 
-    /// Adds a commit to be left out; those before it that follow each other become one, so that few versions are held.
-    mutating func skip(_ commit: LeftOutCommit) {
-        var index = 1
-        while index < skips.count {
-            if let one = skips[index - 1].marks, let other = skips[index].marks,
-                one.after?.version == other.before.version
-            {
-                skips[index].first = one.before
-                skips.remove(at: index - 1)
-            } else {
-                index += 1
-            }
-        }
-        skips.append(SkippedCommit(commit: commit))
-    }
+    /// Adds a commit to be left out.
+    mutating func skip(_ commit: LeftOutCommit) { skips.append(SkippedCommit(commit: commit)) }
 
     mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }

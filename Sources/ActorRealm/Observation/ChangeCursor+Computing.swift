@@ -87,14 +87,20 @@ extension ChangeCursor {
             }
             return .tell(Pending(target: target, state: state, delta: delta))
         }
-        var untold: Subject.Delta?
+        var untold = base.untold
         var silent = Holding.Silent()
         // Where there is nothing to tell of what came before.
         var start: Holding.Base?
-        for marks in marksLeftOut(after: view.version, upTo: target) {
+        var marksLeft = marksLeftOut(after: view.version, upTo: target)[...]
+        while var marks = marksLeft.popFirst() {
             let before = try hub.view(of: marks.before)
             if let others = try advance(&base.state, from: view, to: before) {
                 untold = untold.map { subject.merged($0, others) } ?? others
+            }
+            // Where nothing is untold, all that those do which follow each other is shown.
+            while untold == nil, let next = marksLeft.first, next.before.version == marks.after.version {
+                marks.after = next.after
+                marksLeft.removeFirst()
             }
             let end = try hub.view(of: marks.after)
             let left = try advance(&base.state, from: before, to: end)
@@ -136,6 +142,46 @@ extension ChangeCursor {
     {
         guard new.version > old.version else { return nil }
         return try subject.advance(&state, by: hub.step(from: old, to: new), from: old)
+    }
+
+    // MARK: Gathering
+
+    /// Takes what is to be told over the commits left out up to a version, so that those before need not be held; whatever is
+    /// under way for the observer is void.
+    ///
+    /// Called in the isolation that changes are delivered to, whose realm does not go behind that version.
+    func gather(upTo version: UInt64) {
+        let (base, last) = held.withLock { held in
+            (held.flow.canGather ? held.base : nil, held.skips.last { $0.version <= version }?.marks?.after)
+        }
+        // Where that fails, it fails again when somebody asks, who is told.
+        guard let base, let before = base.view, let last, last.version > before.version,
+            let end = try? hub.view(of: last), let computed = try? pending(to: end, from: base)
+        else { return }
+        let (listeners, rest) = held.withLock { held -> ([Holding.Listener], (Holding.Base?, Pending?, [LeftOutCommit])) in
+            guard held.flow.canGather, held.base?.view === before else { return ([], (nil, nil, [])) }
+            let rest = (held.base, held.offer, held.skips)
+            switch computed {
+            case .tell(let pending, _):
+                if subject.isFinal(pending.state) { return ([], (nil, nil, [])) }
+                held.flow.recompute()
+                held.base = Holding.Base(view: end, state: pending.state, untold: pending.delta)
+                held.silent.append(pending.silent)
+                held.isLate = true
+            case .pass(let base, _, let silent):
+                guard held.flow.tell(upTo: end.version) else { return ([], (nil, nil, [])) }
+                held.base = base
+                held.silent.append(silent)
+                held.isLate = false
+            }
+            held.passed = nil
+            held.offer = nil
+            held.skips.removeAll { $0.version <= end.version }
+            return (held.takeListeners(upTo: end.version), rest)
+        }
+        withExtendedLifetime(rest) {}
+        for listener in listeners { listener.continuation.resume() }
+        hub.schedule()
     }
 
     // MARK: Telling at once

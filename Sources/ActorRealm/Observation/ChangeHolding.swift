@@ -45,6 +45,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         /// Nil while the hub looks after the observer.
         var view: FixedView?
         var state: Subject.State
+        /// What others did up to there and is to be told, where that was gathered over commits that are left out.
+        var untold: Subject.Delta?
     }
 
     /// What computing came to.
@@ -76,19 +78,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         let continuation: UnsafeContinuation<Void, Never>
     }
 
-    /// A commit of the observer's own that it does not want to hear of.
-    struct SkippedCommit: Sendable {
-        let commit: LeftOutCommit
-        /// The version before the first of several that follow each other, of which `commit` is the last.
-        var first: Snapshot?
-
-        var version: UInt64 { commit.version }
-
-        /// The versions before and behind, when it is published or being published.
-        var marks: (before: Snapshot, after: Snapshot?)? {
-            commit.marks.map { (first ?? $0.before, $0.after) }
-        }
-    }
+    /// After so many commits that are left out and not passed, what is told is gathered over them, so that few versions are held.
+    static var skipsInRow: Int { 8 }
 
     var flow = ChangeFlow()
     /// What was told last; nil when nothing was, or it was let go of.
@@ -102,13 +93,14 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     var asked: UInt64 = 0
     var failure: (any Error)?
     var waiter: Waiter?
-    var skips: [SkippedCommit] = []
+    /// Commits of the observer's own that it does not want to hear of, in order.
+    var skips: [LeftOutCommit] = []
     /// What the observer shows by commits left out up to its base, and was not told of since.
     var silent = Silent()
     var listeners: [Listener] = []
 
-    /// Adds a commit to be left out.
-    mutating func skip(_ commit: LeftOutCommit) { skips.append(SkippedCommit(commit: commit)) }
+    /// Whether nothing is left out, and nothing untold, behind the base.
+    var isPlain: Bool { skips.isEmpty && base?.untold == nil }
 
     mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }

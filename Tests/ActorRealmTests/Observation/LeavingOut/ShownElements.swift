@@ -46,7 +46,19 @@ struct ShownElements {
     /// What an entry shows; nil when others took it away.
     func element(of entry: Entry) -> Element? { elements.first { $0.entry == entry.number } }
 
-    mutating func apply(_ commit: PlainCommit) {
+    /// Whether nothing is left to tell.
+    var isSettled: Bool {
+        elements.allSatisfy { $0.entry != nil && !$0.isTouched } && entries.count == elements.count
+    }
+
+    /// What is shown behind commits as an observer takes them.
+    func applying(_ commits: [PlainCommit]) -> ShownElements {
+        var shown = self
+        for commit in commits { shown.apply(commit) }
+        return shown
+    }
+
+    private mutating func apply(_ commit: PlainCommit) {
         let isSilent = commit.silent.contains(kind)
         let (before, after) = (elements, commit.contents(kind))
         elements = after.map { Element(id: $0) }

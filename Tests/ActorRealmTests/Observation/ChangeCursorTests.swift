@@ -184,6 +184,42 @@ struct ChangeCursorTests {
         cursor.cancel()
     }
 
+    @Test("a pass of the hub to the version up to which an observer's changes were gathered leaves them to be asked for")
+    func gathered() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        let cursor = try cursor(
+            realm.objects(Tally.self).observationSource(keyPaths: nil, origin: ReaderOrigin(fileID: #fileID, line: #line))
+                .subject,
+            realm
+        )
+        #expect(await asked(cursor, upTo: realm.version)?.delta == nil)
+        let isCalled = DispatchSemaphore(value: 0)
+        try #require(cursor.ask(orCall: { isCalled.signal() }) == .wait)
+        try write(realm)
+        // It is offered, or to be computed, and nobody fetches it.
+        isCalled.wait()
+        for _ in 0..<2 {
+            let commit = LeftOutCommit(version: realm.version + 1)
+            cursor.skip(commit, standingOn: realm.version)
+            commit.willPublish(after: try realm.core.coordinator.file.beginRead())
+            try write(realm)
+            commit.didPublish(try realm.core.coordinator.file.beginRead())
+        }
+        cursor.gather(upTo: realm.version)
+        #expect(cursor.held.withLock { $0.skips.isEmpty && $0.base?.view?.version == realm.version })
+        #expect(cursor.heldVersion == realm.version)
+        let held = HeldHub(hub)
+        held.hold(hub)
+        #expect(cursor.ask(orCall: {}) == .compute)
+        held.letGo()
+        cursor.computeHere()
+        let delta = await asked(cursor, upTo: realm.version)?.delta
+        #expect(delta?.insertions == [0], "what was not left out is told, and nothing else")
+        cursor.cancel()
+    }
+
     @Test("a pass of the hub that its realm's own telling made void is made up for")
     func tellingDuringPass() async throws {
         let realm = try await Realm(configuration: file.fast)

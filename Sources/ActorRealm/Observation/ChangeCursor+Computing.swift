@@ -104,9 +104,9 @@ extension ChangeCursor {
             }
             let end = try hub.view(of: marks.after)
             let left = try advance(&base.state, from: before, to: end)
-            if let known = untold {
-                if let left { untold = subject.leavingOut(left, from: known, upTo: end) }
-                if let left { silent.parts.append(Holding.Silent.Part(version: end.version, untold: known, left: left)) }
+            if let known = untold, let left {
+                untold = subject.leavingOut(left, from: known, upTo: end)
+                silent.parts.append(Holding.Silent.Part(version: end.version, untold: known, left: left))
             }
             view = end
             if untold == nil {
@@ -131,11 +131,12 @@ extension ChangeCursor {
     private func marksLeftOut(after version: UInt64, upTo target: FixedView) -> [(before: Snapshot, after: Snapshot)] {
         let skips = held.withLock { $0.skips }
         if skips.isEmpty { return [] }
-        return skips.sorted { $0.version < $1.version }.compactMap { skip in
-            // Nothing later is published before it is noted that the commit is.
-            guard skip.version > version, skip.version <= target.version, let marks = skip.marks else { return nil }
-            return (marks.before, marks.after ?? target.snapshot)
-        }
+        return skips.sorted { $0.version < $1.version }
+            .compactMap { skip in
+                // Nothing later is published before it is noted that the commit is.
+                guard skip.version > version, skip.version <= target.version, let marks = skip.marks else { return nil }
+                return (marks.before, marks.after ?? target.snapshot)
+            }
     }
 
     private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta?
@@ -158,7 +159,8 @@ extension ChangeCursor {
         guard let base, let before = base.view, let last, last.version > before.version,
             let end = try? hub.view(of: last), let computed = try? pending(to: end, from: base)
         else { return }
-        let (listeners, rest) = held.withLock { held -> ([Holding.Listener], (Holding.Base?, Pending?, [LeftOutCommit])) in
+        let (listeners, rest) = held.withLock {
+            held -> ([Holding.Listener], (Holding.Base?, Pending?, [LeftOutCommit])) in
             guard held.flow.canGather, held.base?.view === before else { return ([], (nil, nil, [])) }
             let rest = (held.base, held.offer, held.skips)
             switch computed {

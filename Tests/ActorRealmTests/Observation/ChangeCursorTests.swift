@@ -192,13 +192,16 @@ struct ChangeCursorTests {
         cursor.cancel()
     }
 
-    @Test("a pass of the hub to the version up to which an observer's changes were gathered leaves them to be asked for")
+    @Test(
+        "a pass of the hub to the version up to which an observer's changes were gathered leaves them to be asked for"
+    )
     func gathered() async throws {
         let realm = try await Realm(configuration: file.fast)
         realm.autorefresh = false
         let hub = realm.core.coordinator.observations
         let cursor = try cursor(
-            realm.objects(Tally.self).observationSource(keyPaths: nil, origin: ReaderOrigin(fileID: #fileID, line: #line))
+            realm.objects(Tally.self)
+                .observationSource(keyPaths: nil, origin: ReaderOrigin(fileID: #fileID, line: #line))
                 .subject,
             realm
         )

@@ -6,7 +6,10 @@ import Testing
 
 /// Commits that leave out an observer one behind the other, while something of others' is untold: the actor is not let go of, so
 /// that nothing is delivered between them.
-@Suite("Several writes that leave out an observer, beside what others did and it was not told", .timeLimit(.minutes(10)))
+@Suite(
+    "Several writes that leave out an observer, beside what others did and it was not told",
+    .timeLimit(.minutes(10))
+)
 struct ConsecutiveLeavingOutTests {
     /// Somebody else, or the observer's actor, which leaves it out.
     enum Step: Sendable {
@@ -88,7 +91,9 @@ struct ConsecutiveLeavingOutTests {
         }
     }
 
-    private static func row(_ id: String, _ realm: Realm) -> Berry { realm.object(ofType: Berry.self, forPrimaryKey: id)! }
+    private static func row(_ id: String, _ realm: Realm) -> Berry {
+        realm.object(ofType: Berry.self, forPrimaryKey: id)!
+    }
     private static func basket(_ realm: Realm) -> Basket { realm.objects(Basket.self).first! }
 
     /// In each, the first of two writes takes away what others added and was not told, and the second one puts it there again;
@@ -160,12 +165,13 @@ struct ConsecutiveLeavingOutTests {
         Case(
             testDescription: "a map",
             begin: { realm, journal in
-                basket(realm).weights.observe { change in
-                    guard case .update(_, let deletions, let insertions, let modifications) = change else {
-                        return journal.add("begins")
+                basket(realm).weights
+                    .observe { change in
+                        guard case .update(_, let deletions, let insertions, let modifications) = change else {
+                            return journal.add("begins")
+                        }
+                        journal.add("-\(deletions) +\(insertions) *\(modifications)")
                     }
-                    journal.add("-\(deletions) +\(insertions) *\(modifications)")
-                }
             },
             steps: [
                 .others { realm in for name in ["d", "f"] { basket(realm).weights[name] = 1 } },
@@ -208,9 +214,12 @@ struct ConsecutiveLeavingOutTests {
         }
     }
 
-    @Test("an element of a list that one of them puts where it took another one is told with the place that others made")
+    @Test(
+        "an element of a list that one of them puts where it took another one is told with the place that others made"
+    )
     func replaced() async throws {
-        try await observed({ realm, journal in Self.basket(realm).labels.observe(Self.rows(journal)) }) { observer in
+        let labels = Self.cases.first { $0.testDescription == "a list of values" }!
+        try await observed(labels.begin) { observer in
             try await observer.perform([
                 .others { Self.basket($0).labels.insert("d", at: 0) },
                 .silent { realm in
@@ -225,10 +234,11 @@ struct ConsecutiveLeavingOutTests {
     @Test("sections go on from what they show when others took back what they did between two of them")
     func takenBack() async throws {
         @Sendable func begin(_ realm: Realm, _ journal: Journal<String>) -> NotificationToken {
-            realm.objects(Berry.self).sectioned(bySendable: { $0.shade }, sortDescriptors: ["id"]).observe { change in
-                let told = change.told { $0.map { "\($0.key): \($0.map(\.id).joined(separator: " "))" } }
-                journal.add("\(told)")
-            }
+            realm.objects(Berry.self).sectioned(bySendable: { $0.shade }, sortDescriptors: ["id"])
+                .observe { change in
+                    let told = change.told { $0.map { "\($0.key): \($0.map(\.id).joined(separator: " "))" } }
+                    journal.add("\(told)")
+                }
         }
         try await observed(begin) { observer in
             try await observer.perform([.others(Self.add("c", "d", shades: [1, 0]))])
@@ -255,7 +265,10 @@ struct ConsecutiveLeavingOutTests {
             .observe { change in journal.add("\(change.told { $0.map { "\($0.key): \($0.count)" } })") }
     }
 
-    @Test("however many they are beside others', few versions are held, and what is told is as exact", arguments: [false, true])
+    @Test(
+        "however many they are beside others', few versions are held, and what is told is as exact",
+        arguments: [false, true]
+    )
     func many(isSectioned: Bool) async throws {
         try await observed(isSectioned ? Self.inSections : Self.byID) { observer in
             var steps: [Step] = [.others { Self.row("b", $0).note = "told" }]

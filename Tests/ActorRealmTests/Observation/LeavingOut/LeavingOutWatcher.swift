@@ -208,7 +208,9 @@ extension LeavingOutWatcher {
     /// What an observer shows that was taken over commits of others, to where nothing was left to tell, before the later ones.
     ///
     /// Which elements of a list come where others went depends on that alone.
-    private func restarts(_ base: ShownElements, _ path: ArraySlice<PlainCommit>, _ kind: WatchedKind) -> [ShownElements] {
+    private func restarts(_ base: ShownElements, _ path: ArraySlice<PlainCommit>, _ kind: WatchedKind)
+        -> [ShownElements]
+    {
         var found: [ShownElements] = []
         var starts: [(ShownElements, Int)] = [(base, path.startIndex)]
         var known: Set<Int> = []

@@ -35,14 +35,14 @@ extension ChangeCursor {
                 // Silently past what is left out, so that it is not gone through again.
                 if let start {
                     held.base = start
-                    held.whole = pending.silent.whole
+                    held.silent = Holding.Silent(whole: pending.silent.whole)
                 }
                 held.flow.offer(pending.target.version)
                 held.offer = pending
                 return ([], before)
-            case .pass(let base, let version, let whole):
+            case .pass(let base, let version, let silent):
                 held.flow.pass(version)
-                if let whole { held.whole = whole }
+                held.silent.append(silent)
                 held.passed = version
                 held.base = base
                 held.skips.removeAll { $0.version <= version }
@@ -87,20 +87,25 @@ extension ChangeCursor {
             }
             return .tell(Pending(target: target, state: state, delta: delta))
         }
-        var untold: Subject.Delta?
+        var untold = base.untold
         var silent = Holding.Silent()
         // Where there is nothing to tell of what came before.
         var start: Holding.Base?
-        for marks in runsLeftOut(after: view.version, upTo: target) {
-            // Of several that follow each other, some may be passed already.
-            let before = marks.before.version < view.version ? view : try hub.view(of: marks.before)
+        var marksLeft = marksLeftOut(after: view.version, upTo: target)[...]
+        while var marks = marksLeft.popFirst() {
+            let before = try hub.view(of: marks.before)
             if let others = try advance(&base.state, from: view, to: before) {
                 untold = untold.map { subject.merged($0, others) } ?? others
             }
+            // Where nothing is untold, all that those do which follow each other is shown.
+            while untold == nil, let next = marksLeft.first, next.before.version == marks.after.version {
+                marks.after = next.after
+                marksLeft.removeFirst()
+            }
             let end = try hub.view(of: marks.after)
             let left = try advance(&base.state, from: before, to: end)
-            if let known = untold {
-                if let left { untold = subject.leavingOut(left, from: known, upTo: end) }
+            if let known = untold, let left {
+                untold = subject.leavingOut(left, from: known, upTo: end)
                 silent.parts.append(Holding.Silent.Part(version: end.version, untold: known, left: left))
             }
             view = end
@@ -112,37 +117,73 @@ extension ChangeCursor {
         let later = try advance(&base.state, from: view, to: target)
         let delta = if let untold, let later { subject.merged(untold, later) } else { untold ?? later }
         guard let delta else {
-            return .pass(Holding.Base(view: target, state: base.state), target.version, whole: silent.whole)
+            return .pass(Holding.Base(view: target, state: base.state), target.version, silent)
         }
         let last = subject.isFinal(base.state) ? view : nil
         let pending = Pending(target: target, state: base.state, delta: delta, last: last, silent: silent)
         return .tell(pending, from: start)
     }
 
-    /// The versions before and behind the commits that are left out on the way to a version; those that follow each other are one.
-    private func runsLeftOut(after version: UInt64, upTo target: FixedView) -> [(before: Snapshot, after: Snapshot)] {
+    /// The versions before and behind each commit that is left out on the way to a version, in order.
+    ///
+    /// Those that follow each other are left out one by one: what one of them takes away and the next one puts there again was
+    /// told to nobody between them, but is shown behind them.
+    private func marksLeftOut(after version: UInt64, upTo target: FixedView) -> [(before: Snapshot, after: Snapshot)] {
         let skips = held.withLock { $0.skips }
         if skips.isEmpty { return [] }
-        var runs: [(before: Snapshot, after: Snapshot)] = []
-        for skip in skips.sorted(by: { $0.version < $1.version }) {
-            // The version may lie between two that follow each other; nothing later is published before it is noted that the
-            // commit is.
-            guard skip.version > version, let marks = skip.marks, marks.before.version < target.version,
-                let after = skip.version < target.version ? marks.after : target.snapshot
-            else { continue }
-            if let last = runs.last, last.after.version == marks.before.version {
-                runs[runs.count - 1].after = after
-            } else {
-                runs.append((marks.before, after))
+        return skips.sorted { $0.version < $1.version }
+            .compactMap { skip in
+                // Nothing later is published before it is noted that the commit is.
+                guard skip.version > version, skip.version <= target.version, let marks = skip.marks else { return nil }
+                return (marks.before, marks.after ?? target.snapshot)
             }
-        }
-        return runs
     }
 
     private func advance(_ state: inout Subject.State, from old: FixedView, to new: FixedView) throws -> Subject.Delta?
     {
         guard new.version > old.version else { return nil }
         return try subject.advance(&state, by: hub.step(from: old, to: new), from: old)
+    }
+
+    // MARK: Gathering
+
+    /// Takes what is to be told over the commits left out up to a version, so that those before need not be held; whatever is
+    /// under way for the observer is void.
+    ///
+    /// Called in the isolation that changes are delivered to, whose realm does not go behind that version.
+    func gather(upTo version: UInt64) {
+        let (base, last) = held.withLock { held in
+            (held.flow.canGather ? held.base : nil, held.skips.last { $0.version <= version }?.marks?.after)
+        }
+        // Where that fails, it fails again when somebody asks, who is told.
+        guard let base, let before = base.view, let last, last.version > before.version,
+            let end = try? hub.view(of: last), let computed = try? pending(to: end, from: base)
+        else { return }
+        let (listeners, rest) = held.withLock {
+            held -> ([Holding.Listener], (Holding.Base?, Pending?, [LeftOutCommit])) in
+            guard held.flow.canGather, held.base?.view === before else { return ([], (nil, nil, [])) }
+            let rest = (held.base, held.offer, held.skips)
+            switch computed {
+            case .tell(let pending, _):
+                if subject.isFinal(pending.state) { return ([], (nil, nil, [])) }
+                held.flow.recompute()
+                held.base = Holding.Base(view: end, state: pending.state, untold: pending.delta)
+                held.silent.append(pending.silent)
+                held.isLate = true
+            case .pass(let base, _, let silent):
+                guard held.flow.tell(upTo: end.version) else { return ([], (nil, nil, [])) }
+                held.base = base
+                held.silent.append(silent)
+                held.isLate = false
+            }
+            held.passed = nil
+            held.offer = nil
+            held.skips.removeAll { $0.version <= end.version }
+            return (held.takeListeners(upTo: end.version), rest)
+        }
+        withExtendedLifetime(rest) {}
+        for listener in listeners { listener.continuation.resume() }
+        hub.schedule()
     }
 
     // MARK: Telling at once
@@ -163,7 +204,7 @@ extension ChangeCursor {
             held.passed = nil
             held.skips.removeAll { $0.version <= snapshot.version }
             // Whole realms, which are told in this way, have no places.
-            held.whole = nil
+            held.silent = Holding.Silent()
             let listeners = held.takeListeners(upTo: snapshot.version)
             switch computed {
             case .tell(let pending, _):

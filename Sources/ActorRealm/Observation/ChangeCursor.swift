@@ -148,8 +148,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         held.withLock { held in
             held.passed = nil
             guard held.flow.fetch() else { return nil }
-            var pending = held.offer
-            if pending?.silent.whole == nil { pending?.silent.whole = held.whole }
+            guard var pending = held.offer else { return nil }
+            var silent = held.silent
+            silent.append(pending.silent)
+            pending.silent = silent
             return pending
         }
     }
@@ -163,7 +165,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             held.isLate = false
             held.base = Holding.Base(view: pending.target, state: pending.state)
             held.offer = nil
-            held.whole = nil
+            held.silent = Holding.Silent()
             held.skips.removeAll { $0.version <= pending.target.version }
             return (before, held.takeListeners(upTo: pending.target.version))
         }
@@ -190,7 +192,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     override func examine(_ commit: ObservedCommit) -> Bool {
         let (base, isPlain) = held.withLock { held in
-            (held.flow.isFollowing ? held.base : nil, held.skips.isEmpty)
+            (held.flow.isFollowing ? held.base : nil, held.isPlain)
         }
         guard var base else { return false }
         base.view = commit.old
@@ -237,7 +239,8 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
         if follow(view) { return follows(view) }
         let (base, number, isPlain) = takenOver(to: view)
-        guard let base, let old = base.view, old.version < view.version else { return .stays }
+        // What was gathered may lead to that version already.
+        guard let base, let old = base.view, old.version < view.version || !isPlain else { return .stays }
         do {
             let verdict = isPlain ? try verdict(base, process.commit(from: old)) : .concerned(nil)
             let (waiter, before) = held.withLock { held -> (Holding.Waiter?, Holding.Base?) in
@@ -279,7 +282,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             let isWanted = held.flow.catchUp(to: view.version)
             let isAsked = isWanted || held.flow.work == .resting && !held.isLate
             let number = isWanted ? held.flow.computation : nil
-            return (isAsked ? held.base : nil, number, held.skips.isEmpty, released)
+            return (isAsked ? held.base : nil, number, held.isPlain, released)
         }
         withExtendedLifetime(released) {}
         return (base, number, isPlain)
@@ -297,10 +300,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     private func letGo(
         _ held: inout Holding,
         newest: UInt64
-    ) -> (base: Holding.Base?, offer: Pending?, skips: [Holding.SkippedCommit])? {
+    ) -> (base: Holding.Base?, offer: Pending?, skips: [LeftOutCommit])? {
         guard held.flow.letGo(newest: newest, limit: lagLimit) else { return nil }
         defer {
-            (held.base, held.offer, held.whole) = (nil, nil, nil)
+            (held.base, held.offer, held.silent) = (nil, nil, Holding.Silent())
             held.skips.removeAll { $0.version <= newest }
         }
         return (held.base, held.offer, held.skips)
@@ -332,7 +335,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// Leaves the observer to the hub, if it stands there.
     private func follow(_ view: FixedView) -> Bool {
         let state = held.withLock { held -> Subject.State? in
-            guard held.skips.isEmpty, held.flow.follow(view.version) else { return nil }
+            guard held.isPlain, held.flow.follow(view.version) else { return nil }
             held.base?.view = nil
             return held.base?.state
         }
@@ -350,7 +353,11 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     override var heldVersion: UInt64? {
         held.withLock { held in
-            if case .standing(let version) = held.flow.position, !held.flow.isEnded { version } else { nil }
+            if case .standing(let version) = held.flow.position, !held.flow.isEnded {
+                held.base?.view?.version ?? version
+            } else {
+                nil
+            }
         }
     }
 
@@ -401,23 +408,26 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     // MARK: Commits that are left out
 
     /// Leaves out the changes of a commit that is about to be published.
-    func skip(_ commit: LeftOutCommit) {
-        let before = held.withLock { held in
-            defer { held.skip(commit) }
-            return held.skips
+    ///
+    /// Called in the isolation that changes are delivered to, whose realm stands on `version` or a later one from now on.
+    func skip(_ commit: LeftOutCommit, standingOn version: UInt64) {
+        let (isFollowing, isMuch) = held.withLock { held in
+            held.skips.append(commit)
+            return (held.flow.isFollowing, held.skips.count.isMultiple(of: Holding.skipsInRow))
         }
-        withExtendedLifetime(before) {}
+        if isFollowing { hub.noteLeavingOut(self) }
+        if isMuch { gather(upTo: version) }
     }
 
     /// Takes back that a commit is left out.
     func takeBackSkip(of commit: LeftOutCommit) {
         let before = held.withLock { held in
-            defer { held.skips.removeAll { $0.commit === commit } }
+            defer { held.skips.removeAll { $0 === commit } }
             return held.skips
         }
         withExtendedLifetime(before) {}
     }
 
-    /// The last commit left out that the observer shows entirely.
-    var shownVersion: UInt64? { held.withLock { $0.whole } }
+    /// The first commit left out of which it must be known what the observer showed then; nil where there is none.
+    var shownVersion: UInt64? { held.withLock { $0.silent.first } }
 }

@@ -153,6 +153,21 @@ struct ChangeFlow: Equatable, Sendable {
         return true
     }
 
+    /// Whether where the observer's changes begin may be moved.
+    var canGather: Bool {
+        if isEnded { return false }
+        guard case .standing = position else { return false }
+        if case .delivering = work { return false }
+        return true
+    }
+
+    /// Where the observer's changes begin has moved: what is under way for it is void, and who waited waits on.
+    mutating func recompute() {
+        if work == .resting { return }
+        computation &+= 1
+        work = .waiting(refused: nil)
+    }
+
     /// The observer's realm moved, so that what it refused may be welcome now; true when somebody is to be woken.
     mutating func realmMoved() -> Bool {
         guard case .waiting(_?) = work else { return false }

@@ -22,14 +22,22 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
             let version: UInt64
             /// What had not been told.
             let untold: Subject.Delta
-            /// What is left out; nil for nothing.
-            let left: Subject.Delta?
+            /// What is left out.
+            let left: Subject.Delta
         }
 
         /// The version that the observer shows entirely; nil for what it was told last.
         var whole: UInt64?
         /// What it shows beyond that, in order.
         var parts: [Part] = []
+
+        /// The first version of which must be known what was shown; nil where there is none.
+        var first: UInt64? { whole ?? parts.first?.version }
+
+        /// Adds what the observer shows by commits left out behind these.
+        mutating func append(_ later: Silent) {
+            if later.whole != nil { self = later } else { parts += later.parts }
+        }
     }
 
     /// What was told last, or what a change begins with.
@@ -37,14 +45,16 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         /// Nil while the hub looks after the observer.
         var view: FixedView?
         var state: Subject.State
+        /// What others did up to there and is to be told, where that was gathered over commits that are left out.
+        var untold: Subject.Delta?
     }
 
     /// What computing came to.
     enum Computed {
         /// A change, and where it begins if commits were left out before it.
         case tell(Pending, from: Base? = nil)
-        /// There is nothing to tell up to there; `whole` is the last version that was left out on the way.
-        case pass(Base, UInt64, whole: UInt64? = nil)
+        /// There is nothing to tell up to there, and this is what was left out on the way.
+        case pass(Base, UInt64, Silent = Silent())
     }
 
     /// Who waits for a change.
@@ -68,19 +78,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         let continuation: UnsafeContinuation<Void, Never>
     }
 
-    /// A commit of the observer's own that it does not want to hear of.
-    struct SkippedCommit: Sendable {
-        let commit: LeftOutCommit
-        /// The version before the first of several that follow each other, of which `commit` is the last.
-        var first: Snapshot?
-
-        var version: UInt64 { commit.version }
-
-        /// The versions before and behind, when it is published or being published.
-        var marks: (before: Snapshot, after: Snapshot?)? {
-            commit.marks.map { (first ?? $0.before, $0.after) }
-        }
-    }
+    /// After so many commits that are left out and not passed, what is told is gathered over them, so that few versions are held.
+    static var skipsInRow: Int { 8 }
 
     var flow = ChangeFlow()
     /// What was told last; nil when nothing was, or it was let go of.
@@ -94,26 +93,14 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     var asked: UInt64 = 0
     var failure: (any Error)?
     var waiter: Waiter?
-    var skips: [SkippedCommit] = []
-    /// The last commit left out that the observer shows, and was not told of since.
-    var whole: UInt64?
+    /// Commits of the observer's own that it does not want to hear of, in order.
+    var skips: [LeftOutCommit] = []
+    /// What the observer shows by commits left out up to its base, and was not told of since.
+    var silent = Silent()
     var listeners: [Listener] = []
 
-    /// Adds a commit to be left out; those before it that follow each other become one, so that few versions are held.
-    mutating func skip(_ commit: LeftOutCommit) {
-        var index = 1
-        while index < skips.count {
-            if let one = skips[index - 1].marks, let other = skips[index].marks,
-                one.after?.version == other.before.version
-            {
-                skips[index].first = one.before
-                skips.remove(at: index - 1)
-            } else {
-                index += 1
-            }
-        }
-        skips.append(SkippedCommit(commit: commit))
-    }
+    /// Whether nothing is left out, and nothing untold, behind the base.
+    var isPlain: Bool { skips.isEmpty && base?.untold == nil }
 
     mutating func takeWaiter() -> Waiter? {
         defer { waiter = nil }

@@ -106,8 +106,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         noteShown(core, cursor.shownVersion)
     }
 
-    func skip(_ commit: LeftOutCommit) {
-        cursor.skip(commit)
+    func skip(_ commit: LeftOutCommit, standingOn version: UInt64) {
+        cursor.skip(commit, standingOn: version)
     }
 
     func takeBackSkip(of commit: LeftOutCommit) {

@@ -1,3 +1,4 @@
+import RealmModel
 import RealmStorage
 import Synchronization
 
@@ -54,8 +55,8 @@ protocol NotificationRegistration: AnyObject, Sendable {
     func noteLetGo()
     /// Notes, in the transaction whose commit is to be left out, what its observer shows then.
     func noteLeavingOut(in core: RealmCore)
-    /// Leaves out the changes of a commit that is about to be published.
-    func skip(_ commit: LeftOutCommit)
+    /// Leaves out the changes of a commit that is about to be published; the realm stands on a version now.
+    func skip(_ commit: LeftOutCommit, standingOn version: UInt64)
     /// Takes back that a commit is left out.
     func takeBackSkip(of commit: LeftOutCommit)
     /// Whether the registration belongs to the realm of a core.
@@ -86,7 +87,7 @@ extension RealmCore {
         let leftOut = LeftOutCommit(version: commit.version)
         for token in tokens {
             guard let registration = token.current, registration.isIsolated(as: self) else { continue }
-            registration.skip(leftOut)
+            registration.skip(leftOut, standingOn: model.snapshot.version)
         }
         return leftOut
     }

@@ -92,6 +92,10 @@ extension ObservationHub {
     private func examined(_ process: Process) throws -> [ObservationMember] {
         let (old, groups) = state.withLock { ($0.current, $0.groups) }
         guard let old, old.version < process.new.version else { return [] }
+        let leavingOut = state.withLock { state in
+            defer { state.leavingOut = [:] }
+            return Array(state.leavingOut.values)
+        }
         let commit = try process.commit(from: old)
         // The walker holds its version, and moves on with the hub.
         if walker != nil { _ = try movedWalker(to: process.new) }
@@ -103,6 +107,7 @@ extension ObservationHub {
                 if !member.examine(commit) { left.append(member) }
             }
         }
+        for member in leavingOut where member.isFollowing && !member.examine(commit) { left.append(member) }
         return left
     }
 

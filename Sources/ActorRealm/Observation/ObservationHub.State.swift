@@ -42,6 +42,8 @@ extension ObservationHub {
         var groups: [Group] = []
         var groupNumbers: [Kind: Int] = [:]
         var behind: [ObservationMember] = []
+        /// Members that the hub looks after and that leave out a commit: the next pass takes them over it whatever else it holds.
+        var leavingOut: [ObjectIdentifier: ObservationMember] = [:]
         /// Where the members of the groups stand; nil when there are none.
         var current: FixedView?
         var followerCount = 0

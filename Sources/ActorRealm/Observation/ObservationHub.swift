@@ -105,6 +105,7 @@ final class ObservationHub: Sendable {
     /// Lets an observer go.
     func unregister(_ member: ObservationMember) {
         let (isMember, freed) = state.withLock { state -> (Bool, FixedView?) in
+            state.leavingOut[ObjectIdentifier(member)] = nil
             guard state.remove(member) else { return (false, nil) }
             guard state.followerCount == 0, !state.isProcessing else { return (true, nil) }
             // Whom the version was held for is gone.
@@ -122,6 +123,18 @@ final class ObservationHub: Sendable {
     func moveBehind(_ member: ObservationMember) {
         state.withLock { state in
             if !member.isFollowing { state.moveBehind(member) }
+        }
+    }
+
+    /// Notes that a member that the hub looks after leaves out a commit that is not published yet.
+    ///
+    /// It is taken over that commit and those behind it one by one: what it put there itself and others took away again is no
+    /// change from one pass to the next, and has to be told.
+    func noteLeavingOut(_ member: ObservationMember) {
+        state.withLock { state in
+            // A pass may be about to put it among those that the hub looks after.
+            if case .none = member.place { return }
+            state.leavingOut[ObjectIdentifier(member)] = member
         }
     }
 

@@ -81,9 +81,8 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
             rows = known
         }
         for part in silent.parts {
-            guard let left = part.left else { continue }
             guard let known = noted[part.version] else { return nil }
-            rows = part.untold.leavingOut(left).shown.applied(to: rows) { known[$0] }
+            rows = part.untold.leavingOut(part.left).shown.applied(to: rows) { known[$0] }
         }
         return rows
     }

@@ -88,10 +88,10 @@ struct ChangeCursorTests {
     }
 
     /// Asks as a loop does; nil when there is nothing to tell up to a version.
-    private func asked(
-        _ cursor: ChangeCursor<RealmSubject>,
+    private func asked<Subject: ChangeSubject>(
+        _ cursor: ChangeCursor<Subject>,
         upTo version: UInt64
-    ) async -> ChangeCursor<RealmSubject>.Pending? {
+    ) async -> ChangeCursor<Subject>.Pending? {
         while true {
             switch cursor.ask() {
             case .compute: await cursor.compute()
@@ -122,7 +122,7 @@ struct ChangeCursorTests {
         /// Commits something that is left out; whoever flushed it may not have come to say that it is there.
         func writeLeftOut(isNoted: Bool) throws {
             let commit = LeftOutCommit(version: realm.version + 1)
-            one.skip(commit)
+            one.skip(commit, standingOn: realm.version)
             commit.willPublish(after: try realm.core.coordinator.file.beginRead())
             try write(realm)
             if isNoted { commit.didPublish(try realm.core.coordinator.file.beginRead()) }
@@ -146,7 +146,7 @@ struct ChangeCursorTests {
         #expect(try await told(other) == 5)
         // A commit that failed is not there, and another one has its version.
         let failed = LeftOutCommit(version: realm.version + 1)
-        one.skip(failed)
+        one.skip(failed, standingOn: realm.version)
         failed.willPublish(after: try realm.core.coordinator.file.beginRead())
         failed.fail()
         try write(realm)
@@ -154,6 +154,81 @@ struct ChangeCursorTests {
         #expect(try await told(other) == 1)
         one.cancel()
         other.cancel()
+    }
+
+    @Test(
+        "what a commit added that left the observer out is told as deleted when others deleted it before the hub came to either",
+        arguments: [false, true]
+    )
+    func addedAndDeleted(isFiltered: Bool) async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        // Of rows that come and go between two passes the conditions are not asked.
+        let tallies = realm.objects(Tally.self)
+        let cursor = try cursor(
+            (isFiltered ? tallies.where { $0.name != "" } : tallies)
+                .observationSource(keyPaths: nil, origin: ReaderOrigin(fileID: #fileID, line: #line)).subject,
+            realm
+        )
+        #expect(await asked(cursor, upTo: realm.version)?.delta == nil)
+        try #require(cursor.ask(orCall: {}) == .wait)
+        let held = HeldHub(hub)
+        held.hold(hub)
+        try #require(cursor.isFollowing)
+        let commit = LeftOutCommit(version: realm.version + 1)
+        cursor.skip(commit, standingOn: realm.version)
+        commit.willPublish(after: try realm.core.coordinator.file.beginRead())
+        try write(realm)
+        commit.didPublish(try realm.core.coordinator.file.beginRead())
+        try realm.write { realm.delete(realm.objects(Tally.self)) }
+        held.letGo()
+        held.hold(hub)
+        try #require(!cursor.isFollowing, "the hub went past both")
+        held.letGo()
+        let delta = await asked(cursor, upTo: realm.version)?.delta
+        #expect(delta?.deletions == [0], "it shows what the commit added")
+        #expect(delta?.insertions == [])
+        cursor.cancel()
+    }
+
+    @Test(
+        "a pass of the hub to the version up to which an observer's changes were gathered leaves them to be asked for"
+    )
+    func gathered() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        let cursor = try cursor(
+            realm.objects(Tally.self)
+                .observationSource(keyPaths: nil, origin: ReaderOrigin(fileID: #fileID, line: #line))
+                .subject,
+            realm
+        )
+        #expect(await asked(cursor, upTo: realm.version)?.delta == nil)
+        let isCalled = DispatchSemaphore(value: 0)
+        try #require(cursor.ask(orCall: { isCalled.signal() }) == .wait)
+        try write(realm)
+        // It is offered, or to be computed, and nobody fetches it.
+        isCalled.wait()
+        for _ in 0..<2 {
+            let commit = LeftOutCommit(version: realm.version + 1)
+            cursor.skip(commit, standingOn: realm.version)
+            commit.willPublish(after: try realm.core.coordinator.file.beginRead())
+            try write(realm)
+            commit.didPublish(try realm.core.coordinator.file.beginRead())
+        }
+        cursor.gather(upTo: realm.version)
+        #expect(cursor.held.withLock { $0.skips.isEmpty && $0.base?.view?.version == realm.version })
+        #expect(cursor.heldVersion == realm.version)
+        let held = HeldHub(hub)
+        held.hold(hub)
+        #expect(cursor.ask(orCall: {}) == .compute)
+        held.letGo()
+        cursor.computeHere()
+        let delta = await asked(cursor, upTo: realm.version)?.delta
+        #expect(delta?.insertions == [0], "what was not left out is told, and nothing else")
+        cursor.cancel()
     }
 
     @Test("a pass of the hub that its realm's own telling made void is made up for")

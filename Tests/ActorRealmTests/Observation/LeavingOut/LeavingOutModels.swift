@@ -53,11 +53,11 @@ struct PlainCommit: Sendable {
     var names: Set<String> = []
     var basket: PlainBasket
 
-    /// The commits as an observer takes them: those in a row that leave it out are one.
+    /// The commits as an observer takes them: those of others in a row are one, and each that leaves it out is alone.
     static func joined(_ commits: ArraySlice<PlainCommit>, for kind: WatchedKind) -> [PlainCommit] {
         var joined: [PlainCommit] = []
         for var commit in commits {
-            if let last = joined.last, last.silent.contains(kind), commit.silent.contains(kind) {
+            if let last = joined.last, !last.silent.contains(kind), !commit.silent.contains(kind) {
                 commit.written.merge(last.written) { $0.union($1) }
                 commit.names.formUnion(last.names)
                 joined.removeLast()

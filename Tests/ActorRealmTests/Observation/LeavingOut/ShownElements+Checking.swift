@@ -12,49 +12,50 @@ struct ToldRows {
 extension ShownElements {
     /// What there is to say against a change that was told; nil for nothing.
     func violation(of told: ToldRows) -> String? {
-        // In a list an element that comes where another one went is a modification of that place: what was put there beside it
-        // stands in several ways.
-        if kind.isList, hasStale { return nil }
         let inserted = Set(told.insertions)
-        guard inserted.isSubset(of: told.now.indices), Set(told.deletions).isSubset(of: entries.indices) else {
+        let deleted = Set(told.deletions)
+        guard inserted.isSubset(of: told.now.indices), deleted.isSubset(of: entries.indices) else {
             return "places that there are not"
         }
-        let survivors = told.now.indices.filter { !inserted.contains($0) }.map { told.now[$0].id }
-        guard entries.count - told.deletions.count == survivors.count else {
-            return "\(entries.count) shown, -\(told.deletions.count) +\(inserted.count) for \(told.now.count)"
+        guard entries.count - deleted.count == told.now.count - inserted.count else {
+            return "\(entries.count) shown, -\(deleted.count) +\(inserted.count) for \(told.now.count)"
         }
-        let kept = entries.indices.filter { !told.deletions.contains($0) }
-        if kind.isExact, kept.map({ entries[$0].id }) != survivors { return "leads elsewhere" }
-        if let unknown = survivors.first(where: { id in !entries.contains { $0.id == id } }) {
-            return "\(unknown) was never told"
+        if kind.isExact {
+            let gone = entries.indices.filter { element(of: entries[$0]) == nil }
+            if gone != told.deletions { return "\(gone) are gone" }
+            let new = elements.indices.filter { elements[$0].entry == nil }
+            if new != told.insertions { return "\(new) are new" }
         }
-        let shown = Set(entries.map(\.id))
-        for index in inserted where shown.contains(told.now[index].id) && !touched.contains(told.now[index].id) {
-            return "\(told.now[index].id) is told as new, though nobody else touched it"
+        let kept = entries.indices.filter { !deleted.contains($0) }
+        let survivors = told.now.indices.filter { !inserted.contains($0) }
+        var survivor: [Int: String] = [:]
+        for (old, new) in zip(kept, survivors) {
+            survivor[old] = told.now[new].id
+            if kind.isExact, element(of: entries[old])?.id != told.now[new].id { return "\(old) leads elsewhere" }
         }
-        var modified: Set<String> = []
+        var toldIDs = Set(inserted.map { told.now[$0].id })
         for place in told.modifications {
-            guard let rank = kept.firstIndex(of: place) else { return "modification \(place) is no survivor" }
-            modified.insert(survivors[rank])
+            guard let element = elements.first(where: { $0.id == survivor[place] }) else {
+                return "modification \(place) is no survivor"
+            }
+            if !element.isTouched { return "\(element.id) is told as modified, though nobody else touched it" }
+            if !element.isAsked { return "\(element.id) is told as modified, of which nobody asked" }
+            toldIDs.insert(element.id)
         }
-        if let one = modified.subtracting(touched).first {
-            return "\(one) is told as modified, though nobody else touched it"
-        }
-        let added = Set(inserted.map { told.now[$0].id })
-        if let one = written.subtracting(modified).subtracting(added).first {
-            return "what others wrote to \(one) is not told"
+        if let one = elements.first(where: { $0.isWritten && !toldIDs.contains($0.id) }) {
+            return "what others wrote to \(one.id) is not told"
         }
         return nil
     }
 
     /// The sections that are shown.
-    var sections: [(key: Int, rows: [String?])] {
-        var sections: [(key: Int, rows: [String?])] = []
+    var sections: [(key: Int, rows: [Entry])] {
+        var sections: [(key: Int, rows: [Entry])] = []
         for entry in entries {
             if let place = sections.firstIndex(where: { $0.key == entry.shade }) {
-                sections[place].rows.append(entry.id)
+                sections[place].rows.append(entry)
             } else {
-                sections.append((entry.shade, [entry.id]))
+                sections.append((entry.shade, [entry]))
             }
         }
         return sections
@@ -78,12 +79,16 @@ extension ShownElements {
         func holds(_ path: [Int]) -> Bool {
             sections.indices.contains(path[0]) && sections[path[0]].rows.indices.contains(path[1])
         }
+        var modified: Set<String> = []
         for path in told.modifications + told.deletions {
-            guard holds(path), let id = sections[path[0]].rows[path[1]] else { return "\(path) is not shown" }
-            if !touched.contains(id) { return "\(id) is told, though nobody else touched it" }
+            guard holds(path) else { return "\(path) is not shown" }
+            let entry = sections[path[0]].rows[path[1]]
+            let element = element(of: entry)
+            if element?.isTouched == false { return "\(entry.id) is told, though nobody else touched it" }
+            guard told.modifications.contains(path) else { continue }
+            if element?.isAsked != true { return "\(entry.id) is told as modified, of which nobody asked" }
+            modified.insert(entry.id)
         }
-        var modified = Set(told.modifications.map { sections[$0[0]].rows[$0[1]]! })
-        if let one = modified.subtracting(asked).first { return "\(one) is told as modified, of which nobody asked" }
         for path in told.deletions.reversed() { sections[path[0]].rows.remove(at: path[1]) }
         for section in told.sectionsToDelete.reversed() {
             guard sections.indices.contains(section) else { return "section \(section) is not shown" }
@@ -96,20 +101,23 @@ extension ShownElements {
         if sections.map(\.key) != told.now.map(\.key) {
             return "sections \(sections.map(\.key)) for \(told.now.map(\.key))"
         }
+        var rows = sections.map { $0.rows.map(\.id) }
         for path in told.insertions {
-            guard path[1] <= sections[path[0]].rows.count, path[1] < told.now[path[0]].rows.count else {
+            guard path[1] <= rows[path[0]].count, path[1] < told.now[path[0]].rows.count else {
                 return "\(path) is not there"
             }
             let id = told.now[path[0]].rows[path[1]]
-            sections[path[0]].rows.insert(id, at: path[1])
+            rows[path[0]].insert(id, at: path[1])
             modified.insert(id)
         }
-        for (section, now) in zip(sections, told.now) where section.rows != now.rows {
-            return "section \(now.key) is \(section.rows.map { $0! }) for \(now.rows)"
+        for (shown, now) in zip(rows, told.now) where shown != now.rows {
+            return "section \(now.key) is \(shown) for \(now.rows)"
         }
         // The rows of sections that come anew are not told one by one.
         for section in told.sectionsToInsert { modified.formUnion(told.now[section].rows) }
-        if let one = written.subtracting(modified).first { return "what others wrote to \(one) is not told" }
+        if let one = elements.first(where: { $0.isWritten && !modified.contains($0.id) }) {
+            return "what others wrote to \(one.id) is not told"
+        }
         return nil
     }
 
@@ -120,10 +128,8 @@ extension ShownElements {
         let shown = Set(entries.map(\.id))
         if deleted != shown.subtracting(now) { return "\(deleted) went, of \(shown), for \(now)" }
         if inserted != now.subtracting(shown) { return "\(inserted) came to \(shown), for \(now)" }
-        if let one = modified.subtracting(touched).first { return "\(one) is told, though nobody else touched it" }
-        if let one = written.intersection(shown).subtracting(modified).first {
-            return "what others wrote to \(one) is not told"
-        }
+        let written = Set(elements.filter { $0.isWritten && $0.entry != nil }.map(\.id))
+        if modified != written { return "\(modified) are told as modified instead of \(written)" }
         return nil
     }
 }

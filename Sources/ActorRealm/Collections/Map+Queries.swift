@@ -40,7 +40,9 @@ extension Map {
         return Results(attempt { try backing.distinct(["self"]) })
     }
 
-    fileprivate func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
+    /// Computes over a property, or over the values themselves: with nil, and with `self`.
+    func aggregate(_ operation: AggregateOperation, _ name: String?) -> _Stored {
+        let property = name == "self" ? nil : name
         if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
         return attempt {
             try .aggregate(operation, property, of: values.map { Value._boxedElement($0) }, shape: Value._elementShape)

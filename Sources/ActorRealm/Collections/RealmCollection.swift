@@ -232,7 +232,9 @@ extension Float {
 }
 
 extension RealmCollection {
-    private func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
+    /// Computes over a property, or over the elements themselves: with nil, and with `self`.
+    func aggregate(_ operation: AggregateOperation, _ name: String?) -> _Stored {
+        let property = name == "self" ? nil : name
         if let backing = _backing { return attempt { try backing.aggregate(operation, property) } }
         return attempt {
             try .aggregate(operation, property, of: map { Element._boxedElement($0) }, shape: Element._elementShape)

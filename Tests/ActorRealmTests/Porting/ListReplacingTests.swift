@@ -110,6 +110,18 @@ struct ListReplacingTests {
         }
     }
 
+    @Test("joined to something with +, a list gives an array and stays as it is")
+    func joined() throws {
+        try withLists { list in
+            list.append(objectsIn: [1, 2])
+            let (behind, before) = (list + [7], [7] + list)
+            #expect(type(of: behind) == [Int].self && behind == [1, 2, 7] && before == [7, 1, 2])
+            #expect(Array(list) == [1, 2])
+            // Lazy: the closure is called when the elements are asked for.
+            #expect(type(of: list.filter { $0 > 1 }) == LazyFilterSequence<List<Int>>.self)
+        }
+    }
+
     @Test("random edits give what an array gives")
     func randomEdits() throws {
         let seed = UInt64.random(in: 0...UInt64.max)

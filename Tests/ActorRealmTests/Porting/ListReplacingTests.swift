@@ -157,7 +157,7 @@ struct ListReplacingTests {
     func observed() async throws {
         let configuration = file.configuration
         let queue = DispatchQueue(label: "list")
-        nonisolated(unsafe) var changes: [String] = []
+        let (changes, continuation) = AsyncStream.makeStream(of: String.self)
         let token = try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
             try realm.write {
@@ -168,19 +168,19 @@ struct ListReplacingTests {
             return realm.objects(Harbour.self)[0].numbers
                 .observe { change in
                     if case .update(_, let deletions, let insertions, let modifications) = change {
-                        changes.append("\(deletions) \(insertions) \(modifications)")
+                        continuation.yield("\(deletions) \(insertions) \(modifications)")
                     } else {
-                        changes.append("initial")
+                        continuation.yield("initial")
                     }
                 }
         }
-        while queue.sync(execute: { changes.isEmpty }) { await Task.yield() }
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next() == "initial")
         try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
             try realm.write { realm.objects(Harbour.self)[0].numbers[2..<4] = [7, 8, 9] }
         }
-        while queue.sync(execute: { changes.count < 2 }) { await Task.yield() }
-        #expect(queue.sync { changes } == ["initial", "[2, 3] [2, 3, 4] []"])
+        #expect(await iterator.next() == "[2, 3] [2, 3, 4] []")
         token.invalidate()
     }
 

@@ -12,7 +12,7 @@ struct StoredTypeAggregateTests {
         try onNewThread {
             let realm = try Realm(configuration: configuration)
             try realm.write {
-                for (degrees, grade) in [(2.0, Grade.low), (4, .high)] {
+                for (degrees, grade) in [(2.0, ReadingGrade.low), (4, .high)] {
                     let reading = Reading()
                     reading.warmth = Warmth(persistedValue: degrees)
                     reading.grade = grade
@@ -51,7 +51,7 @@ struct StoredTypeAggregateTests {
     @Test("of enums, by name, by key path, and of collections")
     func enums() throws {
         try withLogs { readings, first in
-            #expect(readings.max(ofProperty: "grade") as Grade? == .high)
+            #expect(readings.max(ofProperty: "grade") as ReadingGrade? == .high)
             #expect(readings.min(of: \.grade) == .low)
             #expect(first.grades.max() == .middle)
             #expect(readings.sorted(by: \.grade, ascending: false).first?.grade == .high)
@@ -85,7 +85,7 @@ struct StoredTypeAggregateTests {
     }
 }
 
-enum Grade: Int, PersistableEnum {
+enum ReadingGrade: Int, PersistableEnum {
     case low = 1
     case middle
     case high
@@ -97,6 +97,6 @@ class Reading: Object {
     @Persisted var warmths: List<Warmth>
     @Persisted var maybes: List<Warmth?>
     @Persisted var named: Map<String, Warmth>
-    @Persisted var grade: Grade
-    @Persisted var grades: List<Grade>
+    @Persisted var grade: ReadingGrade
+    @Persisted var grades: List<ReadingGrade>
 }

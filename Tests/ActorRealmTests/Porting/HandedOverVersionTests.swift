@@ -144,6 +144,9 @@ struct HandedOverVersionTests {
         #expect(name == "Rotterdam")
         var iterator = names.makeAsyncIterator()
         #expect(await iterator.next() == "Europoort")
-        queue.sync { taken = nil }
+        queue.sync {
+            taken?.2.invalidate()
+            taken = nil
+        }
     }
 }

@@ -51,3 +51,10 @@ class BoxedConstants: Object {
     let weight = RealmOptional<Double>()  // error: A constant is not stored. Declare @Persisted var name: Int?
     let height = RealmOptional<Double>(1.8)  // error: A constant is not stored. Declare @Persisted var name: Int? = 5
 }
+
+// Its + would write into the list.
+func joined<Elements: RangeReplaceableCollection>(_ elements: Elements) -> Elements { elements + elements }
+
+func joinsList(_ list: List<Int>) {
+    _ = joined(list)  // error: 'RangeReplaceableCollection'
+}

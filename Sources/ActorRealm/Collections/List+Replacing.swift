@@ -1,5 +1,5 @@
-/// What an array can do with its ranges, without the protocol: `RangeReplaceableCollection` would have `filter` make a copy, where
-/// that of a list is lazy.
+/// What an array can do with its ranges, without `RangeReplaceableCollection`: its `+` copies the left operand and appends to the
+/// copy, and the copy of a list is the list. `list + [7]` would write into the realm; without the protocol it is an array.
 extension List {
     /// The elements of a range of positions.
     ///

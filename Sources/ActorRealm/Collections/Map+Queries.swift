@@ -44,7 +44,9 @@ extension Map {
         return Results(backing.core.attempt(or: backing) { try backing.distinct(["self"]) })
     }
 
-    fileprivate func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
+    /// Computes over a property, or over the values themselves: with nil, and with `self`.
+    func aggregate(_ operation: AggregateOperation, _ name: String?) -> _Stored {
+        let property = name == "self" ? nil : name
         if let backing = _backing {
             return backing.core.attempt(or: _Stored(.null)) { try backing.aggregate(operation, property) }
         }

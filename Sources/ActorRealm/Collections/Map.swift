@@ -105,6 +105,32 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// The value of a name as a dynamically typed one; nil when there is none.
     public func value(forKey key: String) -> Any? { object(forKey: Key._key(named: key)) }
 
+    /// The value at the end of a path that begins with a name; or what an operator makes of the values: `@count`, `@min.age`,
+    /// `@max.age`, `@sum.age`, `@avg.age`, `@allKeys` and `@allValues`.
+    ///
+    /// - Precondition: The objects have such properties.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        let names = ValuePath.names(keyPath)
+        let rest = names.dropFirst()
+        guard let first = names.first, first.hasPrefix("@") else {
+            return ValuePath.value(of: names.first.flatMap { value(forKey: $0) }, along: rest)
+        }
+        if let operation = ValuePath.aggregate(first) {
+            return ValuePath.result(aggregate(operation, rest.joined(separator: ".")), of: operation)
+        }
+        switch first {
+        case "@count": return count
+        case "@allKeys": return keys.map { Key._name($0) }
+        case "@allValues": return values.map { Value._boxedElement($0) } as [Any?]
+        default:
+            let message =
+                "Unsupported collection operation '\(first)' of a map: use @count, @min, @max, @sum, @avg, @allKeys or @allValues."
+            guard let core = place?.core else { misuse(message) }
+            core.mistake(message)
+            return nil
+        }
+    }
+
     /// Sets the value of a name to a dynamically typed one; nil removes it.
     ///
     /// - Precondition: The value is of the map's type.

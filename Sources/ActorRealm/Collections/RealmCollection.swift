@@ -235,7 +235,9 @@ extension Float {
 }
 
 extension RealmCollection {
-    private func aggregate(_ operation: AggregateOperation, _ property: String?) -> _Stored {
+    /// Computes over a property, or over the elements themselves: with nil, and with `self`.
+    func aggregate(_ operation: AggregateOperation, _ name: String?) -> _Stored {
+        let property = name == "self" ? nil : name
         if let backing = _backing {
             return backing.core.attempt(or: _Stored(.null)) { try backing.aggregate(operation, property) }
         }

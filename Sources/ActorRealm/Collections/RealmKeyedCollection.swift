@@ -37,6 +37,8 @@ public protocol RealmKeyedCollection<Key, Value>: Sequence, ThreadConfined, Cust
     func removeAll()
     /// The value of a name as a dynamically typed one; nil when there is none.
     func value(forKey key: String) -> Any?
+    /// The value at the end of a path that begins with a name; or what an operator makes of the values.
+    func value(forKeyPath keyPath: String) -> Any?
     /// Sets the value of a name to a dynamically typed one; nil removes it.
     func setValue(_ value: Any?, forKey key: String)
 

@@ -177,7 +177,8 @@ extension AnyRealmValue: _Persistable {
 
     /// Converts a dynamically typed value; nil when it does not fit.
     public static func _unboxed(_ value: Any?) -> AnyRealmValue? {
-        guard let value = ValueReader.unwrap(value) else { return AnyRealmValue.none }
+        guard let given = ValueReader.unwrap(value) else { return AnyRealmValue.none }
+        let value = ValueReader.foundationValue(given) ?? given
         switch value {
         case let value as AnyRealmValue: return value
         case let value as Bool: return .bool(value)

@@ -63,16 +63,14 @@ nonisolated extension ObjectBase {
     /// - Precondition: The class has such a property, and the value fits.
     public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
-    /// The value at the end of a path of links; nil when one of them leads nowhere.
+    /// The value at the end of a path of names; nil when a link leads nowhere.
+    ///
+    /// From a collection or a map on, the rest of the path is the collection's: `dogs.name` are the names of all dogs,
+    /// `dogs.@count` is their number; see ``RealmCollection/value(forKeyPath:)``.
     ///
     /// - Precondition: The classes have such properties.
     public final func value(forKeyPath keyPath: String) -> Any? {
-        var value: Any? = self
-        for name in keyPath.split(separator: ".", omittingEmptySubsequences: false) {
-            guard let object = ValueReader.unwrap(value) as? ObjectBase else { return nil }
-            value = object[String(name)]
-        }
-        return value
+        ValuePath.value(of: self, along: ValuePath.names(keyPath)[...])
     }
 
     /// Sets the property at the end of a path of links; nothing happens when one of them leads nowhere.

@@ -63,8 +63,10 @@ public struct Property: Hashable, Sendable, CustomStringConvertible {
 public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
     /// The class's name.
     public let className: String
-    /// The properties in declaration order, computed ones included.
+    /// The stored properties, those of superclasses first, in declaration order.
     public let properties: [Property]
+    /// The properties that are computed from links of other objects: `LinkingObjects`.
+    public let computedProperties: [Property]
     /// The primary key.
     public let primaryKeyProperty: Property?
     /// Whether objects exist only as parts of others.
@@ -78,19 +80,23 @@ public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
 
     init(_ info: ModelClass) {
         className = info.name
-        properties = info.properties.map { Property($0) }
+        properties = info.properties.filter { !$0.isComputed }.map { Property($0) }
+        computedProperties = info.properties.filter(\.isComputed).map { Property($0) }
         primaryKeyProperty = info.primaryKeyProperty.map { Property($0) }
         isEmbedded = info.isEmbedded
         compoundIndexes = info.compoundIndexes
         objectClass = info.type
     }
 
-    /// The property of a name; nil when there is none.
-    public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
+    /// The property of a name, stored or computed; nil when there is none.
+    public subscript(propertyName: String) -> Property? {
+        properties.first { $0.name == propertyName } ?? computedProperties.first { $0.name == propertyName }
+    }
 
     /// Whether both describe the same properties under the same name.
     public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
         left.className == right.className && left.properties == right.properties
+            && left.computedProperties == right.computedProperties
             && left.primaryKeyProperty == right.primaryKeyProperty && left.isEmbedded == right.isEmbedded
             && left.compoundIndexes == right.compoundIndexes
     }
@@ -103,7 +109,8 @@ public struct ObjectSchema: Hashable, Sendable, CustomStringConvertible {
 
     /// A listing of the properties.
     public var description: String {
-        let lines = properties.map { "\t" + $0.description.split(separator: "\n").joined(separator: "\n\t") + "\n" }
+        let lines = (properties + computedProperties)
+            .map { "\t" + $0.description.split(separator: "\n").joined(separator: "\n\t") + "\n" }
         return "\(className) \(isEmbedded ? "(embedded) " : ""){\n\(lines.joined())}"
     }
 }

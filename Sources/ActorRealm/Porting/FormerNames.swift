@@ -34,3 +34,6 @@ public typealias RealmSwiftEmbeddedObject = EmbeddedObject
 /// What has an identity that lists in user interfaces can use.
 @available(*, deprecated, renamed: "ObjectKeyIdentifiable")
 public typealias ObjectIdentifiable = ObjectKeyIdentifiable
+
+/// What all collections but maps have in common.
+public typealias RealmCollectionBase = RealmCollection

@@ -1,5 +1,6 @@
 public import Foundation
 import RealmModel
+import RealmQuery
 
 extension RealmCollection {
     /// The elements at some positions, in their order.
@@ -13,30 +14,30 @@ extension RealmCollection {
         return map { element in object(element, "value(forKey:)")?[key] } as [Any?]
     }
 
-    /// The values at the end of a path of links, as an array; or what an operator makes of them: `@count`, `@min.age`,
-    /// `@max.age`, `@sum.age` and `@avg.age`.
+    /// The values at the end of a path of names, as an array; or what an operator makes of them.
+    ///
+    /// `@count` counts; `@min.age`, `@max.age`, `@sum.age` and `@avg.age` compute, over the elements themselves with `self`.
+    /// `@unionOfObjects.name` leaves nil out, `@unionOfArrays.dogs` joins collections, and `@distinctUnionOfObjects` and
+    /// `@distinctUnionOfArrays` have each value once.
     ///
     /// - Precondition: The objects have such properties.
     public func value(forKeyPath keyPath: String) -> Any? {
-        let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if keyPath == "@count" { return count }
-        if let first = names.first, first.hasPrefix("@") {
-            let property = names.dropFirst().joined(separator: ".")
-            switch first {
-            case "@min": return min(ofProperty: property) as Double?
-            case "@max": return max(ofProperty: property) as Double?
-            case "@sum": return sum(ofProperty: property) as Double
-            case "@avg": return average(ofProperty: property) as Double?
-            default:
-                refuse("Unsupported collection operation '\(first)': use @count, @min, @max, @sum or @avg.")
-                return nil
-            }
+        let names = ValuePath.names(keyPath)
+        let rest = names.dropFirst()
+        guard let first = names.first, first.hasPrefix("@") else {
+            if keyPath == "self" { return value(forKey: keyPath) }
+            return map { ValuePath.value(of: object($0, "value(forKeyPath:)"), along: names[...]) } as [Any?]
         }
-        return map { element -> Any? in
-            var value: Any? = object(element, "value(forKeyPath:)")
-            for name in names { value = (value as? ObjectBase)?[name] }
-            return value
-        } as [Any?]
+        if let operation = ValuePath.aggregate(first) {
+            return ValuePath.result(aggregate(operation, rest.joined(separator: ".")), of: operation)
+        }
+        let values = map { Element._boxedElement($0) } as [Any?]
+        guard let listed = ValuePath.listing(first, of: values, along: rest == ["self"] ? [] : rest) else {
+            refuse(ValuePath.unknownOperator(first))
+            return nil
+        }
+        return listed
     }
 
     /// Sets a property of every object.

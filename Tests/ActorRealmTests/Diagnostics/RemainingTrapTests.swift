@@ -19,8 +19,8 @@ struct RemainingTrapTests {
             longArray
         case noArray, concurrentQueue, cancelledNothing, committedNothing, embeddedQuery, missingPrimaryKey,
             foreignDeletion
-        case deletedTwice, unknownOperator, valuesOfValues, readOnlyProjection, sentSections, wrongKeyType,
-            unpostableObserver, frozenUnmanaged
+        case deletedTwice, unknownOperator, unknownMapOperator, valuesOfValues, readOnlyProjection, sentSections,
+            wrongKeyType, unpostableObserver, frozenUnmanaged
 
         /// What the sentence says.
         var sentence: String {
@@ -46,7 +46,8 @@ struct RemainingTrapTests {
             case .missingPrimaryKey: "does not have a primary key: find the object by a query."
             case .foreignDeletion: "Can only delete an object from the Realm it belongs to."
             case .deletedTwice: "it cannot be deleted again."
-            case .unknownOperator: "use @count, @min, @max, @sum or @avg."
+            case .unknownOperator: "use @count, @min, @max, @sum, @avg, @unionOfObjects, @distinctUnionOfObjects"
+            case .unknownMapOperator: "Unsupported collection operation '@median' of a map."
             case .valuesOfValues: "is only possible for collections of objects."
             case .readOnlyProjection: "cannot be written through: set the property of the object."
             case .sentSections: "Sections made by a closure cannot be sent to another isolation"
@@ -96,6 +97,7 @@ struct RemainingTrapTests {
             case .deletedTwice:
                 let gone = try deleted()
                 try realm.write { realm.delete(gone) }
+            case .unknownMapOperator: _ = Map<String, Int>().value(forKeyPath: "@median.self")
             case .unknownOperator: _ = realm.objects(Puppy.self).value(forKeyPath: "@median.age")
             case .valuesOfValues: keeper.nicknames.setValue("b", forKey: "name")
             case .readOnlyProjection: Nickname(projecting: keeper).puppy = "x"

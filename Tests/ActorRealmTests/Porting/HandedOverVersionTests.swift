@@ -131,15 +131,22 @@ struct HandedOverVersionTests {
             return reference
         }
         let queue = DispatchQueue(label: "taker")
-        nonisolated(unsafe) var taken: (Realm, Harbour)?
+        nonisolated(unsafe) var taken: (Realm, Harbour, NotificationToken)?
+        let (names, continuation) = AsyncStream.makeStream(of: String.self)
         let name = try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
             let harbour = try #require(realm.resolve(reference))
-            taken = (realm, harbour)
-            return harbour.name
+            let name = harbour.name
+            let token = harbour.observe { (_: ObjectChange<Harbour>) in continuation.yield(harbour.name) }
+            taken = (realm, harbour, token)
+            return name
         }
         #expect(name == "Rotterdam")
-        while queue.sync(execute: { taken!.1.name }) != "Europoort" { await Task.yield() }
-        queue.sync { taken = nil }
+        var iterator = names.makeAsyncIterator()
+        #expect(await iterator.next() == "Europoort")
+        queue.sync {
+            taken?.2.invalidate()
+            taken = nil
+        }
     }
 }

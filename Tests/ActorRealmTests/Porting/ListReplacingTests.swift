@@ -110,6 +110,18 @@ struct ListReplacingTests {
         }
     }
 
+    @Test("joined to something with +, a list gives an array and stays as it is")
+    func joined() throws {
+        try withLists { list in
+            list.append(objectsIn: [1, 2])
+            let (behind, before) = (list + [7], [7] + list)
+            #expect(type(of: behind) == [Int].self && behind == [1, 2, 7] && before == [7, 1, 2])
+            #expect(Array(list) == [1, 2])
+            // Lazy: the closure is called when the elements are asked for.
+            #expect(type(of: list.filter { $0 > 1 }) == LazyFilterSequence<List<Int>>.self)
+        }
+    }
+
     @Test("random edits give what an array gives")
     func randomEdits() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -145,7 +157,7 @@ struct ListReplacingTests {
     func observed() async throws {
         let configuration = file.configuration
         let queue = DispatchQueue(label: "list")
-        nonisolated(unsafe) var changes: [String] = []
+        let (changes, continuation) = AsyncStream.makeStream(of: String.self)
         let token = try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
             try realm.write {
@@ -156,19 +168,19 @@ struct ListReplacingTests {
             return realm.objects(Harbour.self)[0].numbers
                 .observe { change in
                     if case .update(_, let deletions, let insertions, let modifications) = change {
-                        changes.append("\(deletions) \(insertions) \(modifications)")
+                        continuation.yield("\(deletions) \(insertions) \(modifications)")
                     } else {
-                        changes.append("initial")
+                        continuation.yield("initial")
                     }
                 }
         }
-        while queue.sync(execute: { changes.isEmpty }) { await Task.yield() }
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next() == "initial")
         try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
             try realm.write { realm.objects(Harbour.self)[0].numbers[2..<4] = [7, 8, 9] }
         }
-        while queue.sync(execute: { changes.count < 2 }) { await Task.yield() }
-        #expect(queue.sync { changes } == ["initial", "[2, 3] [2, 3, 4] []"])
+        #expect(await iterator.next() == "[2, 3] [2, 3, 4] []")
         token.invalidate()
     }
 

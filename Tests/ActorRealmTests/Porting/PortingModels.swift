@@ -64,7 +64,8 @@ struct PortingFile: Sendable {
     var configuration: Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path("port.realm")))
         configuration.objectTypes = [
-            Harbour.self, Ship.self, Position.self, Remark.self, Measured.self, LinkingHarbour.self,
+            Harbour.self, Ship.self, Position.self, Remark.self, Measured.self, LinkingHarbour.self, Log.self,
+            Reading.self,
         ]
         configuration.durability = .unflushed
         return configuration

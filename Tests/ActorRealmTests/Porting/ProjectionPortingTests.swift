@@ -7,15 +7,14 @@ import Testing
 struct ProjectionPortingTests {
     let file = PortingFile()
 
-    /// Changes of a realm on a queue, as texts.
-    private func changes(
-        expecting count: Int,
-        _ observe: @escaping @Sendable (Realm, @escaping (String) -> Void) throws -> [NotificationToken],
-        writes: [@Sendable (Harbour) -> Void]
-    ) async throws -> [String] {
+    /// What observers on a queue tell of some writes, the next of which comes when all has been told of the one before.
+    private func check(
+        _ writes: [(write: @Sendable (Harbour) -> Void, told: [String])],
+        _ observe: @escaping @Sendable (Realm, @escaping (String) -> Void) throws -> [NotificationToken]
+    ) async throws {
         let configuration = file.configuration
         let queue = DispatchQueue(label: "projections")
-        nonisolated(unsafe) var texts: [String] = []
+        let (texts, continuation) = AsyncStream.makeStream(of: String.self)
         nonisolated(unsafe) var tokens: [NotificationToken] = []
         nonisolated(unsafe) var realm: Realm!
         try queue.sync {
@@ -26,18 +25,7 @@ struct ProjectionPortingTests {
                 harbour.ships.append(Ship(name: "one"))
                 realm.add(harbour)
             }
-            tokens = try observe(realm) { texts.append($0) }
-        }
-        for (index, write) in writes.enumerated() {
-            try queue.sync {
-                try realm.write {
-                    let harbour = realm.objects(Harbour.self)[0]
-                    write(harbour)
-                    // The mark by which the test knows that everybody was told.
-                    harbour.depth = Float(index)
-                }
-            }
-            await queue.settled(realm, configuration)
+            tokens = try observe(realm) { continuation.yield($0) }
         }
         defer {
             queue.sync {
@@ -45,81 +33,87 @@ struct ProjectionPortingTests {
                 realm = nil
             }
         }
-        return queue.sync { texts }
+        var iterator = texts.makeAsyncIterator()
+        for (index, (write, expected)) in writes.enumerated() {
+            if index > 0 { try queue.sync { try realm.write { write(realm.objects(Harbour.self)[0]) } } }
+            var told: [String] = []
+            while told.count < expected.count { await told.append(iterator.next()!) }
+            // What an observer was told too much is told before what it is told of the next write.
+            #expect(told.sorted() == expected, "of write \(index)")
+        }
     }
 
     @Test("an object's, by names and by key paths")
     func objects() async throws {
-        let texts = try await changes(
-            expecting: 2,
-            { realm, tell in
-                let projection = realm.objects(HarbourProjection.self)[0]
-                func told(_ who: String) -> (ObjectChange<HarbourProjection>) -> Void {
-                    { change in
-                        if case .change(_, let properties) = change {
-                            tell(
-                                "\(who): "
-                                    + properties.map { "\($0.name)=\($0.newValue ?? "nil")" }.joined(separator: ",")
-                            )
-                        }
-                    }
-                }
-                return [
-                    projection.observe(keyPaths: ["title"], told("names")),
-                    projection.observe(keyPaths: [\HarbourProjection.latitude], told("paths")),
-                    projection.observe(keyPaths: [\HarbourProjection.shipNames], told("ships")),
-                    projection.observe(told("all")),
+        try await check([
+            ({ _ in }, []),
+            ({ $0.name = "Europoort" }, ["all: title=Europoort", "names: title=Europoort"]),
+            ({ $0.position?.latitude = 3 }, ["all: latitude=3.0", "paths: latitude=3.0"]),
+            ({ $0.isOpen = false }, []),
+            ({ $0.ships[0].name = "two" }, ["all: shipNames=nil", "ships: shipNames=nil"]),
+            (
+                {
+                    $0.name = "last"
+                    $0.position?.latitude = 4
+                    $0.ships.removeAll()
+                },
+                [
+                    "all: title=last,latitude=4.0,shipNames=nil", "names: title=last", "paths: latitude=4.0",
+                    "ships: shipNames=nil",
                 ]
-            },
-            writes: [
-                { $0.name = "Europoort" },
-                { $0.position?.latitude = 3 },
-                { $0.isOpen = false },
-                { $0.ships[0].name = "two" },
+            ),
+        ]) { realm, tell in
+            let projection = realm.objects(HarbourProjection.self)[0]
+            func told(_ who: String) -> (ObjectChange<HarbourProjection>) -> Void {
+                { change in
+                    guard case .change(_, let properties) = change else { return }
+                    let values = properties.map { "\($0.name)=\($0.newValue ?? "nil")" }
+                    tell("\(who): \(values.joined(separator: ","))")
+                }
+            }
+            return [
+                projection.observe(keyPaths: ["title"], told("names")),
+                projection.observe(keyPaths: [\HarbourProjection.latitude], told("paths")),
+                projection.observe(keyPaths: [\HarbourProjection.shipNames], told("ships")),
+                projection.observe(told("all")),
             ]
-        )
-        #expect(
-            texts.sorted() == [
-                "all: latitude=3.0", "all: shipNames=nil", "all: title=Europoort", "names: title=Europoort",
-                "paths: latitude=3.0", "ships: shipNames=nil",
-            ]
-        )
+        }
     }
 
     @Test("a collection's, by names and by key paths")
     func collections() async throws {
-        let texts = try await changes(
-            expecting: 2,
-            { realm, tell in
-                let projections = realm.objects(HarbourProjection.self)
-                func told(_ who: String) -> (RealmCollectionChange<Results<HarbourProjection>>) -> Void {
-                    { change in
-                        if case .update(let projections, _, _, let modifications) = change {
-                            tell("\(who): \(modifications) \(projections[0].title)")
-                        }
+        try await check([
+            ({ _ in }, ["latitude path: initial", "latitude: initial", "names: initial", "paths: initial"]),
+            ({ $0.name = "Europoort" }, ["names: [0] Europoort", "paths: [0] Europoort"]),
+            ({ $0.isOpen = false }, []),
+            ({ $0.position?.latitude = 3 }, ["latitude path: [0] Europoort", "latitude: [0] Europoort"]),
+            ({ $0.position?.longitude = 3 }, []),
+            (
+                {
+                    $0.name = "last"
+                    $0.position?.latitude = 4
+                },
+                ["latitude path: [0] last", "latitude: [0] last", "names: [0] last", "paths: [0] last"]
+            ),
+        ]) { realm, tell in
+            let projections = realm.objects(HarbourProjection.self)
+            func told(_ who: String) -> (RealmCollectionChange<Results<HarbourProjection>>) -> Void {
+                { change in
+                    switch change {
+                    case .initial: tell("\(who): initial")
+                    case .update(let projections, _, _, let modifications):
+                        tell("\(who): \(modifications) \(projections[0].title)")
+                    case .error: break
                     }
                 }
-                return [
-                    projections.observe(keyPaths: ["title"], told("names")),
-                    projections.observe(keyPaths: [\HarbourProjection.title], told("paths")),
-                    projections.observe(keyPaths: ["latitude"], told("latitude")),
-                    projections.observe(keyPaths: [\HarbourProjection.latitude], told("latitude path")),
-                ]
-            },
-            writes: [
-                { _ in },
-                { $0.name = "Europoort" },
-                { $0.isOpen = false },
-                { $0.position?.latitude = 3 },
-                { $0.position?.longitude = 3 },
+            }
+            return [
+                projections.observe(keyPaths: ["title"], told("names")),
+                projections.observe(keyPaths: [\HarbourProjection.title], told("paths")),
+                projections.observe(keyPaths: ["latitude"], told("latitude")),
+                projections.observe(keyPaths: [\HarbourProjection.latitude], told("latitude path")),
             ]
-        )
-        #expect(
-            texts.sorted() == [
-                "latitude path: [0] Europoort", "latitude: [0] Europoort", "names: [0] Europoort",
-                "paths: [0] Europoort",
-            ]
-        )
+        }
     }
 
     @Test("index(matching:), with a condition and with a predicate, and index(of:)")
@@ -143,24 +137,5 @@ struct ProjectionPortingTests {
             #expect(sorted.index(matching: { $0.latitude == 3 }) == 1)
             #expect(AnyRealmCollection(projections).index(matching: { $0.title == "h1" }) == 1)
         }
-    }
-}
-
-extension DispatchQueue {
-    /// Waits until an observer of the realm that is registered now knows the newest version: those that were registered before
-    /// know it as well.
-    fileprivate func settled(_ realm: Realm, _ configuration: Realm.Configuration) async {
-        nonisolated(unsafe) var token: NotificationToken?
-        defer { self.sync { _ = token?.invalidate() } }
-        await withCheckedContinuation { continuation in
-            self.async {
-                let realm = try! Realm(configuration: configuration, queue: self)
-                token = realm.objects(Harbour.self)
-                    .observe { change in
-                        if case .initial = change { continuation.resume() }
-                    }
-            }
-        }
-        for _ in 0..<3 { self.sync {} }
     }
 }

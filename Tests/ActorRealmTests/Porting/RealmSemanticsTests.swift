@@ -122,29 +122,36 @@ struct RealmSemanticsTests {
         let configuration = file.configuration
         let queue = DispatchQueue(label: "callbacks")
         nonisolated(unsafe) var realm: Realm!
-        let count = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
+        let ids = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[Int], any Error>) in
             queue.async {
                 do {
                     realm = try Realm(configuration: configuration, queue: queue)
                     realm.beginWrite()
                     realm.add(Harbour(id: 1))
-                    let cancelled = realm.beginAsyncWrite { realm.add(Harbour(id: 2)) }
+                    let cancelled = realm.beginAsyncWrite {
+                        realm.add(Harbour(id: 2))
+                        realm.commitAsyncWrite()
+                    }
                     try realm.cancelAsyncWrite(cancelled)
-                    realm.commitAsyncWrite { error in
+                    realm.commitAsyncWrite { error in #expect(error == nil) }
+                    #expect(realm.isPerformingAsynchronousWriteOperations)
+                    // Behind the one that was cancelled.
+                    realm.writeAsync {
+                        realm.add(Harbour(id: 3))
+                    } onComplete: { error in
                         continuation.resume(
                             with: Result {
                                 if let error { throw error }
-                                return realm.objects(Harbour.self).count
+                                return realm.objects(Harbour.self).map(\.id)
                             }
                         )
                     }
-                    #expect(realm.isPerformingAsynchronousWriteOperations)
                 } catch {
                     continuation.resume(throwing: error)
                 }
             }
         }
-        #expect(count == 1)
+        #expect(ids == [1, 3])
         queue.sync { realm = nil }
     }
 

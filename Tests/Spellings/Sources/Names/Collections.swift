@@ -119,6 +119,7 @@ extension Names {
             "asKeyValueSequence()",
             "object(forKey:)",
             "Map.value(forKey:)",
+            "Map.value(forKeyPath:)",
             "Map.setValue(_:forKey:)",
             "Map: Codable"
         ) {
@@ -141,6 +142,7 @@ extension Names {
             for (key, value) in map.asKeyValueSequence() { print(key as String, value as Int) }
             for entry in map { print(entry.key as String, entry.value as Int) }
             print(map.object(forKey: "a") as Any, map.value(forKey: "a") as Any)
+            expect(Any?.self, map.value(forKeyPath: "@sum.self"))
             map.setValue(5, forKey: "e")
             map.removeAll()
             _ = try JSONDecoder().decode(Map<String, Int>.self, from: JSONEncoder().encode(scores))
@@ -151,6 +153,11 @@ extension Names {
             "Map.sorted(ascending:)",
             "Map.sorted(byKeyPath:ascending:)",
             "Map.sorted(by:)",
+            "Map.sorted(by: KeyPath, ascending:)",
+            "Map.min(of:)",
+            "Map.max(of:)",
+            "Map.sum(of:)",
+            "Map.average(of:)",
             "Map.min()",
             "Map.max()",
             "Map.sum()",
@@ -176,6 +183,11 @@ extension Names {
                 [named.min(ofProperty: "age"), named.max(ofProperty: "age"), named.sum(ofProperty: "age")]
             )
             expect(Double?.self, named.average(ofProperty: "age"))
+            expect(Results<Dog?>.self, named.sorted(by: \.age, ascending: true))
+            expect([Int?].self, [named.min(of: \.age), named.max(of: \.age), named.sum(of: \.age)])
+            expect(Double?.self, named.average(of: \.age))
+            func largest<M: RealmKeyedCollection>(_ map: M) -> [M.Value] { map.values }
+            _ = largest(scores)
             _ = scores.distinct()
             func keyed<M: RealmKeyedCollection>(_ map: M) where M.Key: _MapKey {}
             keyed(scores)
@@ -234,12 +246,20 @@ extension Names {
             _ = owner.dogs.index(after: 0)
             _ = dog.owners.count + owner.pack.count
         }
-        group("AnyRealmCollection.init(_:)", "Results: Encodable", "LinkingObjects: Encodable", "RealmCollectionValue")
-        {
+        group(
+            "AnyRealmCollection.init(_:)",
+            "RealmCollectionBase",
+            "KeypathSortable",
+            "Results: Encodable",
+            "LinkingObjects: Encodable",
+            "RealmCollectionValue"
+        ) {
             let any: AnyRealmCollection<Dog> = AnyRealmCollection(realm.objects(Dog.self))
             func value<V: RealmCollectionValue>(_: V.Type) {}
             value(Dog.self)
             value(Int?.self)
+            func base<C: RealmCollectionBase>(_: C) where C.Element: KeypathSortable {}
+            base(any)
             _ = try JSONEncoder().encode(realm.objects(Person.self))
             print(any)
         }

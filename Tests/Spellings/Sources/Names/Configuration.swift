@@ -47,7 +47,9 @@ extension Names {
             "Error.fileURL",
             "Error.userInfo",
             "Error.localizedDescription",
-            "Error =="
+            "Error ==",
+            "Error as NSError",
+            "Error.errorDomain"
         ) {
             do {
                 throw Realm.Error(.fail)
@@ -59,6 +61,13 @@ extension Names {
                 expect(Bool.self, error == Realm.Error(.fail))
                 expect(Int.self, error.code.rawValue)
             }
+            // Throws nothing: the clause catches all.
+            func opened() {
+                do { _ = try Realm() } catch let error as NSError { print(error.code, error.domain, error.userInfo) }
+            }
+            expect(String.self, Realm.Error.errorDomain)
+            expect(Realm.Error.Code?.self, Realm.Error.Code(rawValue: 1))
+            opened()
         }
         group(
             "Configuration.init",

@@ -44,7 +44,10 @@ extension Names {
             _ = dog.observe(keyPaths: [\Dog.name], on: queue) { (_: ObjectChange<Dog>) in }
             _ = dog.observe(on: queue) { (_: ObjectChange<Dog>) in }
         }
-        group("EmbeddedObject.observe(on:_:)") {
+        group("EmbeddedObject.observe(on:_:)", "ObjectChange.error(NSError)") {
+            _ = dog.observe { (change: ObjectChange<Dog>) in
+                if case .error(let error) = change { expect(NSError.self, error) }
+            }
             _ = owner.address!.observe { (_: ObjectChange<Address>) in }
             _ = owner.address!.observe(on: queue) { (_: ObjectChange<Address>) in }
         }
@@ -192,6 +195,28 @@ extension Names {
             _ = await owner.dogs.observe(on: Background.shared) { _, _ in }
             _ = await owner.scores.observe(on: Background.shared) { _, _ in }
             _ = await owner.named.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
+        }
+        group(
+            "MutableSet.observe(keyPaths:on: Actor, _:)",
+            "LinkingObjects.observe(keyPaths:on: Actor, _:)",
+            "AnyRealmCollection.observe(keyPaths:on: Actor, _:)",
+            "EmbeddedObject.observe(keyPaths:on: Actor, _:)",
+            "ResultsSection.observe(keyPaths:on: Actor, _:)",
+            "observe(keyPaths:on: Actor, _isolation:, _:)"
+        ) {
+            _ = await owner.pack.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
+            _ = await dog.owners.observe(keyPaths: ["note"], on: Background.shared) { _, _ in }
+            _ = await AnyRealmCollection(owner.dogs).observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
+            _ = await owner.address!.observe(on: Background.shared) { (_, _: ObjectChange<Address>) in }
+            _ = await owner.address!
+                .observe(keyPaths: [\Address.city], on: Background.shared) { (_, _: ObjectChange<Address>) in }
+            let sections = results.sectioned(by: \.age)
+            _ = await sections.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
+            _ = await sections[0].observe(keyPaths: ["name"], on: Background.shared) { _, _ in }
+            _ = await dog.observe(keyPaths: nil, on: Background.shared, _isolation: #isolation) {
+                (_, _: ObjectChange<Dog>) in
+            }
+            _ = await owner.dogs.observe(keyPaths: nil, on: Background.shared, _isolation: #isolation) { _, _ in }
         }
         group("Projection.observe(keyPaths:on: Actor, _:)", "SectionedResults.observe(keyPaths:on: Actor, _:)") {
             let projection = PersonProjection(projecting: owner)

@@ -160,7 +160,14 @@ extension Names {
             "sum()",
             "average()",
             "MinMaxType",
-            "AddableType"
+            "AddableType",
+            "min() of own types",
+            "max(ofProperty:) of own types",
+            "max(of:) where PersistedType: MinMaxType",
+            "sum(of:) where PersistedType: AddableType",
+            "sorted(by:) where PersistedType: SortableType",
+            "SortableType",
+            "_HasPersistedType"
         ) {
             expect(
                 [Int?].self,
@@ -175,6 +182,17 @@ extension Names {
             func sums<T: AddableType>(_: T.Type) {}
             limits(Date.self)
             sums(Decimal128.self)
+            expect(Temperature?.self, owners.first!.warmths.min())
+            expect(Temperature?.self, owners.max(ofProperty: "warmth"))
+            expect(Temperature.self, owners.sum(ofProperty: "warmth"))
+            expect(Temperature?.self, owners.average(ofProperty: "warmth"))
+            func largest<C: RealmCollection>(_ c: C) -> C.Element? where C.Element.PersistedType: MinMaxType { c.max() }
+            expect(Int?.self, largest(lucky))
+            func all<T: _HasPersistedType>(_ keyPath: KeyPath<Dog, T>) -> (T?, T, T?, Results<Dog>)
+            where T.PersistedType: MinMaxType & AddableType & SortableType {
+                (dogs.max(of: keyPath), dogs.sum(of: keyPath), dogs.average(of: keyPath), dogs.sorted(by: keyPath))
+            }
+            _ = all(\.age)
         }
         group(
             "sectioned(by: KeyPath, ascending:)",

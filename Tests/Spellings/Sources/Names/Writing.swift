@@ -32,6 +32,7 @@ extension Names {
         }
         group("writeAsync(_:)", "writeAsync(_:onComplete:)", "AsyncTransactionId") {
             let id: AsyncTransactionId = realm.writeAsync { dog.age = 1 }
+            expect(UInt32.self, id)
             realm.writeAsync({ dog.age = 2 }, onComplete: { error in if let error { print(error) } })
             realm.writeAsync {
                 dog.age = 3

@@ -1,0 +1,72 @@
+import Foundation
+import RealmModel
+import RealmQuery
+
+/// Values at the end of a path of names, as key-value coding finds them: through links, collections and maps.
+enum ValuePath {
+    /// The names of a path.
+    static func names(_ keyPath: String) -> [String] {
+        keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// What a value has at the end of a path; nil when a link leads nowhere, or a value has no names.
+    static func value(of value: Any?, along names: ArraySlice<String>) -> Any? {
+        guard let name = names.first else { return value }
+        switch ValueReader.unwrap(value) {
+        case let object as ObjectBase: return self.value(of: object[name], along: names.dropFirst())
+        case let map as any RealmKeyedCollection: return map.value(forKeyPath: names.joined(separator: "."))
+        case let collection as any RealmCollection: return collection.value(forKeyPath: names.joined(separator: "."))
+        default: return nil
+        }
+    }
+
+    /// What an operator that computes is: `@min`, `@max`, `@sum` or `@avg`.
+    static func aggregate(_ name: String) -> AggregateOperation? {
+        switch name {
+        case "@min": .minimum
+        case "@max": .maximum
+        case "@sum": .sum
+        case "@avg": .average
+        default: nil
+        }
+    }
+
+    /// What an operator computed, numbers as Foundation's: they can be taken for an `Int` and for a `Double`.
+    static func result(_ stored: _Stored, of operation: AggregateOperation) -> Any? {
+        switch stored.value {
+        case .int(let value): NSNumber(value: value)
+        case .float(let value): NSNumber(value: value)
+        case .double(let value): NSNumber(value: value)
+        case .date: Date._fromStored(stored)
+        case .decimal: Decimal128._fromStored(stored)
+        default: operation == .sum ? NSNumber(value: 0) : nil
+        }
+    }
+
+    /// What an operator that lists finds in some values: `@unionOfObjects`, `@unionOfArrays`, and both with each value once.
+    ///
+    /// - Returns: nil for other operators.
+    static func listing(_ name: String, of values: [Any?], along names: ArraySlice<String>) -> [Any]? {
+        let found = values.lazy.map { value(of: $0, along: names) }
+        let listed: [Any]
+        switch name {
+        case "@unionOfObjects", "@distinctUnionOfObjects": listed = found.compactMap { ValueReader.unwrap($0) }
+        case "@unionOfArrays", "@distinctUnionOfArrays":
+            listed = found.flatMap { value -> [Any] in
+                (value.flatMap { ValueReader.elements(of: $0) } ?? []).compactMap { ValueReader.unwrap($0) }
+            }
+        default: return nil
+        }
+        guard name.hasPrefix("@distinct") else { return listed }
+        var seen: Set<AnyHashable> = []
+        return listed.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
+    }
+
+    /// Says that there is no such operator.
+    static func unknownOperator(_ name: String) -> String {
+        """
+        Unsupported collection operation '\(name)': use @count, @min, @max, @sum, @avg, @unionOfObjects, \
+        @distinctUnionOfObjects, @unionOfArrays or @distinctUnionOfArrays.
+        """
+    }
+}

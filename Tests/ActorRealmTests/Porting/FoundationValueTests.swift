@@ -1,0 +1,80 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// What bridging gives: the objects that `JSONSerialization` makes, and what was passed `as NSDate` and so on.
+@Suite("Foundation's objects are taken for the values that they hold", .timeLimit(.minutes(10)))
+struct FoundationValueTests {
+    let file = PortingFile()
+
+    private func inWrite(_ body: @escaping @Sendable (Realm) throws -> Void) throws {
+        let configuration = file.configuration
+        try onNewThread {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { try body(realm) }
+        }
+    }
+
+    @Test(
+        "in a value of any type, a number stays what it was made of",
+        arguments: [
+            ("1", "int(1)"), ("0", "int(0)"), ("true", "bool(true)"), ("false", "bool(false)"), ("7", "int(7)"),
+            ("1.5", "double(1.5)"), ("-2", "int(-2)"), ("\"text\"", "string(\"text\")"), ("null", "none"),
+        ]
+    )
+    func json(_ text: String, _ expected: String) throws {
+        let json = try JSONSerialization.jsonObject(with: Data("{\"id\": 1, \"anything\": \(text)}".utf8))
+        #expect("\(Measured(value: json).anything)" == expected)
+        nonisolated(unsafe) let sent = json
+        try inWrite { realm in #expect("\(realm.create(Measured.self, value: sent).anything)" == expected) }
+    }
+
+    @Test("nested values of a JSON text, too")
+    func nestedJSON() throws {
+        let json = try JSONSerialization.jsonObject(
+            with: Data(#"{"id": 1, "anything": {"list": [1, true, 2.5], "name": "x"}}"#.utf8)
+        )
+        nonisolated(unsafe) let sent = json
+        try inWrite { realm in
+            let anything = realm.create(Measured.self, value: sent).anything
+            let list = try #require(anything.dictionaryValue?["list"]?.listValue)
+            #expect(Array(list) == [.int(1), .bool(true), .double(2.5)])
+            #expect(anything.dictionaryValue?["name"] == .string("x"))
+        }
+    }
+
+    @Test("arguments of predicates")
+    func arguments() throws {
+        let (date, uuid) = (Date(timeIntervalSinceReferenceDate: 12.5), UUID())
+        try inWrite { realm in
+            let log = Log()
+            (log.date, log.uuid, log.data, log.price, log.anything) = (date, uuid, Data([1, 2]), "1.1", .bool(true))
+            realm.add(log)
+            let logs = realm.objects(Log.self)
+            #expect(logs.filter("date == %@", NSDate(timeIntervalSinceReferenceDate: 12.5)).count == 1)
+            #expect(logs.filter("date < %@", NSDate(timeIntervalSinceReferenceDate: 12)).isEmpty)
+            #expect(logs.filter("uuid == %@", NSUUID(uuidString: uuid.uuidString)!).count == 1)
+            #expect(logs.filter("data == %@", NSData(data: Data([1, 2]))).count == 1)
+            #expect(logs.filter("price == %@", NSDecimalNumber(string: "1.1")).count == 1)
+            #expect(logs.filter("text == %@", NSString(string: "a")).count == 1)
+            #expect(logs.filter("number == %@", NSNumber(value: 3)).count == 1)
+            #expect(logs.filter("number IN %@", NSArray(array: [1, 3])).count == 1)
+            #expect(logs.filter("number IN %@", NSSet(array: [1, 3])).count == 1)
+            #expect(logs.filter("anything == %@", NSNumber(value: true)).count == 1)
+            #expect(logs.filter("anything == %@", NSNumber(value: 1)).isEmpty)
+            #expect(logs.filter("date IN %@", [NSDate(timeIntervalSinceReferenceDate: 12.5)]).count == 1)
+            #expect(logs.filter("missing == %@", NSNull()).count == 1)
+        }
+    }
+}
+
+class Log: Object {
+    @Persisted var date: Date
+    @Persisted var uuid: UUID
+    @Persisted var data: Data
+    @Persisted var price: Decimal128
+    @Persisted var text = "a"
+    @Persisted var number = 3
+    @Persisted var missing: Int?
+    @Persisted var anything: AnyRealmValue
+}

@@ -94,7 +94,7 @@ extension RealmCore {
         }
         exclusiveTask = 0
         do {
-            try model.unpark()
+            try model.resume()
             try throwWriteFailure()
             let prepared = try model.prepareCommit()
             try model.endTransaction()
@@ -115,7 +115,7 @@ extension RealmCore {
         }
         exclusiveTask = 0
         do {
-            try model.unpark()
+            try model.resume()
             try throwWriteFailure()
             let group = try model.join()
             ticket = nil

@@ -120,7 +120,7 @@ final class RealmCore {
     }
 
     deinit {
-        if model.isInTransaction || model.isParked {
+        if model.isInTransaction || model.isSuspended {
             logger?
                 .warning(
                     "A realm was let go of inside a write transaction, which was rolled back.",
@@ -200,7 +200,7 @@ final class RealmCore {
     private func showTransactionToItsTaskOnly() {
         let isOwn = crealm_current_task() == exclusiveTask
         do {
-            if isOwn { try model.unpark() } else { try model.park() }
+            if isOwn { try model.resume() } else { try model.suspend() }
         } catch {
             trap(error)
         }
@@ -236,7 +236,7 @@ final class RealmCore {
     var isInWriteTransaction: Bool { model.isInTransaction }
 
     /// Whether a write transaction is open, be it another job's.
-    var hasTransaction: Bool { model.isInTransaction || model.isParked }
+    var hasTransaction: Bool { model.isInTransaction || model.isSuspended }
 
     /// The version that is read.
     var version: UInt64 { model.version }

@@ -18,7 +18,11 @@ struct TableRoots {
 
     /// Reads the table's entry in a catalog.
     ///
-    /// - Parameter known: The rows of a version that was checked before.
+    /// - Parameters:
+    ///   - layout: The class as stored.
+    ///   - catalog: The catalog of the version.
+    ///   - view: Where its pages are read.
+    ///   - known: The rows of a version that was checked before.
     /// - Throws: `StorageError` when the entry is damaged, or does not fit the layout.
     init(
         of layout: TableLayout,

@@ -145,7 +145,9 @@ extension TableView {
 
     /// Whether no other row changes when all of this table's rows go.
     private func isIndependent() throws -> Bool {
-        if layout.linkProperties.contains(where: { slots[$0].cascades || slots[$0].deleteRule == .deny }) { return false }
+        if layout.linkProperties.contains(where: { slots[$0].cascades || slots[$0].deleteRule == .deny }) {
+            return false
+        }
         for origin in linkOrigins where origin.tableID != id {
             guard let table = try model.table(id: origin.tableID) else { continue }
             if try !table.linkTree(origin.property).isEmpty { return false }

@@ -151,7 +151,9 @@ extension TableView {
         if _slowPath(slot.isInUniqueIndex) { noteUniqueWrite(key) }
         try store(value, slot, key: key, writer)
         if slot.tree >= 0 { try writer.limitChanges(tree: Int(slot.tree)) }
-        if key < writer.firstNewKey { writer.rows.transaction.changes.recordModify(table: id, key: key, column: property) }
+        if key < writer.firstNewKey {
+            writer.rows.transaction.changes.recordModify(table: id, key: key, column: property)
+        }
     }
 
     /// Puts a value into its column.
@@ -185,7 +187,8 @@ extension TableView {
         key: Int64,
         to value: BorrowedValue
     ) throws(StorageError) {
-        guard let transaction = model.transaction, let writer, let location = try writer.rows.leaf(containing: key) else {
+        guard let transaction = model.transaction, let writer, let location = try writer.rows.leaf(containing: key)
+        else {
             return
         }
         let old = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)

@@ -10,7 +10,7 @@ extension ModelView {
         var schema: DatabaseSchema?
         /// Whether it differs in more than place.
         var changesSchema = false
-        /// What each open table reads next; nil for what it reads now.
+        /// What each open table reads next, nil for what it reads now; none when all of them do.
         var tables: [(table: TableView, version: TableVersion?)] = []
     }
 
@@ -105,18 +105,20 @@ extension ModelView {
         if hasSchema, !isSame { hasSchema = try self.hasSchema(of: catalog, view, session) }
         if hasSchema {
             // Neither the schema nor a class of it is read when only rows changed: this happens at every commit.
-            for table in openTables {
-                var version: TableVersion?
-                let writer = session?.tables[table.id]
-                if !table.isDetached, writer != nil || !isSame {
-                    version = try self.version(
+            if isSame { return move }
+            let tables = openTables
+            move.tables.reserveCapacity(tables.count)
+            for table in tables {
+                let version =
+                    table.isDetached
+                    ? nil
+                    : try self.version(
                         of: table.layout,
                         in: catalog,
                         view: view,
                         known: table.roots.clusters,
-                        writer: writer
+                        writer: session?.tables[table.id]
                     )
-                }
                 move.tables.append((table, version))
             }
             return move
@@ -159,7 +161,11 @@ extension ModelView {
         catalog = move.catalog
         view = move.view
         if let next = move.schema { schema = next }
-        for (table, version) in move.tables { table.read(version, in: view) }
+        if move.tables.isEmpty {
+            for table in openTables { table.read(nil, in: view) }
+        } else {
+            for (table, version) in move.tables { table.read(version, in: view) }
+        }
         if move.changesSchema { follower?.schemaDidChange() }
     }
 

@@ -18,8 +18,9 @@ final class TableWriter {
     @exclusivity(unchecked) private(set) var isDirty = false
     /// Where rows and trees began when everything was in the catalog; while that is so.
     private(set) var roots: TableRoots
-    /// What the transactions before the open one left.
-    private var left: Left
+    /// What the transactions before the open one left: what a rollback goes back to.
+    @exclusivity(unchecked) private var left: [Left]
+    @exclusivity(unchecked) private var leftMaximum: Int64?
 
     /// Rows from this key on were created by the open transaction.
     @exclusivity(unchecked) private(set) var firstNewKey = Int64.max
@@ -32,11 +33,10 @@ final class TableWriter {
     /// What it was sealed to.
     private var settledTree: ClusterTree?
 
-    /// What a rollback goes back to.
+    /// A tree between two transactions: only appended rows may be missing from it.
     private struct Left {
-        var trees: [WrittenTree]
-        var maximumPrimaryKey = Int64.min
-        var knowsMaximum = false
+        var tree: ByteTree
+        var pendingFrom: Int64
     }
 
     /// A writer that goes on from roots, in a transaction that then begins with `begin(in:generation:)`.
@@ -47,7 +47,7 @@ final class TableWriter {
         rows = ClusterWriter(tree: roots.clusters, columns: layout.schema.columnLayouts, transaction: transaction)
         trees = roots.trees.map { WrittenTree(tree: $0) }
         for source in layout.sources { trees[source.tree].pendingFrom = roots.clusters.nextKey }
-        left = Left(trees: trees)
+        left = trees.map { Left(tree: $0.tree, pendingFrom: $0.pendingFrom) }
     }
 
     // MARK: The life of a transaction
@@ -92,8 +92,15 @@ final class TableWriter {
     /// Leaves what the transaction did to those that follow.
     func leave() {
         isDirty = true
-        left = Left(trees: trees, maximumPrimaryKey: maximumPrimaryKey, knowsMaximum: knowsMaximum)
+        noteLeft()
         rows.detach()
+    }
+
+    private func noteLeft() {
+        for index in trees.indices {
+            left[index] = Left(tree: trees[index].tree, pendingFrom: trees[index].pendingFrom)
+        }
+        leftMaximum = knowsMaximum ? maximumPrimaryKey : nil
     }
 
     /// Takes back what the open transaction did, before its pages are put back.
@@ -107,9 +114,13 @@ final class TableWriter {
             let first = firstNewKey
             try transaction.settle { () throws(StorageError) in try rows.truncate(from: first) }
         }
-        trees = left.trees
-        maximumPrimaryKey = left.maximumPrimaryKey
-        knowsMaximum = left.knowsMaximum
+        for index in trees.indices {
+            trees[index].forget()
+            trees[index].tree = left[index].tree
+            trees[index].pendingFrom = left[index].pendingFrom
+        }
+        maximumPrimaryKey = leftMaximum ?? .min
+        knowsMaximum = leftMaximum != nil
         rows.detach()
         return true
     }
@@ -133,7 +144,7 @@ final class TableWriter {
             in: transaction
         )
         roots = TableRoots(clusters: clusters, trees: trees.map(\.tree))
-        left = Left(trees: trees, maximumPrimaryKey: maximumPrimaryKey, knowsMaximum: knowsMaximum)
+        noteLeft()
         isDirty = false
     }
 

@@ -26,8 +26,8 @@ extension ModelView {
     }
 
     private func pin(_ snapshot: Snapshot) {
-        if case .suspended(let transaction, _) = state {
-            state = .suspended(transaction, over: snapshot)
+        if case .suspended(let transaction) = state {
+            transaction.outside = ModelTransaction.Outside(snapshot: snapshot)
         } else {
             state = .reading(snapshot)
         }
@@ -42,7 +42,8 @@ extension ModelView {
         }
         let known = ModelSession.current(of: transaction)
         let move = try plan(to: transaction.catalog, view: transaction.view, session: known)
-        enter(move, of: transaction, known, over: snapshot)
+        let open = ModelTransaction(storage: transaction, session: session(known, move))
+        enter(move, open, over: ModelTransaction.Outside(snapshot: snapshot))
     }
 
     /// Sets the transaction aside: reads see the snapshot again, until `resume()`.
@@ -50,20 +51,21 @@ extension ModelView {
     /// - Throws: `StorageError` when what is in memory cannot be put where the transaction keeps it; the transaction can
     ///   only be rolled back then.
     package func suspend() throws(StorageError) {
-        guard case .writing(let transaction, let outside?) = state else { return }
+        guard let transaction, let outside = transaction.outside else { return }
         precondition(!transaction.storage.isJoined, "What is set aside could not be told from what it builds on.")
         try leave(transaction)
-        state = .suspended(transaction, over: outside.snapshot)
+        transaction.outside?.schema = nil
+        state = .suspended(transaction)
         readOutside(outside)
     }
 
     /// Goes on with the transaction that was set aside.
     package func resume() throws(StorageError) {
-        guard case .suspended(let suspended, over: let snapshot) = state else { return }
-        let storage = suspended.storage
+        guard case .suspended(let transaction) = state else { return }
+        let storage = transaction.storage
         do throws(StorageError) {
-            let move = try plan(to: storage.catalog, view: storage.view, session: suspended.session)
-            enter(move, of: storage, suspended.session, over: snapshot, resuming: suspended)
+            let move = try plan(to: storage.catalog, view: storage.view, session: transaction.session)
+            enter(move, transaction, over: transaction.outside)
         } catch {
             state = .reading(snapshot)
             // What it left in the session cannot be told from what earlier members did.
@@ -76,7 +78,7 @@ extension ModelView {
     ///
     /// Roll back after an error: a part may have been done.
     package func changeSchema(_ plan: SchemaPlan) throws {
-        guard case .writing(let transaction, let outside) = state else {
+        guard let transaction else {
             preconditionFailure("The schema changes inside a transaction.")
         }
         if plan.isEmpty { return }
@@ -85,7 +87,7 @@ extension ModelView {
         try SchemaReconciler.apply(plan, in: storage)
         // The stamp is the transaction's before and after.
         let move = try self.plan(to: storage.catalog, view: storage.view, rereading: true)
-        enter(move, of: storage, nil, over: outside)
+        enter(move, ModelTransaction(storage: storage, session: session(nil, move)), over: transaction.outside)
     }
 
     // MARK: Two steps
@@ -169,47 +171,34 @@ extension ModelView {
         if move.changesSchema { follower?.schemaDidChange() }
     }
 
-    /// Enters a transaction that goes on from a session, or makes one.
-    private func enter(
-        _ move: Move,
-        of storage: WriteTransaction,
-        _ known: ModelSession?,
-        over outside: Outside?,
-        resuming suspended: ModelTransaction? = nil
-    ) {
-        var outside = outside
-        let session = known ?? ModelSession(catalog: move.catalog.root, schema: move.schema ?? schema)
-        storage.session = session
-        let transaction = suspended ?? ModelTransaction(storage: storage, session: session)
+    /// The session that a transaction goes on from, or one of its own.
+    private func session(_ known: ModelSession?, _ move: Move) -> ModelSession {
+        known ?? ModelSession(catalog: move.catalog.root, schema: move.schema ?? schema)
+    }
+
+    /// Enters a transaction, which may have been suspended, and reads what is there.
+    private func enter(_ move: Move, _ transaction: ModelTransaction, over outside: ModelTransaction.Outside?) {
+        transaction.outside = outside
+        if outside != nil, outside?.schema == nil, move.schema != nil { transaction.outside?.schema = schema }
+        transaction.storage.session = transaction.session
         let resumed = transaction.touched
         transaction.touched = []
-        if outside != nil, outside?.schema == nil, move.schema != nil { outside?.schema = schema }
         // What is read outside is known from the beginning on, also where the schema changes later.
         if !isInTransaction { for table in openTables { table.enterTransaction() } }
         take(move)
         for table in openTables {
-            guard let writer = session.tables[table.id], writer.isDirty else { continue }
+            guard let writer = transaction.session.tables[table.id], writer.isDirty else { continue }
             if resumed.contains(where: { $0 === table }) {
                 table.resume(writer, in: transaction)
             } else {
                 table.begin(writer, in: transaction)
             }
         }
-        state = .writing(transaction, over: outside)
-    }
-
-    private func enter(
-        _ move: Move,
-        of storage: WriteTransaction,
-        _ known: ModelSession?,
-        over snapshot: Snapshot,
-        resuming suspended: ModelTransaction? = nil
-    ) {
-        enter(move, of: storage, known, over: Outside(snapshot: snapshot), resuming: suspended)
+        state = .writing(transaction)
     }
 
     /// Reads the version outside the transaction again: from what was kept, so that nothing can fail.
-    func readOutside(_ outside: Outside) {
+    func readOutside(_ outside: ModelTransaction.Outside) {
         generation.pointee &+= 1
         if let other = outside.schema { schema = other }
         catalog = outside.snapshot.catalog

@@ -45,7 +45,7 @@ extension ModelView {
     /// The number of the group that the open transaction, or the one that was set aside, belongs to.
     package var groupNumber: UInt64? {
         switch state {
-        case .writing(let transaction, _), .suspended(let transaction, _): transaction.storage.groupNumber
+        case .writing(let transaction), .suspended(let transaction): transaction.storage.groupNumber
         case .reading, .ended: nil
         }
     }
@@ -90,7 +90,7 @@ extension ModelView {
     package func rollback() {
         // What cannot be resumed is rolled back thereby.
         try? resume()
-        guard case .writing(let transaction, let outside) = state else { return }
+        guard let transaction else { return }
         let storage = transaction.storage
         // Of all tables, before a step that can fail.
         for table in transaction.touched { table.writer?.noteRowKeys(in: storage) }
@@ -110,7 +110,7 @@ extension ModelView {
             // What earlier members of the group wrote cannot be had back: they fail when the group is sealed.
             storage.abandonGroup(because: error)
         }
-        leave(over: outside)
+        leave(over: transaction.outside)
     }
 
     /// Leaves the transaction after `prepareCommit`.
@@ -119,14 +119,14 @@ extension ModelView {
     ///   until the commit is durable and `advance(to:)` is called.
     /// - Throws: `StorageError` when that version cannot be read; then the old snapshot is read.
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
-        guard case .writing(let transaction, let outside) = state else { return }
+        guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
-        leave(over: outside)
+        leave(over: transaction.outside)
         if let snapshot { try advance(to: snapshot) }
     }
 
     /// Stands outside the transaction again.
-    private func leave(over outside: Outside?) {
+    private func leave(over outside: ModelTransaction.Outside?) {
         guard let outside else {
             state = .ended(version)
             for table in openTables { table.leaveTransaction(view: view) }

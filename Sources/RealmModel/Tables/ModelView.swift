@@ -30,18 +30,11 @@ package final class ModelView {
         /// Reads a version, which it pins.
         case reading(Snapshot)
         /// Reads and writes through a transaction; afterwards it reads again what is outside, when there is anything.
-        case writing(ModelTransaction, over: Outside?)
+        case writing(ModelTransaction)
         /// The transaction has been set aside: reads see the version outside of it.
-        case suspended(ModelTransaction, over: Snapshot)
+        case suspended(ModelTransaction)
         /// Has let go of its version, the number of which is left: all tables are empty.
         case ended(UInt64)
-    }
-
-    /// What is read outside the open transaction.
-    struct Outside {
-        let snapshot: Snapshot
-        /// Its schema, when that is not the transaction's.
-        var schema: DatabaseSchema?
     }
 
     // Reached through a mutex; a table belongs to whom the view belongs, or is of a version that never changes.
@@ -79,7 +72,7 @@ package final class ModelView {
         let session = ModelSession.current(of: transaction) ?? ModelSession(catalog: catalog.root, schema: schema)
         transaction.session = session
         let open = ModelTransaction(storage: transaction, session: session)
-        self.init(.writing(open, over: nil), schema: schema, catalog: catalog, view: transaction.view)
+        self.init(.writing(open), schema: schema, catalog: catalog, view: transaction.view)
         transactionFlag.pointee = 1
     }
 
@@ -92,7 +85,7 @@ package final class ModelView {
     /// The open transaction; reads see it.
     @inline(__always)
     package var transaction: ModelTransaction? {
-        if case .writing(let transaction, _) = state { transaction } else { nil }
+        if case .writing(let transaction) = state { transaction } else { nil }
     }
 
     /// Whether a transaction is open.
@@ -108,8 +101,8 @@ package final class ModelView {
     /// The version that is pinned, if there is one.
     var pinned: Snapshot? {
         switch state {
-        case .reading(let snapshot), .suspended(_, over: let snapshot): snapshot
-        case .writing(_, over: let outside): outside?.snapshot
+        case .reading(let snapshot): snapshot
+        case .writing(let transaction), .suspended(let transaction): transaction.outside?.snapshot
         case .ended: nil
         }
     }
@@ -123,8 +116,9 @@ package final class ModelView {
     /// The version that is read: the transaction's own inside one.
     package var version: UInt64 {
         switch state {
-        case .reading(let snapshot), .suspended(_, over: let snapshot): snapshot.version
-        case .writing(let transaction, _): transaction.storage.version
+        case .reading(let snapshot): snapshot.version
+        case .writing(let transaction): transaction.storage.version
+        case .suspended: snapshot.version
         case .ended(let version): version
         }
     }
@@ -136,7 +130,8 @@ package final class ModelView {
         switch state {
         case .ended(let version):
             return ModelView(.ended(version), schema: schema, catalog: ByteTree(), view: view)
-        case .reading(let snapshot), .suspended(_, over: let snapshot):
+        case .reading, .suspended:
+            let snapshot = snapshot
             return ModelView(.reading(snapshot), schema: schema, catalog: snapshot.catalog, view: snapshot.view)
         case .writing:
             return try ModelView(snapshot: snapshot, schema: schema)
@@ -183,14 +178,16 @@ package final class ModelView {
             let version = TableVersion(layout: layout, roots: TableRoots(emptyFor: layout))
             return TableView(model: self, version, view: view)
         }
-        guard case .writing(let transaction, let outside) = state else {
+        guard let transaction else {
             return TableView(model: self, try version(of: layout, in: catalog, view: view), view: view)
         }
         let writer = transaction.session.tables[schema.tableID]
         let version = try version(of: layout, in: catalog, view: view, writer: writer)
         let table = TableView(model: self, version, view: view)
         // Here it may fail, and not where the transaction ends.
-        if let outside { table.enterTransaction(outside: try versionOutside(of: layout, outside)) }
+        if let outside = transaction.outside {
+            table.enterTransaction(outside: try versionOutside(of: layout, outside))
+        }
         if let writer, writer.isDirty { table.begin(writer, in: transaction) }
         return table
     }
@@ -208,7 +205,9 @@ package final class ModelView {
     }
 
     /// What a table that is asked for first inside a transaction reads outside of it.
-    private func versionOutside(of layout: TableLayout, _ outside: Outside) throws(StorageError) -> TableVersion {
+    private func versionOutside(of layout: TableLayout, _ outside: ModelTransaction.Outside) throws(StorageError)
+        -> TableVersion
+    {
         let snapshot = outside.snapshot
         guard let database = outside.schema else {
             return try version(of: layout, in: snapshot.catalog, view: snapshot.view)

@@ -96,7 +96,7 @@ extension RealmCore {
         }
         exclusiveTask = 0
         do {
-            try model.unpark()
+            try model.resume()
             try throwWriteFailure()
             let prepared = try model.prepareCommit()
             try model.endTransaction()
@@ -117,7 +117,7 @@ extension RealmCore {
         }
         exclusiveTask = 0
         do {
-            try model.unpark()
+            try model.resume()
             try throwWriteFailure()
             let group = try model.join()
             ticket = nil

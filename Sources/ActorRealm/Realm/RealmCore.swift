@@ -125,7 +125,7 @@ final class RealmCore {
     }
 
     deinit {
-        if model.isInTransaction || model.isParked {
+        if model.isInTransaction || model.isSuspended {
             logger?
                 .warning(
                     "A realm was let go of inside a write transaction, which was rolled back.",
@@ -225,7 +225,7 @@ final class RealmCore {
 
     /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
     private func showTransactionToItsTaskOnly() throws(StorageError) {
-        if crealm_current_task() == exclusiveTask { try model.unpark() } else { try model.park() }
+        if crealm_current_task() == exclusiveTask { try model.resume() } else { try model.suspend() }
     }
 
     /// Whether the caller runs in the realm's isolation: what every access asks, without the trap.
@@ -258,7 +258,7 @@ final class RealmCore {
     var isInWriteTransaction: Bool { model.isInTransaction }
 
     /// Whether a write transaction is open, be it another job's.
-    var hasTransaction: Bool { model.isInTransaction || model.isParked }
+    var hasTransaction: Bool { model.isInTransaction || model.isSuspended }
 
     /// The version that is read.
     var version: UInt64 { model.version }

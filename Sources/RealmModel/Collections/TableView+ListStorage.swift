@@ -5,7 +5,7 @@ extension TableView {
     /// Replaces a range (nil: at the end) by at most one element in the list itself, and records the change.
     func rawSplice(_ property: Int, key: Int64, _ range: Range<Int>?, with element: BorrowedValue?) throws {
         let writer = try openWriter()
-        if key < firstNewKey { try settle() }
+        try settle(before: key)
         let list = try list(property, key: key)
         let range = range ?? list.count..<list.count
         precondition(
@@ -13,7 +13,7 @@ extension TableView {
             "Index \(range.lowerBound) is out of bounds (must be less than \(list.count))."
         )
         if list.isLarge {
-            if writer.transaction.isRecorded, key < firstNewKey {
+            if writer.rows.transaction.isRecorded, key < firstNewKey {
                 try openTransaction.splices[place(property, key), default: ListSplices()]
                     .note(range, with: element, slots[property].elements)
             }
@@ -21,7 +21,7 @@ extension TableView {
         } else {
             try spliceSmall(list, property, key: key, range, with: element)
         }
-        if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
+        if key < firstNewKey { writer.rows.transaction.changes.recordModify(table: id, key: key, column: property) }
     }
 
     private func spliceSmall(
@@ -62,7 +62,7 @@ extension TableView {
     }
 
     func setListBytes(_ bytes: UnsafeRawBufferPointer, _ property: Int, key: Int64) throws(StorageError) {
-        try openWriter().setBytes(bytes, key: key, column: Int(slots[property].column))
+        try openWriter().rows.setBytes(bytes, key: key, column: Int(slots[property].column))
     }
 
     /// Moves a small list into a sequence, together with a change that makes it too large.
@@ -180,7 +180,7 @@ extension TableView {
 
     /// Frees the pages of a row's large lists, before the row goes.
     func freeSequences(of key: Int64) throws {
-        for property in listProperties where try list(property, key: key).isLarge {
+        for property in layout.listProperties where try list(property, key: key).isLarge {
             let open = try openSequence(property, key: key)
             let transaction = try openTransaction
             try open.removeAll(in: transaction.storage)
@@ -196,10 +196,10 @@ extension ModelTransaction {
             try open.tree.seal(in: storage)
             guard let table = try model.table(id: place.table) else { continue }
             let property = Int(place.property)
-            _ = try table.openWriter()
-            if place.key < table.firstNewKey { try table.settle() }
+            let writer = try table.openWriter()
+            try table.settle(before: place.key)
             try open.withBytes(table.slots[property].elements) { (bytes) throws(StorageError) in
-                try table.openWriter().setBytes(bytes, key: place.key, column: table.column(property))
+                try writer.rows.setBytes(bytes, key: place.key, column: table.column(property))
             }
         }
         sequences.removeAll()

@@ -37,13 +37,13 @@ package enum IndexTail: Sendable, Hashable {
 extension TableView {
     /// Whether no two rows have the same value of a property, null apart: by its own index, or as the primary key.
     package func isUnique(_ property: Int) -> Bool {
-        slots[property].isPrimaryKey || uniqueSources.contains { !$0.isCompound && $0.ordinals[0] == property }
+        slots[property].isPrimaryKey || layout.uniqueSources.contains { !$0.isCompound && $0.ordinals[0] == property }
     }
 
     /// Whether no two rows have the same value of a unique property as things stand: in a transaction that assigned values
     /// to objects, two may have the same until it commits.
     package func holdsUniqueValues(of property: Int) -> Bool {
-        slots[property].isPrimaryKey || isUnique(property) && uniqueness?.changed.isEmpty ?? true
+        slots[property].isPrimaryKey || isUnique(property) && writer?.uniqueness?.changed.isEmpty ?? true
     }
 
     /// Whether an index over several properties has a property.

@@ -27,9 +27,9 @@ extension TableView {
     /// Notes what becomes of a row's entries in the compound indexes that hold a property, before its column is written.
     @inline(never)
     func updateCompoundIndexes(_ property: Int, key: Int64, to value: BorrowedValue) throws(StorageError) {
-        guard let transaction = model.transaction else { return }
-        for source in compoundSources where source.ordinals.contains(property) {
-            guard key < pendingFrom[source.tree], let location = try locate(key) else { continue }
+        guard let transaction = model.transaction, let writer else { return }
+        for source in layout.compoundSources where source.ordinals.contains(property) {
+            guard key < writer.trees[source.tree].pendingFrom, let location = try locate(key) else { continue }
             let old = IndexKey.append(
                 rowKey: key,
                 to: transaction.keyBuffer,
@@ -43,21 +43,25 @@ extension TableView {
             let oldKey = UnsafeRawBufferPointer(start: transaction.keyBuffer, count: old)
             let newKey = UnsafeRawBufferPointer(start: transaction.otherKeyBuffer, count: new)
             if oldKey.elementsEqual(newKey) { continue }
-            noteChange(source.tree, removes: true) { Self.copy(oldKey, to: $0) }
-            noteChange(source.tree, removes: false) { Self.copy(newKey, to: $0) }
+            writer.noteChange(source.tree, removes: true) { Self.copy(oldKey, to: $0) }
+            writer.noteChange(source.tree, removes: false) { Self.copy(newKey, to: $0) }
         }
     }
 
     /// Notes that a row's entries in the compound indexes go.
-    func removeFromCompoundIndexes(_ key: Int64, at location: RowLocation) throws(StorageError) {
-        for source in compoundSources where key < pendingFrom[source.tree] {
+    func removeFromCompoundIndexes(
+        _ key: Int64,
+        at location: RowLocation,
+        _ writer: TableWriter
+    ) throws(StorageError) {
+        for source in layout.compoundSources where key < writer.trees[source.tree].pendingFrom {
             let buffer = try openTransaction.keyBuffer
             let length = try encode(source, at: location, to: buffer)
             let entry = UnsafeRawBufferPointer(
                 start: buffer,
                 count: IndexKey.append(rowKey: key, to: buffer, at: length)
             )
-            noteChange(source.tree, removes: true) { Self.copy(entry, to: $0) }
+            writer.noteChange(source.tree, removes: true) { Self.copy(entry, to: $0) }
         }
     }
 }

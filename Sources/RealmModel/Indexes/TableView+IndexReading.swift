@@ -30,9 +30,7 @@ extension TableView {
 
     /// The tree of an index, up to date.
     private func upToDateTree(_ index: TableIndex) throws(StorageError) -> ByteTree {
-        let tree = index.source.tree
-        if writer != nil { try catchUp(tree: tree) }
-        return trees[tree]
+        try currentTree(at: index.source.tree)
     }
 
     // MARK: - In order

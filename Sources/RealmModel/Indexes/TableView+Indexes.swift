@@ -29,8 +29,7 @@ extension TableView {
             primaryKeyProperty >= 0 && slots[primaryKeyProperty].hasKeyRuns,
             "The primary key is not an int."
         )
-        if writer != nil { try catchUp(primaryKeyProperty) }
-        let tree = trees[Int(slots[primaryKeyProperty].tree)]
+        let tree = try currentTree(at: Int(slots[primaryKeyProperty].tree))
         return PrimaryKeyRun(tree.isEmpty ? nil : try KeyRuns.run(holding: primaryKey, in: tree, view: view))
     }
 
@@ -60,12 +59,14 @@ extension TableView {
     private func find(_ value: BorrowedValue, _ property: Int) throws(StorageError) -> Int64? {
         let slot = slots[property]
         var hasDeleted = false
-        if writer != nil {
-            if case .int(let value) = value, slot.hasKeyRuns, knowsMaximum, value > maximumPrimaryKey { return nil }
-            hasDeleted = lacksNothing(tree: Int(slot.tree))
-            if !hasDeleted { try catchUp(property) }
+        if let writer {
+            if case .int(let value) = value, slot.hasKeyRuns, writer.knowsMaximum, value > writer.maximumPrimaryKey {
+                return nil
+            }
+            hasDeleted = writer.lacksNothing(tree: Int(slot.tree))
+            if !hasDeleted { try writer.catchUp(tree: Int(slot.tree)) }
         }
-        let tree = trees[Int(slot.tree)]
+        let tree = tree(at: Int(slot.tree))
         if tree.isEmpty { return nil }
         if slot.hasKeyRuns {
             guard let key = try keyRuns(property).row(of: value) else { return nil }
@@ -160,13 +161,12 @@ extension TableView {
     /// The index tree of a property, up to date.
     func indexTree(_ property: Int) throws(StorageError) -> ByteTree {
         precondition(hasIndex(property), "The property has no index.")
-        if writer != nil { try catchUp(property) }
-        return trees[Int(slots[property].tree)]
+        return try currentTree(at: Int(slots[property].tree))
     }
 
     /// The index of an int primary key, which must be up to date.
     func keyRuns(_ property: Int) -> KeyRuns {
-        KeyRuns(tree: trees[Int(slots[property].tree)], view: view, rowCount: count)
+        KeyRuns(tree: tree(at: Int(slots[property].tree)), view: view, rowCount: count)
     }
 
     /// Calls a function with the bytes of a row that the index names.

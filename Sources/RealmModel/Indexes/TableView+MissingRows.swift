@@ -6,7 +6,7 @@ extension TableView {
     /// Looks through the indexes: for whoever is about to give up.
     package func damage(ofMissing key: Int64) -> StorageError? {
         guard writer == nil else { return nil }
-        for source in sources where !source.slots[0].isLink {
+        for source in layout.sources where !source.slots[0].isLink {
             do throws(StorageError) {
                 guard try names(key, source) else { continue }
             } catch {
@@ -27,7 +27,7 @@ extension TableView {
                 }
             return isNamed
         }
-        var cursor = trees[source.tree].cursor(in: view)
+        var cursor = tree(at: source.tree).cursor(in: view)
         var isOnEntry = try cursor.seekFirst()
         while isOnEntry {
             if IndexKey.rowKey(at: cursor) == key { return true }

@@ -4,22 +4,22 @@ import RealmStorage
 extension TableView {
     /// Notes that an indexed value of a row changes by itself: it is checked at the commit.
     @inline(never)
-    func noteUniqueWrite(_ key: Int64) { uniqueness?.didChange(key) }
+    func noteUniqueWrite(_ key: Int64) { writer?.uniqueness?.didChange(key) }
 
     /// Throws when another row has the values that a row, which was written to its end, has in a unique index.
     ///
     /// - Throws: `ModelError.duplicateValue`, `ModelError.keyTooLong`, or the storage's error.
     package func requireUnique(key: Int64) throws {
-        guard let uniqueness else { return }
-        for (source, pending) in zip(uniqueSources, uniqueness.pending) {
-            try requireUnique(key, source, pending, uniqueness)
+        guard let writer, let uniqueness = writer.uniqueness else { return }
+        for (source, pending) in zip(layout.uniqueSources, uniqueness.pending) {
+            try requireUnique(key, source, pending, uniqueness, writer)
         }
         uniqueness.didCheck(key)
     }
 
     /// Checks what was not checked yet, before the transaction commits.
     func checkUniqueness() throws {
-        guard let uniqueness else { return }
+        guard let uniqueness = writer?.uniqueness else { return }
         for key in uniqueness.unchecked(before: nextKey) where try contains(key: key) { try requireUnique(key: key) }
         for key in uniqueness.changed.sorted() where try contains(key: key) { try requireUnique(key: key) }
     }
@@ -28,24 +28,27 @@ extension TableView {
         _ key: Int64,
         _ source: TreeSource,
         _ pending: Uniqueness.Pending,
-        _ uniqueness: Uniqueness
+        _ uniqueness: Uniqueness,
+        _ writer: TableWriter
     ) throws {
         let tree = source.tree
         // What the filter does not know, or knows wrongly, must be in the tree.
-        if lagsBehind[tree] || pending.isStale || pending.firstKey > pendingFrom[tree] { try catchUp(tree: tree) }
-        if pendingFrom[tree] > pending.firstKey { pending.filter.removeAll() }
-        pending.firstKey = pendingFrom[tree]
+        if writer.trees[tree].lagsBehind || pending.isStale || pending.firstKey > writer.trees[tree].pendingFrom {
+            try writer.catchUp(tree: tree)
+        }
+        if writer.trees[tree].pendingFrom > pending.firstKey { pending.filter.removeAll() }
+        pending.firstKey = writer.trees[tree].pendingFrom
         pending.isStale = false
         let buffer = try openTransaction.keyBuffer
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
         if length > source.stringByteLimit, !acceptsLongKeys { try requireShort(source, key: key) }
         let value = UnsafeRawBufferPointer(start: buffer, count: length)
         try requireNone(of: value, source, but: key, uniqueness)
-        if key < pendingFrom[tree] || pending.filter.insert(value) { return }
+        if key < writer.trees[tree].pendingFrom || pending.filter.insert(value) { return }
         // Another new row has the value, or looks so.
-        try catchUp(tree: tree)
+        try writer.catchUp(tree: tree)
         pending.filter.removeAll()
-        pending.firstKey = pendingFrom[tree]
+        pending.firstKey = writer.trees[tree].pendingFrom
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
         try requireNone(of: UnsafeRawBufferPointer(start: buffer, count: length), source, but: key, uniqueness)
     }
@@ -77,7 +80,7 @@ extension TableView {
         _ uniqueness: Uniqueness
     ) throws {
         var others: [Int64] = []
-        var cursor = trees[source.tree].cursor(in: view)
+        var cursor = tree(at: source.tree).cursor(in: view)
         var isOnEntry = try cursor.seek(value)
         while isOnEntry, cursor.hasPrefix(value) {
             let other = IndexKey.rowKey(at: cursor)

@@ -105,8 +105,8 @@ extension TableView {
     /// The backlinks that a property of this table makes, up to date.
     func linkTree(_ property: Int) throws(StorageError) -> ByteTree {
         precondition(slots[property].makesLinks, "The property is not a link.")
-        if writer != nil, slots[property].isDeferrable { try catchUp(property) }
-        return trees[Int(slots[property].tree)]
+        let tree = Int(slots[property].tree)
+        return slots[property].isDeferrable ? try currentTree(at: tree) : self.tree(at: tree)
     }
 
     /// The number of links that an entry stands for.
@@ -119,23 +119,24 @@ extension TableView {
     /// Counts one link more or less from a row's collection to a target.
     func adjustBacklink(_ property: Int, target: Int64, origin: Int64, by delta: Int) throws(StorageError) {
         let transaction = try openTransaction
+        let writer = try openWriter()
         let tree = Int(slots[property].tree)
         let key = IndexKey.backlink(target: target, origin: origin, to: transaction.keyBuffer)
         let count: Int
-        if let value = try trees[tree].value(for: key, in: transaction.storage.view) {
+        if let value = try writer.trees[tree].tree.value(for: key, in: transaction.storage.view) {
             count = try multiplicity(value) + delta
         } else {
             count = delta
         }
         switch count {
         case ..<0: throw corrupt("the backlinks of '\(schema.properties[property].name)' do not match its lists.")
-        case 0: try trees[tree].remove(key, in: transaction.storage)
+        case 0: try writer.trees[tree].tree.remove(key, in: transaction.storage)
         case 1:
-            try trees[tree].insert(key, value: UnsafeRawBufferPointer(start: nil, count: 0), in: transaction.storage)
+            try writer.trees[tree].tree.insert(key, value: .none, in: transaction.storage)
         default:
             var bytes = UInt32(clamping: count).littleEndian
             try withUnsafeBytes(of: &bytes) { (bytes) throws(StorageError) in
-                _ = try trees[tree].insert(key, value: bytes, in: transaction.storage)
+                _ = try writer.trees[tree].tree.insert(key, value: bytes, in: transaction.storage)
             }
         }
     }
@@ -144,6 +145,6 @@ extension TableView {
     func removeBacklink(_ property: Int, target: Int64, origin: Int64) throws(StorageError) {
         let transaction = try openTransaction
         let key = IndexKey.backlink(target: target, origin: origin, to: transaction.keyBuffer)
-        try trees[Int(slots[property].tree)].remove(key, in: transaction.storage)
+        try openWriter().trees[Int(slots[property].tree)].tree.remove(key, in: transaction.storage)
     }
 }

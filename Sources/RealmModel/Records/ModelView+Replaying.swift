@@ -66,8 +66,8 @@ struct ReplayedTable {
     func insertRows(from reader: inout RecordReader) throws {
         for run in inserted { for key in run { try table.replayInsertion(of: key, from: &reader) } }
         let writer = try table.openWriter()
-        guard writer.tree.nextKey <= nextKey else { throw RecordReader.damaged("its next row key was given out.") }
-        writer.skipKeys(to: nextKey)
+        guard writer.rows.tree.nextKey <= nextKey else { throw RecordReader.damaged("its next row key was given out.") }
+        writer.rows.skipKeys(to: nextKey)
         guard table.count == rowCount else { throw RecordReader.damaged("the number of rows is not what it was.") }
     }
 }

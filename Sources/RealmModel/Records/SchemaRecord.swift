@@ -99,7 +99,7 @@ package enum SchemaRecord {
             guard table.count == item.rowCount else {
                 throw RecordReader.damaged("the number of rows is not what it was.")
             }
-            try table.openWriter().skipKeys(to: item.nextKey)
+            try table.openWriter().rows.skipKeys(to: item.nextKey)
         }
         guard reader.isAtEnd else { throw RecordReader.damaged("something follows its end.") }
         try model.sealTables()

@@ -42,8 +42,8 @@ extension TableView {
             }
         }
         let writer = try openWriter()
-        guard key >= writer.tree.nextKey else { throw RecordReader.damaged("it gives a row key out again.") }
-        writer.skipKeys(to: key)
+        guard key >= writer.rows.tree.nextKey else { throw RecordReader.damaged("it gives a row key out again.") }
+        writer.rows.skipKeys(to: key)
         do {
             guard try insert(primaryKey: primaryKey) == key else {
                 throw RecordReader.damaged("a row gets another key than it had.")
@@ -107,14 +107,14 @@ extension TableView {
             }
             let list = try ListView(bytes, slot: elements, view: view)
             for index in 0..<list.count { try require(try list.borrowedValue(at: index), elements) }
-            if key < firstNewKey { try settle() }
+            try settle(before: key)
             try setListBytes(list.isEmpty ? .empty : bytes, property, key: key)
             if key < firstNewKey {
-                try openWriter().transaction.changes.recordModify(table: id, key: key, column: property)
+                try openWriter().rows.transaction.changes.recordModify(table: id, key: key, column: property)
             }
         case .largeList(let count, var reader):
             guard count > 0 else { throw RecordReader.damaged("a large list is empty.") }
-            if key < firstNewKey { try settle() }
+            try settle(before: key)
             // Large as it was, also where it had become so small that it might lie in its row: what is done to it later
             // is told of a large one.
             try makeLarge(property, key: key) { (open) throws(StorageError) in
@@ -124,7 +124,7 @@ extension TableView {
                 }
             }
             if key < firstNewKey {
-                try openWriter().transaction.changes.recordModify(table: id, key: key, column: property)
+                try openWriter().rows.transaction.changes.recordModify(table: id, key: key, column: property)
             }
         default: break
         }

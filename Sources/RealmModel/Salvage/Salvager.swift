@@ -135,7 +135,7 @@ package final class Salvager {
                     continue
                 }
             }
-            try target.openWriter().skipKeys(to: key)
+            try target.openWriter().rows.skipKeys(to: key)
             do {
                 _ = try target.insert(primaryKey: primaryKey)
             } catch is ModelError {

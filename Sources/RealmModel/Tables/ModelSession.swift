@@ -8,7 +8,7 @@ final class ModelSession: WriterSession {
     private(set) var catalog: PageReference
     /// The schema of that catalog.
     let schema: DatabaseSchema
-    var tables: [UInt32: TableSession] = [:]
+    var tables: [UInt32: TableWriter] = [:]
 
     init(catalog: PageReference, schema: DatabaseSchema) {
         self.catalog = catalog

@@ -6,6 +6,8 @@ package final class ModelTransaction {
     package let storage: WriteTransaction
     /// The tables that are kept open from transaction to transaction.
     let session: ModelSession
+    /// What is read again when it ends; nil when there is nothing.
+    @exclusivity(unchecked) var outside: Outside?
     /// The tables with an open writer, in the order in which they were first written.
     var touched: [TableView] = []
     /// Whether the session may hold roots that it sealed: a rollback leaves nothing of the session then.
@@ -33,6 +35,13 @@ package final class ModelTransaction {
 
     deinit {
         keyBuffer.deallocate()
+    }
+
+    /// What is read outside the transaction.
+    struct Outside {
+        let snapshot: Snapshot
+        /// Its schema, when that is not the transaction's.
+        var schema: DatabaseSchema?
     }
 
     /// What the transaction changed so far, by table and property ordinal.

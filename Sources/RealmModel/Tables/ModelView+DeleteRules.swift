@@ -40,7 +40,7 @@ extension ModelView {
 extension TableView {
     /// The link properties that fit, with the tables that they link to.
     fileprivate func links(where fits: (PropertySlot) -> Bool) -> [(property: Int, targets: TableView)] {
-        linkProperties.compactMap { property in
+        layout.linkProperties.compactMap { property in
             let slot = slots[property]
             guard slot.isLink, fits(slot), let targets = try? model.table(id: slot.targetTable) else { return nil }
             return (property, targets)

@@ -14,7 +14,7 @@ extension TableView {
         let slot = slots[property]
         let writer = try openWriter()
         guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
-        if key < firstNewKey { try settle() }
+        try settle(before: key)
         let old = try linkIDs(property, key: key)
         var new: [Int64] = []
         try appendLinkIDs(of: value, slot, to: &new)
@@ -28,10 +28,10 @@ extension TableView {
         _ value: BorrowedValue,
         _ property: Int,
         key: Int64,
-        _ writer: ClusterWriter
+        _ writer: TableWriter
     ) throws(StorageError) {
         try store(value, slots[property], key: key, writer)
-        if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
+        if key < firstNewKey { writer.rows.transaction.changes.recordModify(table: id, key: key, column: property) }
     }
 
     /// Puts null where a value, or the elements of a collection, link to a row that goes; its backlinks are gone already.

@@ -21,9 +21,9 @@ extension TableView {
     @discardableResult
     package func deleteUnasked(key: Int64) throws -> Bool {
         _ = try openTransaction
-        if linkProperties.isEmpty && linkOrigins.isEmpty && listProperties.isEmpty {
+        if layout.linkProperties.isEmpty && linkOrigins.isEmpty && layout.listProperties.isEmpty {
             let writer = try openWriter()
-            try settle()
+            try writer.settle()
             return try remove(key, writer)
         }
         guard try contains(key: key) else { return false }
@@ -43,26 +43,26 @@ extension TableView {
 
     private func deleteRow(_ key: Int64, _ doomed: inout [Doomed]) throws {
         let writer = try openWriter()
-        try settle()
+        try writer.settle()
         try catchUpLinks()
-        for property in linkProperties { try unlinkTargets(of: key, property, &doomed) }
-        if !listProperties.isEmpty { try freeSequences(of: key) }
+        for property in layout.linkProperties { try unlinkTargets(of: key, property, &doomed) }
+        if !layout.listProperties.isEmpty { try freeSequences(of: key) }
         for origin in linkOrigins { try unlink(key, from: origin) }
         guard try remove(key, writer) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
     }
 
     /// Removes a row and its index entries; false when there is no such row.
-    private func remove(_ key: Int64, _ writer: ClusterWriter) throws(StorageError) -> Bool {
-        let hasIndexes = treeCount > linkProperties.count
-        let isRemoved = try writer.delete(key: key) { (location) throws(StorageError) in
-            if hasIndexes { try removeFromIndexes(key, at: location) }
+    private func remove(_ key: Int64, _ writer: TableWriter) throws(StorageError) -> Bool {
+        let hasIndexes = layout.treeCount > layout.linkProperties.count
+        let isRemoved = try writer.rows.delete(key: key) { (location) throws(StorageError) in
+            if hasIndexes { try removeFromIndexes(key, at: location, writer) }
         }
         guard isRemoved else { return false }
-        writer.transaction.changes.recordDelete(table: id, key: key)
-        if liveKey == key { liveKey = -1 }
+        writer.rows.transaction.changes.recordDelete(table: id, key: key)
+        if writer.liveKey == key { writer.liveKey = -1 }
         // Behind the last look at the row: catching up may move rows and pages.
         if hasIndexes {
-            for index in sources.indices { try limitChanges(tree: sources[index].tree) }
+            for source in layout.sources { try writer.limitChanges(tree: source.tree) }
         }
         return true
     }
@@ -89,8 +89,7 @@ extension TableView {
         for originKey in originKeys {
             let slot = table.slots[property]
             if slot.kind == .any || slot.collection == .map {
-                _ = try table.openWriter()
-                try table.settle()
+                try table.openWriter().settle()
                 try table.removeBacklink(property, target: linkNumber(of: key, in: slot), origin: originKey)
                 try table.removeLinks(to: (id, key), property, key: originKey)
             } else if slot.collection == .none {
@@ -112,19 +111,23 @@ extension TableView {
     }
 
     /// Notes that the row's index entries go, those of compound indexes included.
-    private func removeFromIndexes(_ key: Int64, at location: RowLocation) throws(StorageError) {
-        for property in 0..<slotCount where hasIndex(property) {
+    private func removeFromIndexes(
+        _ key: Int64,
+        at location: RowLocation,
+        _ writer: TableWriter
+    ) throws(StorageError) {
+        for property in 0..<layout.slotCount where hasIndex(property) {
             let slot = slots[property]
             let tree = Int(slot.tree)
-            guard key < pendingFrom[tree] else { continue }
+            guard key < writer.trees[tree].pendingFrom else { continue }
             let value = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
-            noteChange(tree, removes: true) {
+            writer.noteChange(tree, removes: true) {
                 slot.hasKeyRuns
                     ? IndexKey.encode(value, kind: slot.kind, to: $0)
                     : PendingEntries.encode(value, slot: slot, rowKey: key, to: $0)
             }
         }
-        try removeFromCompoundIndexes(key, at: location)
+        try removeFromCompoundIndexes(key, at: location, writer)
     }
 
     /// Deletes every row.
@@ -142,7 +145,9 @@ extension TableView {
 
     /// Whether no other row changes when all of this table's rows go.
     private func isIndependent() throws -> Bool {
-        if linkProperties.contains(where: { slots[$0].cascades || slots[$0].deleteRule == .deny }) { return false }
+        if layout.linkProperties.contains(where: { slots[$0].cascades || slots[$0].deleteRule == .deny }) {
+            return false
+        }
         for origin in linkOrigins where origin.tableID != id {
             guard let table = try model.table(id: origin.tableID) else { continue }
             if try !table.linkTree(origin.property).isEmpty { return false }
@@ -165,20 +170,11 @@ extension TableView {
     func clear() throws {
         guard count > 0 else { return }
         let writer = try openWriter()
-        try settle()
+        try writer.settle()
         for key in try allKeys() {
-            if !listProperties.isEmpty { try freeSequences(of: key) }
-            writer.transaction.changes.recordDelete(table: id, key: key)
+            if !layout.listProperties.isEmpty { try freeSequences(of: key) }
+            writer.rows.transaction.changes.recordDelete(table: id, key: key)
         }
-        try writer.deleteAll()
-        for (_, parts) in asideTrees {
-            for var part in parts { try part.removeAll(in: writer.transaction) }
-        }
-        forgetPending()
-        for tree in 0..<treeCount { try trees[tree].removeAll(in: writer.transaction) }
-        for index in sources.indices { pendingFrom[sources[index].tree] = writer.tree.nextKey }
-        uniqueness?.removeAll(before: writer.tree.nextKey)
-        liveKey = -1
-        maximumPrimaryKey = .min
+        try writer.removeAll()
     }
 }

@@ -30,11 +30,11 @@ extension TableView {
             "The primary key is not an int."
         )
         let writer = try openWriter()
-        if !knowsMaximum { try learnMaximum() }
-        guard value > maximumPrimaryKey else { return try insert(.int(value)) }
+        if !writer.knowsMaximum { try learnMaximum(writer) }
+        guard value > writer.maximumPrimaryKey else { return try insert(.int(value)) }
         let key = try appendRow(writer)
-        try writer.setInt(value, key: key, column: Int(slots[primaryKeyProperty].column))
-        maximumPrimaryKey = value
+        try writer.rows.setInt(value, key: key, column: Int(slots[primaryKeyProperty].column))
+        writer.maximumPrimaryKey = value
         return key
     }
 
@@ -65,39 +65,48 @@ extension TableView {
             )
         }
         let transaction = try openTransaction
-        try catchUp(property)
+        try writer.catchUp(tree: tree)
         let key = try appendRow(writer)
         try store(value, slot, key: key, writer)
         if slot.hasKeyRuns {
-            try KeyRuns.insert(KeyRun(value, row: key), into: &trees[tree], in: transaction.storage)
-            pendingFrom[tree] = key + 1
-            if case .int(let value) = value, knowsMaximum { maximumPrimaryKey = max(maximumPrimaryKey, value) }
+            try KeyRuns.insert(KeyRun(value, row: key), into: &writer.trees[tree].tree, in: transaction.storage)
+            writer.trees[tree].pendingFrom = key + 1
+            if case .int(let value) = value, writer.knowsMaximum {
+                writer.maximumPrimaryKey = max(writer.maximumPrimaryKey, value)
+            }
             return key
         }
         let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: transaction.keyBuffer)
-        try trees[tree]
+        try writer.trees[tree].tree
             .insert(
                 UnsafeRawBufferPointer(start: transaction.keyBuffer, count: length),
                 value: UnsafeRawBufferPointer(start: nil, count: 0),
                 in: transaction.storage
             )
-        pendingFrom[tree] = key + 1
+        writer.trees[tree].pendingFrom = key + 1
         return key
     }
 
     @inline(__always)
-    private func appendRow(_ writer: ClusterWriter) throws(StorageError) -> Int64 {
-        try limitPending(before: writer.tree.nextKey)
-        let key = try writer.append()
-        writer.transaction.changes.recordInsert(table: id, key: key)
-        liveKey = key
+    private func appendRow(_ writer: TableWriter) throws(StorageError) -> Int64 {
+        try limitPending(writer)
+        let key = try writer.rows.append()
+        writer.rows.transaction.changes.recordInsert(table: id, key: key)
+        writer.liveKey = key
         return key
     }
 
     /// Finds the greatest int primary key.
-    private func learnMaximum() throws(StorageError) {
-        try catchUp(primaryKeyProperty)
-        maximumPrimaryKey = try keyRuns(primaryKeyProperty).maximum() ?? .min
-        knowsMaximum = true
+    private func learnMaximum(_ writer: TableWriter) throws(StorageError) {
+        try writer.catchUp(tree: Int(slots[primaryKeyProperty].tree))
+        writer.maximumPrimaryKey = try keyRuns(primaryKeyProperty).maximum() ?? .min
+        writer.knowsMaximum = true
+    }
+
+    /// Bounds the number of rows that wait for their index entries.
+    @inline(__always)
+    private func limitPending(_ writer: TableWriter) throws(StorageError) {
+        let count = writer.rows.tree.nextKey &- writer.firstNewKey
+        if count & (pendingRowLimit - 1) == 0, count != 0 { try writer.putAside() }
     }
 }

@@ -5,13 +5,13 @@ extension TableView {
     ///
     /// Valid until `model.generation` changes.
     package func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
-        if let writer { return try writer.leaf(containing: key) }
-        return try clusters.leaf(containing: key, in: view)
+        if let writer { return try writer.rows.leaf(containing: key) }
+        return try roots.clusters.leaf(containing: key, in: view)
     }
 
     /// The leaf whose key range holds a key, as `ClusterTree.leaf(for:unlessBelow:in:)` finds it; only while nothing is written.
     package func leaf(for key: Int64, unlessBelow known: inout UInt64) throws(StorageError) -> LeafView? {
-        try clusters.leaf(for: key, unlessBelow: &known, in: view)
+        try roots.clusters.leaf(for: key, unlessBelow: &known, in: view)
     }
 
     /// Whether a row exists.
@@ -19,8 +19,8 @@ extension TableView {
 
     /// The row at a position in key order.
     package func location(at index: Int) throws(StorageError) -> RowLocation? {
-        if let writer { return try writer.position(at: index) }
-        return try clusters.position(at: index, in: view)
+        if let writer { return try writer.rows.position(at: index) }
+        return try roots.clusters.position(at: index, in: view)
     }
 
     /// The key at a position in key order.
@@ -31,16 +31,16 @@ extension TableView {
 
     /// The position of a key in key order.
     package func index(of key: Int64) throws(StorageError) -> Int? {
-        if let writer { return try writer.index(of: key) }
-        return try clusters.index(of: key, in: view)
+        if let writer { return try writer.rows.index(of: key) }
+        return try roots.clusters.index(of: key, in: view)
     }
 
     /// The leaves in key order.
     ///
     /// The first may begin with rows before `key`.
     package func leaves(from key: Int64 = .min) -> LeafCursor {
-        if let writer { return writer.leaves(from: key) }
-        return clusters.leaves(in: view, from: key)
+        if let writer { return writer.rows.leaves(from: key) }
+        return roots.clusters.leaves(in: view, from: key)
     }
 
     /// The column of a property in a leaf.

@@ -118,9 +118,15 @@ extension TableView {
 
     /// Whether a row exists; remembers the last one inside a transaction.
     func exists(_ key: Int64) throws(StorageError) -> Bool {
-        if key == liveKey && key >= 0 { return true }
-        guard try locate(key) != nil else { return false }
-        if writer != nil { liveKey = key }
+        guard let writer else { return try locate(key) != nil }
+        return try exists(key, writer)
+    }
+
+    @inline(__always)
+    private func exists(_ key: Int64, _ writer: TableWriter) throws(StorageError) -> Bool {
+        if key == writer.liveKey && key >= 0 { return true }
+        guard try writer.rows.leaf(containing: key) != nil else { return false }
+        writer.liveKey = key
         return true
     }
 
@@ -134,16 +140,20 @@ extension TableView {
         )
         precondition(slot.primaryKeyIsWritable, "A primary key cannot be changed after its object was created.")
         let writer = try openWriter()
-        if key != liveKey {
-            guard try exists(key) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
+        if key != writer.liveKey {
+            guard try exists(key, writer) else { throw ModelError.noSuchRow(className: schema.name, key: key) }
         }
-        if _slowPath(mustSettle), key < firstNewKey { try settle() }
-        if slot.tree >= 0, key < pendingFrom[Int(slot.tree)] { try updateTree(slot, property, key: key, to: value) }
+        if _slowPath(writer.mustSettle), key < writer.firstNewKey { try writer.settle() }
+        if slot.tree >= 0, key < writer.trees[Int(slot.tree)].pendingFrom {
+            try updateTree(slot, property, key: key, to: value)
+        }
         if _slowPath(slot.isInCompoundIndex) { try updateCompoundIndexes(property, key: key, to: value) }
         if _slowPath(slot.isInUniqueIndex) { noteUniqueWrite(key) }
         try store(value, slot, key: key, writer)
-        if slot.tree >= 0 { try limitChanges(tree: Int(slot.tree)) }
-        if key < firstNewKey { writer.transaction.changes.recordModify(table: id, key: key, column: property) }
+        if slot.tree >= 0 { try writer.limitChanges(tree: Int(slot.tree)) }
+        if key < writer.firstNewKey {
+            writer.rows.transaction.changes.recordModify(table: id, key: key, column: property)
+        }
     }
 
     /// Puts a value into its column.
@@ -152,19 +162,20 @@ extension TableView {
         _ value: BorrowedValue,
         _ slot: PropertySlot,
         key: Int64,
-        _ writer: ClusterWriter
+        _ writer: TableWriter
     ) throws(StorageError) {
+        let rows = writer.rows
         let column = Int(slot.column)
         switch value {
-        case .null: try writer.setNull(key: key, column: column)
-        case .int(let value): try writer.setInt(value, key: key, column: column)
-        case .double(let value): try writer.setDouble(value, key: key, column: column)
-        case .float(let value): try writer.setFloat(value, key: key, column: column)
+        case .null: try rows.setNull(key: key, column: column)
+        case .int(let value): try rows.setInt(value, key: key, column: column)
+        case .double(let value): try rows.setDouble(value, key: key, column: column)
+        case .float(let value): try rows.setFloat(value, key: key, column: column)
         case .bytes(let bytes):
             if slot.columnKind == .bytes {
-                try writer.setBytes(bytes, key: key, column: column)
+                try rows.setBytes(bytes, key: key, column: column)
             } else {
-                try writer.setFixed(bytes.baseAddress!, key: key, column: column)
+                try rows.setFixed(bytes.baseAddress!, key: key, column: column)
             }
         }
     }
@@ -176,7 +187,10 @@ extension TableView {
         key: Int64,
         to value: BorrowedValue
     ) throws(StorageError) {
-        guard let transaction = model.transaction, let location = try locate(key) else { return }
+        guard let transaction = model.transaction, let writer, let location = try writer.rows.leaf(containing: key)
+        else {
+            return
+        }
         let old = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
         let oldKey = UnsafeRawBufferPointer(
             start: transaction.keyBuffer,
@@ -191,12 +205,12 @@ extension TableView {
         if hadEntry && hasEntry && oldKey.elementsEqual(newKey) { return }
         let tree = Int(slot.tree)
         if !slot.isLink {
-            noteChange(tree, removes: true) { Self.copy(oldKey, to: $0) }
-            noteChange(tree, removes: false) { Self.copy(newKey, to: $0) }
+            writer.noteChange(tree, removes: true) { Self.copy(oldKey, to: $0) }
+            writer.noteChange(tree, removes: false) { Self.copy(newKey, to: $0) }
             return
         }
-        if hadEntry { try trees[tree].remove(oldKey, in: transaction.storage) }
-        if hasEntry { try trees[tree].insert(newKey, value: .none, in: transaction.storage) }
+        if hadEntry { try writer.trees[tree].tree.remove(oldKey, in: transaction.storage) }
+        if hasEntry { try writer.trees[tree].tree.insert(newKey, value: .none, in: transaction.storage) }
     }
 
     @inline(__always)

@@ -41,8 +41,8 @@ package enum ModelVerifier {
                 try verifyIndex(table, ordinal)
             }
         }
-        for source in table.compoundSources { try verifyCompoundIndex(table, source) }
-        for source in table.uniqueSources { try verifyUniqueness(table, source) }
+        for source in table.layout.compoundSources { try verifyCompoundIndex(table, source) }
+        for source in table.layout.uniqueSources { try verifyUniqueness(table, source) }
     }
 
     private static func damaged(_ table: TableView, _ source: TreeSource, _ what: String) -> StorageError {
@@ -52,7 +52,7 @@ package enum ModelVerifier {
     }
 
     private static func verifyCompoundIndex(_ table: TableView, _ source: TreeSource) throws(StorageError) {
-        let tree = table.trees[source.tree]
+        let tree = table.tree(at: source.tree)
         try tree.verify(in: table.view)
         let count = try tree.count(in: table.view)
         guard count == table.count else {
@@ -84,7 +84,7 @@ package enum ModelVerifier {
             for ordinal in source.ordinals { values.append(try table.value(ordinal, at: location)) }
             return values
         }
-        var cursor = table.trees[source.tree].cursor(in: table.view)
+        var cursor = table.tree(at: source.tree).cursor(in: table.view)
         var isOnEntry = try cursor.seekFirst()
         while isOnEntry {
             let row = IndexKey.rowKey(at: cursor)
@@ -189,7 +189,7 @@ package enum ModelVerifier {
 
     private static func verifyIndex(_ table: TableView, _ property: Int) throws(StorageError) {
         let slot = table.slots[property]
-        let tree = table.trees[Int(slot.tree)]
+        let tree = table.tree(at: Int(slot.tree))
         try tree.verify(in: table.view)
         if slot.hasKeyRuns { return try verifyKeyRuns(table, property) }
         guard try tree.count(in: table.view) == table.count else {
@@ -258,7 +258,7 @@ package enum ModelVerifier {
         if slot.isLink, try table.model.table(id: slot.targetTable) == nil {
             throw damaged(table, property, "its target class does not exist.")
         }
-        let tree = table.trees[Int(slot.tree)]
+        let tree = table.tree(at: Int(slot.tree))
         try tree.verify(in: table.view)
         var expected = 0
         try forEachRow(table) { (key, location) throws(StorageError) in
@@ -319,9 +319,9 @@ package enum ModelVerifier {
         let model = try ModelView(snapshot: snapshot)
         for schema in model.schema.classes.values {
             guard let table = try model.table(named: schema.name) else { continue }
-            try table.clusters.forEachPage(in: snapshot.view, &visited, body)
-            for tree in 0..<table.treeCount { try table.trees[tree].forEachPage(in: snapshot.view, &visited, body) }
-            for property in table.listProperties {
+            try table.roots.clusters.forEachPage(in: snapshot.view, &visited, body)
+            for tree in table.roots.trees { try tree.forEachPage(in: snapshot.view, &visited, body) }
+            for property in table.layout.listProperties {
                 try forEachRow(table) { (_, location) throws(StorageError) in
                     let bytes = try table.column(property, in: location.leaf).bytes(location.row)
                     guard bytes.first == ListFormat.largeForm, bytes.count == ListFormat.largeByteCount else { return }

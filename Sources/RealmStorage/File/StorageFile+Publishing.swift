@@ -26,117 +26,142 @@ extension StorageFile {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
         guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
-        let runs = PreparedCommit.runs(of: commits)
-        // Large growth is by the content itself, which is then flushed before the header.
-        let isBulk =
-            commits.contains(where: \.hasSpilled)
-            || Int(last.pageCount) * pageByteCount - byteCount > StorageFile.bulkGrowthByteCount
-        // What the header slot held, once it is touched.
-        var isSlotTouched = false
-        var isFlushing = false
-        let target = 1 - slot
-        var header = published
+        let plan = PublishingPlan(
+            commits,
+            over: published,
+            inSlot: slot,
+            byteCount: byteCount,
+            bulkByteCount: StorageFile.bulkGrowthByteCount,
+            flushes: options.durability == .flushed
+        )
+        var step = PublishingPlan.Step.writing
         do throws(StorageError) {
             if let stopped { throw stopped }
-            let extents = PreparedCommit.extents(of: runs)
-            try growth.withLock { (growth) -> Result<Void, StorageError> in
-                do throws(StorageError) {
-                    let needed = Int(last.pageCount) * pageByteCount
-                    growth.committedByteCount = needed
-                    var byteCount = byteCount
-                    if needed > byteCount {
-                        // What is known of the length may be older than the last time it was changed.
-                        byteCount = try data.currentByteCount()
-                    }
-                    if needed > byteCount, !isBulk {
-                        let step = StorageFile.growthStep(byteCount: byteCount)
-                        let grown = (max(needed, byteCount + step) + 65535) & ~65535
-                        try data.grow(from: byteCount, to: grown)
-                        if options.durability == .flushed {
-                            isFlushing = true
-                            do throws(StorageError) {
-                                try data.synchronize()
-                            } catch {
-                                try? data.setByteCount(byteCount)
-                                // Space that was promised and could not be had is no loss of what was written.
-                                isFlushing = error.code != .full
-                                throw error
-                            }
-                            isFlushing = false
-                        }
-                        byteCount = grown
-                        note(byteCount: grown)
-                    }
-                    try data.write(runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
-                    try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
-                    if isBulk { note(byteCount: byteCount) }
-                    return .success(())
-                } catch {
-                    return .failure(error)
-                }
-            }
-            .get()
-            header.version = last.version
-            header.confirmedVersion = published.version
-            header.catalog = last.catalog
-            header.log = last.log
-            header.records = last.records
-            header.oldestLogVersion = last.oldestLogVersion
-            header.pageCount = UInt64(last.pageCount)
-            header.isContentFlushed = isBulk || extents.count > FileHeader.maximumExtentCount
-            header.extents = header.isContentFlushed ? [] : extents
-            header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
-            if header.isContentFlushed, options.durability == .flushed {
-                isFlushing = true
-                try data.synchronize()
-                isFlushing = false
-            }
-            keepSlot(target)
-            isSlotTouched = true
-            try header.write(toSlot: target, of: data, by: slotMemory)
-            if options.durability == .flushed {
-                isFlushing = true
-                try data.synchronize()
-            }
+            try carryOut(plan, from: byteCount, &step)
         } catch {
-            // The slot is to look as it did, so that nobody takes the commit, or this repair, for something durable.
-            var isRestored = true
-            if isSlotTouched {
-                do throws(StorageError) {
-                    try restoreSlot(target)
-                } catch {
-                    isRestored = false
-                    lock.refuse(header)
-                }
-            } else if isBulk {
-                cutBack(to: published, afterFailureOf: last.version)
-            }
-            if isFlushing || !isRestored {
-                state.withLock {
-                    $0.stopped = StorageError(
-                        .writingStopped,
-                        "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
-                        path: path,
-                        errorNumber: error.errorNumber
-                    )
-                }
-            }
-            loseCommits(error)
+            recover(from: error, at: step, of: plan, published, lock)
             throw error
         }
         raisePageLimit(to: last.pageCount)
-        for run in runs {
+        for run in plan.runs {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
         }
         writer.withLock { $0.release(upTo: last.version, in: reservation) }
         let hasPin = state.withLock { state in
-            state.published = header
-            state.slot = target
+            state.published = plan.header
+            state.slot = plan.slot
             return isPinned && pinPublished(&state, lock)
         }
         lock.publish(last.version)
-        if options.durability == .flushed { confirm(header, inSlot: 1 - target) }
-        return hasPin ? Snapshot(file: self, header: header, view: view) : nil
+        if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
+        return hasPin ? Snapshot(file: self, header: plan.header, view: view) : nil
+    }
+
+    /// Writes and flushes what a plan says.
+    private func carryOut(
+        _ plan: PublishingPlan,
+        from byteCount: Int,
+        _ step: inout PublishingPlan.Step
+    ) throws(StorageError) {
+        try writeContent(of: plan, from: byteCount, &step)
+        if plan.flushesContent {
+            step = .flushingContent
+            try data.synchronize()
+        }
+        keepSlot(plan.slot)
+        step = .writingHeader
+        try plan.header.write(toSlot: plan.slot, of: data, by: slotMemory)
+        if plan.flushesHeader {
+            step = .flushingHeader
+            try data.synchronize()
+        }
+    }
+
+    /// Makes the file long enough, and writes the pages.
+    private func writeContent(
+        of plan: PublishingPlan,
+        from byteCount: Int,
+        _ step: inout PublishingPlan.Step
+    ) throws(StorageError) {
+        var reached = step
+        defer { step = reached }
+        try growth.withLock { (growth) -> Result<Void, StorageError> in
+            do throws(StorageError) {
+                let needed = plan.neededByteCount
+                growth.committedByteCount = needed
+                var byteCount = byteCount
+                if needed > byteCount {
+                    // What is known of the length may be older than the last time it was changed.
+                    byteCount = try data.currentByteCount()
+                }
+                if needed > byteCount, !plan.isBulk {
+                    byteCount = try grow(from: byteCount, for: needed, flushing: plan.flushesHeader, &reached)
+                }
+                try data.write(plan.runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
+                try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
+                if plan.isBulk { note(byteCount: byteCount) }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        .get()
+    }
+
+    /// Makes the file longer ahead of need, and returns its new length.
+    private func grow(
+        from byteCount: Int,
+        for needed: Int,
+        flushing isFlushed: Bool,
+        _ step: inout PublishingPlan.Step
+    ) throws(StorageError) -> Int {
+        let ahead = StorageFile.growthStep(byteCount: byteCount)
+        let grown = (max(needed, byteCount + ahead) + 65535) & ~65535
+        try data.grow(from: byteCount, to: grown)
+        if isFlushed {
+            step = .flushingLength
+            do throws(StorageError) {
+                try data.synchronize()
+            } catch {
+                try? data.setByteCount(byteCount)
+                throw error
+            }
+            step = .writing
+        }
+        note(byteCount: grown)
+        return grown
+    }
+
+    /// Has nothing of commits that failed be there, or stops writing where that cannot be known.
+    private func recover(
+        from error: StorageError,
+        at step: PublishingPlan.Step,
+        of plan: PublishingPlan,
+        _ published: FileHeader,
+        _ lock: LockFile
+    ) {
+        let remedy = plan.remedy(afterFailureOf: step, error.code)
+        var stops = remedy.stopsWriting
+        if remedy.restoresSlot {
+            do throws(StorageError) {
+                try restoreSlot(plan.slot)
+            } catch {
+                stops = true
+                lock.refuse(plan.header)
+            }
+        }
+        if remedy.cutsBack { cutBack(to: published, afterFailureOf: plan.header.version) }
+        if stops {
+            state.withLock {
+                $0.stopped = StorageError(
+                    .writingStopped,
+                    "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
+                    path: path,
+                    errorNumber: error.errorNumber
+                )
+            }
+        }
+        loseCommits(error)
     }
 
     /// Pins the version that is about to be published; false when there is no entry for it.

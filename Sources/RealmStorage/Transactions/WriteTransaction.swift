@@ -32,25 +32,10 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var isReplay = false
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
-    @exclusivity(unchecked) private var savepoint: Savepoint?
+    /// What is put back when it is rolled back, where there are members before it.
+    private let savepoint: GroupSavepoint?
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
     @exclusivity(unchecked) private var isSettling = false
-
-    /// What a member's rollback restores.
-    private struct Savepoint {
-        var spareSingles: [PageNumber]
-        var spareRuns: [Extent]
-        var retiredCount: Int
-        var sealedCount: Int
-        /// Taken from the free space by this member.
-        var taken: [Extent] = []
-        /// Pages of earlier members that this one gave up: they may be wanted back.
-        var givenUp: [Extent] = []
-        /// Pages of earlier members that were given up for good.
-        var settled: [Extent] = []
-        /// Pages of earlier members as they were before this one wrote to them.
-        var images: [(page: PageNumber, pageCount: UInt32, seal: UInt64, bytes: UnsafeMutableRawPointer)] = []
-    }
 
     /// As a sealer it only seals what earlier members left, under the version of the last of them.
     init(
@@ -69,19 +54,11 @@ package final class WriteTransaction {
         isJoined = group.memberCount > 0
         version = isSealer ? state.version : state.version + 1
         catalog = ByteTree(root: state.catalog)
-        if isJoined {
-            savepoint = Savepoint(
-                spareSingles: group.spareSingles,
-                spareRuns: group.spareRuns,
-                retiredCount: group.retired.count,
-                sealedCount: group.sealed.count
-            )
-        }
+        savepoint = isJoined ? GroupSavepoint(of: group, in: reservation) : nil
     }
 
     deinit {
         if isOpen { rollback() }
-        dropImages()
     }
 
     /// The number of the group that it belongs to.
@@ -111,7 +88,10 @@ package final class WriteTransaction {
             group.forgetSeal(of: reference)
             let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
             let page = MutablePage(reference: own, bytes: view.buffer(of: reference.page))
-            if stamp != version { keepImage(of: page) }
+            if stamp != version {
+                savepoint?.keepImage(of: page)
+                page.bytes.storeLittle(version, at: PageHeader.versionOffset)
+            }
             return page
         }
         let source = try view.pointer(to: reference)
@@ -154,9 +134,8 @@ package final class WriteTransaction {
             return
         }
         let retired = RetiredExtent(extent: extent, birth: birth, death: group.firstVersion)
-        if isSettling, let count = savepoint?.retiredCount {
-            group.retired.insert(retired, at: count)
-            savepoint?.retiredCount += 1
+        if isSettling, let savepoint {
+            savepoint.retire(retired)
         } else {
             group.retired.append(retired)
         }
@@ -172,10 +151,10 @@ package final class WriteTransaction {
 
     /// Gives up a run of the group.
     private func giveUp(_ extent: Extent, stamp: UInt64) {
-        if isSettling, stamp != version {
-            savepoint?.settled.append(extent)
-        } else if savepoint != nil, isSettling || stamp != version {
-            savepoint?.givenUp.append(extent)
+        if let savepoint, stamp != version {
+            if isSettling { savepoint.noteSettled(extent) } else { savepoint.noteGivenUp(extent) }
+        } else if let savepoint, isSettling {
+            savepoint.noteGivenUp(extent)
         } else {
             reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
             group.giveBack(extent)
@@ -188,9 +167,8 @@ package final class WriteTransaction {
         let bytes = view.buffer(of: reference.page)
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         let run = PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
-        if isSettling, let count = savepoint?.sealedCount {
-            group.sealed.insert(run, at: count)
-            savepoint?.sealedCount += 1
+        if isSettling, let savepoint {
+            savepoint.seal(run)
         } else {
             group.sealed.append(run)
         }
@@ -222,7 +200,7 @@ package final class WriteTransaction {
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(in: group)
-        releaseGivenUp()
+        savepoint?.commit()
         if catalog.root.isDirty { try catalog.seal(in: self) }
         try group.checkDamage()
         if isJoined { group.changes.absorb(changes) }
@@ -266,7 +244,7 @@ package final class WriteTransaction {
         precondition(isOpen, "The write transaction is over: begin another one")
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
-        releaseGivenUp()
+        savepoint?.commit()
         group.changes.absorb(changes)
         group.memberCount += 1
         state.version = version
@@ -277,14 +255,12 @@ package final class WriteTransaction {
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.
     package func rollback() {
         guard isOpen else { return }
-        if savepoint == nil {
-            discardGroup()
-        } else {
-            if group.damage == nil, restoreSavepoint() { return end() }
+        if let savepoint {
+            if group.damage == nil, savepoint.restore() { return end() }
             // What earlier members wrote cannot be had back: they fail with the group.
             state.session = nil
-            discardGroup()
         }
+        discardGroup()
     }
 
     /// Forgets the group with all its members, when what this transaction did cannot be undone.
@@ -320,62 +296,6 @@ package final class WriteTransaction {
     private func end() {
         isOpen = false
         if !file.endMember(of: group, in: state) { discardGroup() }
-    }
-
-    // MARK: Members
-
-    /// Keeps a page of an earlier member as it is, before this one writes to it.
-    private func keepImage(of page: MutablePage) {
-        if savepoint != nil {
-            let copy = UnsafeMutableRawPointer.allocate(byteCount: page.byteCount, alignment: 8)
-            copy.copyMemory(from: page.bytes, byteCount: page.byteCount)
-            let seal = reservation.seal(of: Int(page.reference.page))
-            savepoint?.images.append((page.reference.page, page.reference.pageCount, seal, copy))
-        }
-        page.bytes.storeLittle(version, at: PageHeader.versionOffset)
-    }
-
-    private func dropImages() {
-        for image in savepoint?.images ?? [] { image.bytes.deallocate() }
-        savepoint?.images = []
-    }
-
-    /// Gives back the pages of earlier members that this one gave up, now that it is certain.
-    private func releaseGivenUp() {
-        guard let savepoint else { return }
-        for extent in savepoint.givenUp + savepoint.settled {
-            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
-            group.giveBack(extent)
-        }
-        self.savepoint?.givenUp = []
-        self.savepoint?.settled = []
-    }
-
-    /// Puts back what earlier members had; false when there is no memory for it.
-    private func restoreSavepoint() -> Bool {
-        guard let savepoint else { return true }
-        group.retired.removeSubrange(savepoint.retiredCount...)
-        group.sealed.removeSubrange(savepoint.sealedCount...)
-        group.spareSingles = savepoint.spareSingles
-        group.spareRuns = savepoint.spareRuns
-        for extent in savepoint.taken + savepoint.settled { group.giveBack(extent) }
-        for extent in group.spare {
-            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
-            group.forgetSeal(of: PageReference(page: extent.page, pageCount: extent.pageCount, checksum: 0))
-        }
-        // Such a page may have been given up after it was written to, and even be in use for something else.
-        for image in savepoint.images {
-            let page = Int(image.page)
-            let pageCount = Int(image.pageCount)
-            guard let bytes = reservation.buffer(of: page) ?? reservation.makeBuffer(page: page, pageCount: pageCount)
-            else { return false }
-            bytes.copyMemory(from: image.bytes, byteCount: pageCount * pageByteCount)
-            reservation.setSeal(of: page, to: image.seal)
-            // It stays in memory: what was sealed here was this member's.
-            group.forgetSeal(of: PageReference(page: image.page, pageCount: image.pageCount, checksum: 0))
-        }
-        dropImages()
-        return true
     }
 
     // MARK: Pages
@@ -420,7 +340,7 @@ package final class WriteTransaction {
             }
             let extent = Extent(page: page, pageCount: count)
             group.take(extent)
-            if !isSettling { savepoint?.taken.append(extent) }
+            if !isSettling { savepoint?.noteTaken(extent) }
         }
         guard let bytes = reservation.makeBuffer(page: Int(page), pageCount: pageCount) else {
             group.giveBack(Extent(page: page, pageCount: count))
@@ -433,133 +353,5 @@ package final class WriteTransaction {
         state.space.release(group.spare)
         group.spareSingles = []
         group.spareRuns = []
-    }
-
-    // MARK: The space record
-
-    private func record(_ changeSet: ChangeSet) -> SpaceRecord {
-        SpaceRecord(
-            version: version,
-            pageCount: state.space.pageCount,
-            allocated: group.keptExtents(),
-            retired: group.retired,
-            changes: changeSet
-        )
-    }
-
-    /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
-    private func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
-        let own = record(changeSet)
-        // More than the record of a small commit.
-        var writer = ByteWriter(capacity: 256)
-        own.encode(into: &writer)
-        if !state.writesPicture,
-            state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
-        {
-            state.recordBytes += writer.bytes
-            note(own)
-            state.records.append(own)
-            return
-        }
-        let pictureCount = state.space.extentCount
-        if state.writesPicture || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
-            try writePicture(changeSet)
-        } else {
-            try writeSegment(changeSet)
-        }
-        state.records = []
-        state.recordBytes = []
-    }
-
-    private func note(_ record: SpaceRecord) {
-        state.recentChanges.append(SpaceSegment.VersionChanges(version: version, changes: record.changes))
-        state.differenceCount += record.allocated.count + record.retired.count
-    }
-
-    private func writeSegment(_ changeSet: ChangeSet) throws(StorageError) {
-        let previous = state.segments.last
-        let (reference, own) = try store { () -> (SpaceSegment, SpaceRecord) in
-            let own = record(changeSet)
-            let segment = SpaceSegment(
-                version: version,
-                previous: previous?.reference ?? .none,
-                previousVersion: previous?.version ?? 0,
-                content: .records(state.records + [own])
-            )
-            return (segment, own)
-        }
-        state.segments.append(WriterState.Segment(version: version, reference: reference))
-        note(own)
-    }
-
-    /// Replaces the segments since the last picture, and lets go of those that nobody can ask for.
-    private func writePicture(_ changeSet: ChangeSet) throws(StorageError) {
-        let needed = min(group.pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
-        var pictures = state.pictures
-        for (index, segment) in state.segments.enumerated() {
-            if index == 0, segment.version > needed, try SpaceSegment.read(segment.reference, in: view).isPicture {
-                pictures.append(segment)
-            } else {
-                free(segment.reference)
-            }
-        }
-        while let first = pictures.first, first.version <= needed {
-            free(first.reference)
-            pictures.removeFirst()
-        }
-        var changes = SpaceSegment.merged(
-            state.recentChanges.filter { $0.version > needed }
-                + [SpaceSegment.VersionChanges(version: version, changes: changeSet)],
-            pinned: group.pinned,
-            retention: file.options.changeLogRetention
-        )
-        try foldPictures(&pictures, into: &changes, pinned: group.pinned)
-        let previous = pictures.last
-        let (reference, _) = try store { () -> (SpaceSegment, Void) in
-            var space = state.space
-            space.endChunk()
-            space.release(group.spare)
-            let picture = SpaceSegment.Picture(
-                pageCount: space.pageCount,
-                free: space.freeExtents,
-                retired: space.retired + group.retired,
-                changes: changes
-            )
-            let segment = SpaceSegment(
-                version: version,
-                previous: previous?.reference ?? .none,
-                previousVersion: previous?.version ?? 0,
-                content: .picture(picture)
-            )
-            return (segment, ())
-        }
-        // Of what was given up here.
-        if let damage = group.damage { throw damage }
-        state.segments = [WriterState.Segment(version: version, reference: reference)]
-        state.pictures = pictures
-        state.oldestLogVersion = max(state.oldestLogVersion, needed)
-        state.recentChanges = []
-        state.differenceCount = 0
-        state.writesPicture = false
-    }
-
-    /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.
-    private func store<T>(_ make: () -> (SpaceSegment, T)) throws(StorageError) -> (PageReference, T) {
-        var pageCount = 1
-        while true {
-            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
-            let (segment, value) = make()
-            let bytes = segment.encoded()
-            if bytes.count <= page.byteCount - PageHeader.byteCount {
-                bytes.withUnsafeBytes {
-                    (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
-                }
-                page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
-                return (seal(page.reference), value)
-            }
-            free(page.reference)
-            // Room for the few entries that taking the larger run itself may add.
-            pageCount = (bytes.count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
-        }
     }
 }

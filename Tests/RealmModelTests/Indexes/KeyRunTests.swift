@@ -112,7 +112,7 @@ import Testing
             for id in 0..<5_000 { _ = try table.insert(intPrimaryKey: Int64(id)) }
         }
         let table = try database.table("Row")
-        func runCount() throws -> Int { try table.trees[Int(table.slots[0].tree)].count(in: table.view) }
+        func runCount() throws -> Int { try table.tree(at: Int(table.slots[0].tree)).count(in: table.view) }
         #expect(try runCount() == 1)
         try database.write { _ in
             try table.delete(key: 0)

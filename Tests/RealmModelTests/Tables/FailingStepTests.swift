@@ -180,9 +180,9 @@ private final class FailingStepRun {
 
     /// Sets the transaction aside and takes it up again.
     private func park(_ database: TestDatabase, _ inside: ReferenceDatabase, _ when: String) throws {
-        try database.model.park()
+        try database.model.suspend()
         try compare(seen, database.model, "while set aside in \(when)")
-        try database.model.unpark()
+        try database.model.resume()
         try compare(inside, database.model, "taken up again in \(when)")
         parkCount += 1
     }
@@ -204,7 +204,7 @@ private final class FailingStepRun {
             }
             try first.model.begin(file.beginWrite(joining: joining))
             _ = try operate(first, on: joined, from: random, count: 10)
-            if !joining, random.chance(50) { try first.model.park() }
+            if !joining, random.chance(50) { try first.model.suspend() }
         }
         try everyFailure("rollback", when, prepare: prepare) {
             first.model.rollback()

@@ -81,8 +81,8 @@ struct StaleRootTests {
             try rename(100..<140, in: database)
             try add(names.count..<names.count + 300, to: database)
             if next == .parked {
-                try database.model.park()
-                try database.model.unpark()
+                try database.model.suspend()
+                try database.model.resume()
             }
             for id in Array(0..<20) + Array(100..<140) { names[id] = "renamed \(id)" }
             names += (names.count..<names.count + 300).map { "item \($0)" }

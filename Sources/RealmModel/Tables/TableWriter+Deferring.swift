@@ -9,53 +9,59 @@ import RealmStorage
 ///
 /// What becomes of the index entries of other rows, when they are changed or deleted, is collected as well, and applied
 /// in order after that.
-extension TableView {
-    /// Brings a tree up to date.
+extension TableWriter {
+    /// Whether rows or changes wait for a tree.
     @inline(__always)
-    func catchUp(_ property: Int) throws(StorageError) {
-        try catchUp(tree: Int(slots[property].tree))
+    private func isBehind(_ tree: Int) -> Bool {
+        trees[tree].pendingFrom < rows.tree.nextKey || trees[tree].lagsBehind
     }
 
     /// Brings a tree up to date.
     @inline(__always)
     func catchUp(tree: Int) throws(StorageError) {
-        guard let writer else { return }
-        if pendingFrom[tree] >= writer.tree.nextKey, !lagsBehind[tree] { return }
-        try catchUpSlowly(tree, writer)
+        if isBehind(tree) { try catchUpSlowly(tree) }
     }
 
     @inline(never)
-    private func catchUpSlowly(_ tree: Int, _ writer: ClusterWriter) throws(StorageError) {
-        guard let source = sources.first(where: { $0.tree == tree }) else { return }
-        let first = pendingFrom[tree]
-        pendingFrom[tree] = writer.tree.nextKey
-        lagsBehind[tree] = false
-        let parts = asideTrees.removeValue(forKey: tree) ?? []
-        if source.hasKeyRuns {
-            try applyChanges(source, writer)
-            try writer.insertRuns(source.slots[0], from: first, into: &trees[tree])
-            return
-        }
-        if first < writer.tree.nextKey || !parts.isEmpty {
-            var entries = PendingEntries(source, parts: parts)
-            try writer.collect(from: first, into: &entries)
-            try entries.insert(into: &trees[tree], in: writer.transaction)
-        }
-        try applyChanges(source, writer)
+    private func catchUpSlowly(_ tree: Int) throws(StorageError) {
+        guard let source = layout.sources.first(where: { $0.tree == tree }) else { return }
+        try catchUp(source)
     }
 
-    // MARK: - Changes of other rows
+    /// Brings the tree of a source up to date.
+    func catchUp(_ source: TreeSource) throws(StorageError) {
+        let tree = source.tree
+        guard isBehind(tree) else { return }
+        let first = trees[tree].pendingFrom
+        trees[tree].pendingFrom = rows.tree.nextKey
+        trees[tree].lagsBehind = false
+        let parts = trees[tree].aside
+        trees[tree].aside = []
+        if source.hasKeyRuns {
+            try applyChanges(source)
+            try rows.insertRuns(source.slots[0], from: first, into: &trees[tree].tree)
+            return
+        }
+        if first < rows.tree.nextKey || !parts.isEmpty {
+            var entries = PendingEntries(source, parts: parts)
+            try rows.collect(from: first, into: &entries)
+            try entries.insert(into: &trees[tree].tree, in: rows.transaction)
+        }
+        try applyChanges(source)
+    }
+
+    // MARK: Changes of other rows
 
     /// Notes that an entry goes, or comes.
     @inline(__always)
     func noteChange(_ tree: Int, removes: Bool, _ write: (UnsafeMutableRawPointer) -> Int) {
-        lagsBehind[tree] = true
-        let changes: PendingChanges
-        if let known = pendingChanges[tree] {
+        trees[tree].lagsBehind = true
+        let changes: WrittenTree.PendingChanges
+        if let known = trees[tree].changes {
             changes = known
         } else {
-            changes = PendingChanges()
-            pendingChanges[tree] = changes
+            changes = WrittenTree.PendingChanges()
+            trees[tree].changes = changes
         }
         if !removes { changes.removesOnly = false }
         changes.list.append(removes: removes, write)
@@ -67,8 +73,8 @@ extension TableView {
     /// would else change the tree as often.
     @inline(__always)
     func lacksNothing(tree: Int) -> Bool {
-        guard let writer, lagsBehind[tree], pendingFrom[tree] >= writer.tree.nextKey, asideTrees[tree] == nil,
-            let changes = pendingChanges[tree]
+        guard trees[tree].lagsBehind, trees[tree].pendingFrom >= rows.tree.nextKey, trees[tree].aside.isEmpty,
+            let changes = trees[tree].changes
         else { return false }
         return changes.removesOnly
     }
@@ -76,21 +82,21 @@ extension TableView {
     /// Applies the changes in a list that has become long.
     @inline(__always)
     func limitChanges(tree: Int) throws(StorageError) {
-        guard let changes = pendingChanges[tree], changes.list.isFull else { return }
+        guard let changes = trees[tree].changes, changes.list.isFull else { return }
         try catchUp(tree: tree)
     }
 
-    private func applyChanges(_ source: TreeSource, _ writer: ClusterWriter) throws(StorageError) {
+    private func applyChanges(_ source: TreeSource) throws(StorageError) {
         let tree = source.tree
-        guard let changes = pendingChanges[tree] else { return }
-        pendingChanges[tree] = nil
+        guard let changes = trees[tree].changes else { return }
+        trees[tree].changes = nil
         changes.list.sort()
-        let transaction = writer.transaction
+        let transaction = rows.transaction
         if source.hasKeyRuns {
             var values: [Int64?] = []
             values.reserveCapacity(changes.list.count)
             for index in 0..<changes.list.count { values.append(IndexKey.int(of: changes.list.key(at: index))) }
-            try KeyRuns.remove(sorted: values, from: &trees[tree], in: transaction)
+            try KeyRuns.remove(sorted: values, from: &trees[tree].tree, in: transaction)
             return
         }
         var index = 0
@@ -99,7 +105,7 @@ extension TableView {
                 index += 1
             } else if changes.list.removes(at: index) {
                 // With all that are to be taken out behind it.
-                try trees[tree]
+                try trees[tree].tree
                     .removeAscending(in: transaction) {
                         while index < changes.list.count, changes.list.isSuperseded(at: index) { index += 1 }
                         guard index < changes.list.count, changes.list.removes(at: index) else { return nil }
@@ -107,58 +113,31 @@ extension TableView {
                         return changes.list.key(at: index)
                     }
             } else {
-                try trees[tree].insert(changes.list.key(at: index), value: .none, in: transaction)
+                try trees[tree].tree.insert(changes.list.key(at: index), value: .none, in: transaction)
                 index += 1
             }
         }
     }
 
-    /// The changes of a tree.
-    final class PendingChanges {
-        @exclusivity(unchecked) var list = KeyList()
-        /// Whether no entry comes.
-        @exclusivity(unchecked) var removesOnly = true
-    }
-
-    // MARK: - All trees
-
-    /// Brings the trees of all link properties up to date.
-    func catchUpLinks() throws(StorageError) {
-        guard writer != nil else { return }
-        for property in linkProperties where slots[property].isDeferrable { try catchUp(property) }
-    }
-
-    /// Brings every tree up to date.
-    func catchUpAll() throws(StorageError) {
-        guard writer != nil else { return }
-        for index in sources.indices { try catchUp(tree: sources[index].tree) }
-    }
-
-    /// Called when rows are appended: bounds the number of rows that wait.
-    @inline(__always)
-    func limitPending(before key: Int64) throws(StorageError) {
-        guard (key &- firstNewKey) & (pendingRowLimit - 1) == 0, key != firstNewKey else { return }
-        try putAside()
-    }
+    // MARK: Rows that wait
 
     /// Puts the entries of the rows that wait aside.
     @inline(never)
-    private func putAside() throws(StorageError) {
-        guard let writer else { return }
-        for source in sources {
+    func putAside() throws(StorageError) {
+        for source in layout.sources {
             let tree = source.tree
             if source.hasKeyRuns {
-                try catchUp(tree: tree)
+                try catchUp(source)
                 continue
             }
-            let first = pendingFrom[tree]
-            guard first < writer.tree.nextKey else { continue }
-            var entries = PendingEntries(source, parts: asideTrees[tree] ?? [])
-            try writer.collect(from: first, into: &entries)
-            try entries.putAside(in: writer.transaction)
-            asideTrees[tree] = entries.parts
-            pendingFrom[tree] = writer.tree.nextKey
-            lagsBehind[tree] = true
+            let first = trees[tree].pendingFrom
+            guard first < rows.tree.nextKey else { continue }
+            var entries = PendingEntries(source, parts: trees[tree].aside)
+            try rows.collect(from: first, into: &entries)
+            try entries.putAside(in: rows.transaction)
+            trees[tree].aside = entries.parts
+            trees[tree].pendingFrom = rows.tree.nextKey
+            trees[tree].lagsBehind = true
         }
     }
 }

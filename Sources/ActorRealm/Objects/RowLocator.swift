@@ -1,0 +1,99 @@
+import RealmModel
+import RealmStorage
+
+/// Finds the rows of one table where others were found before.
+///
+/// It remembers nothing for frozen realms, which several threads may read, and nothing inside a transaction, in which rows move.
+struct RowLocator: ~Copyable {
+    private let table: TableView
+    private let isFrozen: Bool
+    /// Changes whenever a leaf that was read before may be stale.
+    private let generation: UnsafeMutablePointer<UInt64>
+    private let transactionFlag: UnsafeMutablePointer<UInt64>
+    /// Where pages are read, as of a generation.
+    private var pages: PageView
+    private var pagesGeneration: UInt64 = 0
+    /// Where rows were found last, by a part of their keys; none for frozen realms.
+    private let leaves: UnsafeMutablePointer<KnownLeaf>?
+    /// By the same part: the checksum of the node below which the leaf was found, 0 for none.
+    private let parents: UnsafeMutablePointer<UInt64>?
+    private let leafMask: Int
+
+    /// A leaf in which a row was found.
+    private struct KnownLeaf {
+        /// Rows whose keys differ in lower bits only share a place.
+        static let shift = 9
+        var generation: UInt64 = 0
+        var base: UnsafeRawPointer?
+    }
+
+    init(_ table: TableView, isFrozen: Bool) {
+        self.table = table
+        self.isFrozen = isFrozen
+        generation = table.model.generation
+        transactionFlag = table.model.transactionFlag
+        pages = table.model.view
+        var leafCount = 16
+        while leafCount < 2_048, leafCount &<< KnownLeaf.shift < table.nextKey { leafCount *= 2 }
+        leafMask = leafCount - 1
+        leaves = isFrozen ? nil : .allocate(capacity: leafCount)
+        leaves?.initialize(repeating: KnownLeaf(), count: leafCount)
+        parents = isFrozen ? nil : .allocate(capacity: leafCount)
+        parents?.initialize(repeating: 0, count: leafCount)
+    }
+
+    deinit {
+        leaves?.deallocate()
+        parents?.deallocate()
+    }
+
+    /// Whether what was looked up outside a transaction may be used, and kept.
+    @inline(__always)
+    var remembers: Bool { leaves != nil && transactionFlag.pointee == 0 }
+
+    /// The leaf at an address.
+    @inline(__always)
+    mutating func leaf(at base: UnsafeRawPointer) -> LeafView {
+        if !isFrozen, pagesGeneration != generation.pointee {
+            pages = table.model.view
+            pagesGeneration = generation.pointee
+        }
+        return LeafView(base: base, view: pages)
+    }
+
+    /// The row of a key; nil when there is no such row.
+    @inline(__always)
+    mutating func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
+        guard remembers, let leaves else { return try table.locate(key) }
+        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
+        if leaves[index].generation == generation.pointee, let base = leaves[index].base {
+            let leaf = leaf(at: base)
+            if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
+        }
+        return try locateAgain(key, index)
+    }
+
+    /// The row of a key, whose leaf may be the one that was found in an earlier version.
+    @inline(never)
+    private mutating func locateAgain(_ key: Int64, _ index: Int) throws(StorageError) -> RowLocation? {
+        guard let leaves, let parents else { return try table.locate(key) }
+        let generation = generation.pointee
+        var parent = parents[index]
+        if let found = try table.leaf(for: key, unlessBelow: &parent) {
+            leaves[index] = KnownLeaf(generation: generation, base: found.base)
+            parents[index] = found.isInFile ? parent : 0
+            return found.row(of: key).map { RowLocation(leaf: found, row: $0) }
+        }
+        if parent != 0, let base = leaves[index].base {
+            let leaf = leaf(at: base)
+            if let row = leaf.row(of: key) {
+                leaves[index].generation = generation
+                return RowLocation(leaf: leaf, row: row)
+            }
+            // Another leaf below the same node.
+            parents[index] = 0
+            return try locateAgain(key, index)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,138 @@
+package import RealmStorage
+
+/// The end of a transaction.
+extension ModelView {
+    /// Seals every touched table into the catalog and prepares the commit.
+    ///
+    /// Reads still see the transaction, until `endTransaction` or `rollback`.
+    package func prepareCommit() throws(StorageError) -> PreparedCommit {
+        guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        let prepared: PreparedCommit
+        do throws(StorageError) {
+            try sealTables()
+            prepared = try transaction.storage.prepareCommit()
+        } catch {
+            // A group that cannot be sealed cannot be taken apart either. Alone it is rolled back by the caller.
+            if transaction.storage.isJoined { transaction.storage.abandonGroup(because: error) }
+            throw error
+        }
+        transaction.session.didSeal(catalog: transaction.storage.catalog.root)
+        transaction.isPrepared = true
+        catalog = transaction.storage.catalog
+        return prepared
+    }
+
+    /// Ends the transaction without sealing it: the next one of this process builds on it, and the last one seals for all.
+    ///
+    /// Reads see the snapshot again.
+    ///
+    /// - Returns: The number of its group.
+    @discardableResult
+    package func join() throws(StorageError) -> UInt64 {
+        guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        try leave(transaction)
+        do throws(StorageError) {
+            try transaction.storage.join()
+        } catch {
+            transaction.storage.abandonGroup(because: error)
+            throw error
+        }
+        transaction.isPrepared = true
+        try endTransaction()
+        return transaction.storage.groupNumber
+    }
+
+    /// The number of the group that the open transaction, or the one that was set aside, belongs to.
+    package var groupNumber: UInt64? {
+        switch state {
+        case .writing(let transaction), .suspended(let transaction): transaction.storage.groupNumber
+        case .reading, .ended: nil
+        }
+    }
+
+    /// Leaves what the transaction changed in the session: everything, or nothing when that fails.
+    func leave(_ transaction: ModelTransaction) throws(StorageError) {
+        // Of all tables, before a step that can fail.
+        for table in transaction.touched { table.writer?.noteRowKeys(in: transaction.storage) }
+        try transaction.sealSequences(in: self)
+        for table in transaction.touched { try table.writer?.prepareToLeave() }
+        for table in transaction.touched { table.writer?.leave() }
+    }
+
+    /// Stores every touched table in the transaction's catalog.
+    func sealTables() throws(StorageError) {
+        guard let transaction else { return }
+        generation.pointee &+= 1
+        try leave(transaction)
+        transaction.isSealing = true
+        try transaction.session.seal(in: transaction.storage)
+        for table in transaction.touched { table.readSealed() }
+        transaction.touched.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether the open transaction may be sealed before its end: it does not stand on commits that are not sealed yet.
+    package var canSealEarly: Bool { transaction.map { !$0.storage.isJoined } ?? false }
+
+    /// Seals what the open transaction changed so far, so that its catalog tells everything; the transaction goes on.
+    func sealEarly() throws(StorageError) -> WriteTransaction {
+        guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }
+        let storage = transaction.storage
+        try sealTables()
+        // Sealed as well, so that who goes on from here finds the session to be that of this catalog: it knows the roots that the
+        // transaction goes on from, and the catalog does not.
+        try storage.catalog.seal(in: storage)
+        transaction.session.didSeal(catalog: storage.catalog.root)
+        catalog = storage.catalog
+        return storage
+    }
+
+    /// Forgets the transaction; reads see the snapshot again.
+    package func rollback() {
+        // What cannot be resumed is rolled back thereby.
+        try? resume()
+        guard let transaction else { return }
+        let storage = transaction.storage
+        // Of all tables, before a step that can fail.
+        for table in transaction.touched { table.writer?.noteRowKeys(in: storage) }
+        do throws(StorageError) {
+            if storage.isOpen, transaction.isSealing {
+                // The session holds roots that nobody goes on from.
+                storage.session = nil
+                if storage.isJoined { throw StorageError(.io, "A commit that others share was sealed by half") }
+            } else if storage.isOpen {
+                for table in transaction.touched {
+                    guard let writer = table.writer, try !writer.rollBack(storage) else { continue }
+                    transaction.session.tables[table.id] = nil
+                }
+            }
+            storage.rollback()
+        } catch {
+            // What earlier members of the group wrote cannot be had back: they fail when the group is sealed.
+            storage.abandonGroup(because: error)
+        }
+        leave(over: transaction.outside)
+    }
+
+    /// Leaves the transaction after `prepareCommit`.
+    ///
+    /// - Parameter snapshot: The version to stand on, normally the one just committed; nil to read the old snapshot
+    ///   until the commit is durable and `advance(to:)` is called.
+    /// - Throws: `StorageError` when that version cannot be read; then the old snapshot is read.
+    package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
+        guard let transaction else { return }
+        precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
+        leave(over: transaction.outside)
+        if let snapshot { try advance(to: snapshot) }
+    }
+
+    /// Stands outside the transaction again.
+    private func leave(over outside: ModelTransaction.Outside?) {
+        guard let outside else {
+            state = .ended(version)
+            for table in openTables { table.leaveTransaction(view: view) }
+            return
+        }
+        state = .reading(outside.snapshot)
+        readOutside(outside)
+    }
+}

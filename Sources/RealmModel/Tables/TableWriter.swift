@@ -1,0 +1,170 @@
+import RealmStorage
+
+/// A table that write transactions change: its open rows, and the trees that follow them.
+///
+/// It lives from one transaction of this process to the next, which goes on where the one before ended, until another process
+/// writes or a transaction that cannot be told from its predecessors is rolled back. It is used by the open transaction,
+/// or by whoever seals what earlier ones left.
+final class TableWriter {
+    let id: UInt32
+    let layout: TableLayout
+    let rows: ClusterWriter
+    /// The trees as the open transaction has them.
+    @exclusivity(unchecked) var trees: [WrittenTree]
+    /// The greatest int primary key, pending ones included, while `knowsMaximum`.
+    @exclusivity(unchecked) var maximumPrimaryKey = Int64.min
+    @exclusivity(unchecked) var knowsMaximum = false
+    /// Whether something is not in the catalog yet, of transactions before the open one.
+    @exclusivity(unchecked) private(set) var isDirty = false
+    /// Where rows and trees began when everything was in the catalog; while that is so.
+    private(set) var roots: TableRoots
+    /// What the transactions before the open one left: what a rollback goes back to.
+    @exclusivity(unchecked) private var left: [Left]
+    @exclusivity(unchecked) private var leftMaximum: Int64?
+
+    /// Rows from this key on were created by the open transaction.
+    @exclusivity(unchecked) private(set) var firstNewKey = Int64.max
+    /// A row that is known to exist in the open transaction, -1 for none.
+    @exclusivity(unchecked) var liveKey: Int64 = -1
+    /// What the open transaction has checked of the unique indexes; nil where there are none.
+    @exclusivity(unchecked) private(set) var uniqueness: Uniqueness?
+    /// Whether what earlier transactions left has to be sealed before one of its rows is changed.
+    @exclusivity(unchecked) private(set) var mustSettle = false
+    /// What it was sealed to.
+    private var settledTree: ClusterTree?
+
+    /// A tree between two transactions: only appended rows may be missing from it.
+    private struct Left {
+        var tree: ByteTree
+        var pendingFrom: Int64
+    }
+
+    /// A writer that goes on from roots, in a transaction that then begins with `begin(in:generation:)`.
+    init(_ roots: TableRoots, layout: TableLayout, transaction: WriteTransaction) {
+        id = layout.schema.tableID
+        self.layout = layout
+        self.roots = roots
+        rows = ClusterWriter(tree: roots.clusters, columns: layout.schema.columnLayouts, transaction: transaction)
+        trees = roots.trees.map { WrittenTree(tree: $0) }
+        for source in layout.sources { trees[source.tree].pendingFrom = roots.clusters.nextKey }
+        left = trees.map { Left(tree: $0.tree, pendingFrom: $0.pendingFrom) }
+    }
+
+    // MARK: The life of a transaction
+
+    /// Goes on in a transaction that begins.
+    func begin(in transaction: WriteTransaction, generation: UnsafeMutablePointer<UInt64>) {
+        mustSettle = isDirty && transaction.isJoined
+        rows.resume(in: transaction, generation: generation, isUnsettled: mustSettle)
+        rows.skipKeys(to: transaction.leastRowKey(of: id))
+        firstNewKey = rows.tree.nextKey
+        liveKey = -1
+        settledTree = nil
+        uniqueness =
+            layout.uniqueSources.isEmpty
+            ? nil : Uniqueness(firstNewKey: firstNewKey, sources: layout.uniqueSources.count)
+    }
+
+    /// Goes on in the transaction that `suspend()` left: rows that were new, or not checked, before are so still.
+    func resume(in transaction: WriteTransaction, generation: UnsafeMutablePointer<UInt64>) {
+        rows.resume(in: transaction, generation: generation)
+        liveKey = -1
+    }
+
+    /// Called before a row that is not this transaction's own is changed: what earlier ones left unsealed is sealed, so
+    /// that a rollback finds it.
+    @inline(never)
+    func settle() throws(StorageError) {
+        guard mustSettle else { return }
+        mustSettle = false
+        settledTree = try rows.settle()
+        liveKey = -1
+    }
+
+    /// Brings the trees up to date, at the end of a transaction that commits: only appended rows may be missing from them then.
+    ///
+    /// What earlier transactions left is not touched, so that everything can be rolled back.
+    func prepareToLeave() throws(StorageError) {
+        for source in layout.sources where trees[source.tree].lagsBehind { try catchUp(source) }
+        try rows.boundOpenMemory()
+    }
+
+    /// Leaves what the transaction did to those that follow.
+    func leave() {
+        isDirty = true
+        noteLeft()
+        rows.detach()
+    }
+
+    private func noteLeft() {
+        for index in trees.indices {
+            left[index] = Left(tree: trees[index].tree, pendingFrom: trees[index].pendingFrom)
+        }
+        leftMaximum = knowsMaximum ? maximumPrimaryKey : nil
+    }
+
+    /// Takes back what the open transaction did, before its pages are put back.
+    ///
+    /// - Returns: Whether what earlier transactions left is here still; else the writer is of no use any more.
+    func rollBack(_ transaction: WriteTransaction) throws(StorageError) -> Bool {
+        guard isDirty, transaction.isJoined else { return false }
+        if let settledTree { rows.revert(to: settledTree) }
+        if rows.tree.nextKey > firstNewKey {
+            // What was sealed with rows of this transaction in it goes for good.
+            let first = firstNewKey
+            try transaction.settle { () throws(StorageError) in try rows.truncate(from: first) }
+        }
+        for index in trees.indices {
+            trees[index].forget()
+            trees[index].tree = left[index].tree
+            trees[index].pendingFrom = left[index].pendingFrom
+        }
+        maximumPrimaryKey = leftMaximum ?? .min
+        knowsMaximum = leftMaximum != nil
+        rows.detach()
+        return true
+    }
+
+    /// Brings the trees up to date, and stores rows, trees and their roots in the transaction's catalog.
+    func seal(in transaction: WriteTransaction) throws(StorageError) {
+        rows.resume(in: transaction, generation: nil)
+        defer { rows.detach() }
+        for source in layout.sources { try catchUp(source) }
+        let clusters = try rows.seal()
+        var entries: [(column: Int, root: PageReference)] = []
+        entries.reserveCapacity(trees.count)
+        for (index, tag) in layout.treeTags.enumerated() {
+            try trees[index].tree.seal(in: transaction)
+            entries.append((tag, trees[index].tree.root))
+        }
+        try CatalogKey.store(
+            TableEntry.bytes(clusters: clusters, trees: entries),
+            CatalogKey.table,
+            id,
+            in: transaction
+        )
+        roots = TableRoots(clusters: clusters, trees: trees.map(\.tree))
+        noteLeft()
+        isDirty = false
+    }
+
+    /// Notes the keys of the rows that the open transaction made: whatever becomes of it, they are never given out again.
+    func noteRowKeys(in transaction: WriteTransaction) {
+        guard rows.tree.nextKey > firstNewKey else { return }
+        transaction.noteRowKeys(before: rows.tree.nextKey, of: id)
+    }
+
+    /// Deletes every row, and the entries of all trees.
+    func removeAll() throws(StorageError) {
+        try rows.deleteAll()
+        for index in trees.indices {
+            for var part in trees[index].aside { try part.removeAll(in: rows.transaction) }
+            trees[index].forget()
+            try trees[index].tree.removeAll(in: rows.transaction)
+        }
+        for source in layout.sources { trees[source.tree].pendingFrom = rows.tree.nextKey }
+        uniqueness?.removeAll(before: rows.tree.nextKey)
+        liveKey = -1
+        maximumPrimaryKey = .min
+    }
+}

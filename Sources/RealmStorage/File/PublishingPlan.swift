@@ -1,0 +1,94 @@
+/// How prepared commits come to the disk: decided from what is known, before anything is written.
+struct PublishingPlan {
+    /// The steps in which a commit comes to the disk, in order.
+    enum Step: Comparable {
+        /// The file is made longer, and the pages are written.
+        case writing
+        /// The new length is flushed: before it, nothing that counts has been written.
+        case flushingLength
+        /// The pages are flushed, where the header does not vouch for them.
+        case flushingContent
+        case writingHeader
+        case flushingHeader
+    }
+
+    /// What a failure leaves to be done.
+    struct Remedy: Equatable {
+        /// The slot is to look as it did, so that nobody takes the commit for something durable.
+        var restoresSlot: Bool
+        /// Pages beyond the end of the version before it may stand in the file.
+        var cutsBack: Bool
+        /// Nobody knows any more what is on the disk: writing stops.
+        var stopsWriting: Bool
+    }
+
+    /// The runs to write, ascending.
+    let runs: [PreparedCommit.Run]
+    /// The header that makes the commits be there.
+    let header: FileHeader
+    /// The slot that it is written to: that of the version before the published one.
+    let slot: Int
+    /// The length that the file must have.
+    let neededByteCount: Int
+    /// Whether the file grows by the content itself, which is then flushed before the header.
+    let isBulk: Bool
+    private let flushes: Bool
+
+    /// - Parameters:
+    ///   - commits: The commits, oldest first; at least one.
+    ///   - published: The header of the version that is published.
+    ///   - slot: Its slot.
+    ///   - byteCount: The length of the file, as far as it is known.
+    ///   - bulkByteCount: By so much a file may grow before its content.
+    ///   - flushes: Whether commits are flushed.
+    init(
+        _ commits: [PreparedCommit],
+        over published: FileHeader,
+        inSlot slot: Int,
+        byteCount: Int,
+        bulkByteCount: Int,
+        flushes: Bool
+    ) {
+        let last = commits[commits.count - 1]
+        runs = PreparedCommit.runs(of: commits)
+        self.slot = 1 - slot
+        self.flushes = flushes
+        neededByteCount = Int(last.pageCount) * pageByteCount
+        isBulk = commits.contains(where: \.hasSpilled) || neededByteCount - byteCount > bulkByteCount
+        let extents = PreparedCommit.extents(of: runs)
+        var header = published
+        header.version = last.version
+        header.confirmedVersion = published.version
+        header.catalog = last.catalog
+        header.log = last.log
+        header.records = last.records
+        header.oldestLogVersion = last.oldestLogVersion
+        header.pageCount = UInt64(last.pageCount)
+        header.isContentFlushed = isBulk || extents.count > FileHeader.maximumExtentCount
+        header.extents = header.isContentFlushed ? [] : extents
+        header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
+        self.header = header
+    }
+
+    /// Whether the content is flushed by itself.
+    var flushesContent: Bool { flushes && header.isContentFlushed }
+
+    /// Whether the header is flushed, with the content where that was not.
+    var flushesHeader: Bool { flushes }
+
+    /// What is to be done after a step failed.
+    func remedy(afterFailureOf step: Step, _ code: StorageError.Code) -> Remedy {
+        let stops =
+            switch step {
+            case .writing, .writingHeader: false
+            // Space that was promised and could not be had is no loss of what was written.
+            case .flushingLength: code != .full
+            case .flushingContent, .flushingHeader: true
+            }
+        return Remedy(
+            restoresSlot: step >= .writingHeader,
+            cutsBack: step < .writingHeader && isBulk,
+            stopsWriting: stops
+        )
+    }
+}

@@ -1,0 +1,128 @@
+/// The record of space that a commit leaves.
+extension WriteTransaction {
+    private func record(_ changeSet: ChangeSet) -> SpaceRecord {
+        SpaceRecord(
+            version: version,
+            pageCount: state.space.pageCount,
+            allocated: group.keptExtents(),
+            retired: group.retired,
+            changes: changeSet
+        )
+    }
+
+    /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
+    func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
+        let own = record(changeSet)
+        // More than the record of a small commit.
+        var writer = ByteWriter(capacity: 256)
+        own.encode(into: &writer)
+        if !state.writesPicture,
+            state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
+        {
+            state.recordBytes += writer.bytes
+            note(own)
+            state.records.append(own)
+            return
+        }
+        let pictureCount = state.space.extentCount
+        if state.writesPicture || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
+            try writePicture(changeSet)
+        } else {
+            try writeSegment(changeSet)
+        }
+        state.records = []
+        state.recordBytes = []
+    }
+
+    private func note(_ record: SpaceRecord) {
+        state.recentChanges.append(SpaceSegment.VersionChanges(version: version, changes: record.changes))
+        state.differenceCount += record.allocated.count + record.retired.count
+    }
+
+    private func writeSegment(_ changeSet: ChangeSet) throws(StorageError) {
+        let previous = state.segments.last
+        let (reference, own) = try store { () -> (SpaceSegment, SpaceRecord) in
+            let own = record(changeSet)
+            let segment = SpaceSegment(
+                version: version,
+                previous: previous?.reference ?? .none,
+                previousVersion: previous?.version ?? 0,
+                content: .records(state.records + [own])
+            )
+            return (segment, own)
+        }
+        state.segments.append(WriterState.Segment(version: version, reference: reference))
+        note(own)
+    }
+
+    /// Replaces the segments since the last picture, and lets go of those that nobody can ask for.
+    private func writePicture(_ changeSet: ChangeSet) throws(StorageError) {
+        let needed = min(group.pinned.first ?? .max, version - 1 - min(version - 1, file.options.changeLogRetention))
+        var pictures = state.pictures
+        for (index, segment) in state.segments.enumerated() {
+            if index == 0, segment.version > needed, try SpaceSegment.read(segment.reference, in: view).isPicture {
+                pictures.append(segment)
+            } else {
+                free(segment.reference)
+            }
+        }
+        while let first = pictures.first, first.version <= needed {
+            free(first.reference)
+            pictures.removeFirst()
+        }
+        var changes = SpaceSegment.merged(
+            state.recentChanges.filter { $0.version > needed }
+                + [SpaceSegment.VersionChanges(version: version, changes: changeSet)],
+            pinned: group.pinned,
+            retention: file.options.changeLogRetention
+        )
+        try foldPictures(&pictures, into: &changes, pinned: group.pinned)
+        let previous = pictures.last
+        let (reference, _) = try store { () -> (SpaceSegment, Void) in
+            var space = state.space
+            space.endChunk()
+            space.release(group.spare)
+            let picture = SpaceSegment.Picture(
+                pageCount: space.pageCount,
+                free: space.freeExtents,
+                retired: space.retired + group.retired,
+                changes: changes
+            )
+            let segment = SpaceSegment(
+                version: version,
+                previous: previous?.reference ?? .none,
+                previousVersion: previous?.version ?? 0,
+                content: .picture(picture)
+            )
+            return (segment, ())
+        }
+        // Of what was given up here.
+        if let damage = group.damage { throw damage }
+        state.segments = [WriterState.Segment(version: version, reference: reference)]
+        state.pictures = pictures
+        state.oldestLogVersion = max(state.oldestLogVersion, needed)
+        state.recentChanges = []
+        state.differenceCount = 0
+        state.writesPicture = false
+    }
+
+    /// Writes a segment whose content depends on the pages that it takes itself: makes it again until it fits.
+    private func store<T>(_ make: () -> (SpaceSegment, T)) throws(StorageError) -> (PageReference, T) {
+        var pageCount = 1
+        while true {
+            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+            let (segment, value) = make()
+            let bytes = segment.encoded()
+            if bytes.count <= page.byteCount - PageHeader.byteCount {
+                bytes.withUnsafeBytes {
+                    (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+                }
+                page.bytes.storeLittle(UInt32(bytes.count), at: PageHeader.payloadByteCountOffset)
+                return (seal(page.reference), value)
+            }
+            free(page.reference)
+            // Room for the few entries that taking the larger run itself may add.
+            pageCount = (bytes.count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
+        }
+    }
+}

@@ -244,12 +244,8 @@ struct WriteTimeoutTests {
                         if realm.isInWriteTransaction { realm.cancelWrite() }
                         continuation.resume(returning: error as? Realm.Error)
                     }
-                    // Its turn has come, and it cannot begin before this job ends.
+                    // Its turn has come, and it cannot begin before this job ends; nor then, as long as this is open.
                     realm.beginWrite()
-                    // Else the transaction would keep it waiting for ever.
-                    queue.asyncAfter(deadline: .now() + 10) {
-                        if realm.isInWriteTransaction { realm.cancelWrite() }
-                    }
                 } catch {
                     Issue.record(error)
                     continuation.resume(returning: nil)

@@ -1,3 +1,4 @@
+import CRealmShims
 import DequeModule
 import Glibc
 import Synchronization

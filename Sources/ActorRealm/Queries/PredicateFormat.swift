@@ -124,12 +124,15 @@ enum PredicateFormat {
 
     /// The constant of a value, or of a list of values; an element of a list is no list itself.
     static func value(_ argument: Any?, in core: RealmCore? = nil, isElement: Bool = false) throws -> PredicateValue {
+        guard let argument else { return .null }
         // The usual types first: casts to protocols and the search for nested optionals are slow.
-        if let argument, let plain = ValueReader.foundationValue(argument) {
+        let given = type(of: argument)
+        if given == Int.self, let value = argument as? Int { return .int(Int64(value)) }
+        if given == String.self, let value = argument as? String { return .string(value) }
+        if let plain = ValueReader.foundationValue(argument) {
             return try value(plain, in: core, isElement: isElement)
         }
         switch argument {
-        case nil: return .null
         case let value as Int: return .int(Int64(value))
         case let value as String: return .string(value)
         case let value as Bool: return .bool(value)

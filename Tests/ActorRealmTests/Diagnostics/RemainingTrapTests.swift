@@ -47,7 +47,7 @@ struct RemainingTrapTests {
             case .foreignDeletion: "Can only delete an object from the Realm it belongs to."
             case .deletedTwice: "it cannot be deleted again."
             case .unknownOperator: "use @count, @min, @max, @sum, @avg, @unionOfObjects, @distinctUnionOfObjects"
-            case .unknownMapOperator: "Unsupported collection operation '@median' of a map."
+            case .unknownMapOperator: "Unsupported collection operation '@median' of a map: use @count"
             case .valuesOfValues: "is only possible for collections of objects."
             case .readOnlyProjection: "cannot be written through: set the property of the object."
             case .sentSections: "Sections made by a closure cannot be sent to another isolation"

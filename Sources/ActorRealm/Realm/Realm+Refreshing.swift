@@ -107,7 +107,9 @@ extension Realm {
     public func close() {
         if isClosed { return }
         if !isInvalid { core.checkAccess() }
-        closeWhenQuiet { if !self.isFrozen { $0.realmWasClosed() } }
+        // The realm is not held by what waits for its end.
+        let isFrozen = isFrozen
+        closeWhenQuiet { if !isFrozen { $0.realmWasClosed() } }
     }
 
     /// A realm that stands on this one's version for good and may be read from any thread and actor.

@@ -6,5 +6,6 @@
 /// itself, so that this is reached only by a subclass that forgot a member: a fault of the library, never of a program.
 @inline(never)
 func mustOverride(_ member: StaticString = #function, file: StaticString = #fileID, line: UInt = #line) -> Never {
+    // There is no value to return, and no caller that could go on.
     fatalError("\(member) has to be overridden by every subclass.", file: file, line: line)
 }

@@ -42,6 +42,7 @@ public struct _PropertyBox<Value: RealmPropertyType> {
         message:
             "A constant is not stored. Declare @Persisted var name: Int? with the type of the value, or @Persisted var name: RealmProperty<Int?> to keep what reads and writes its value."
     )
+    // The compiler rejects every call; the initializer must exist for the message.
     public init() { fatalError("unavailable") }
 
     /// Not available: without `@Persisted` the property would not be stored.
@@ -51,6 +52,7 @@ public struct _PropertyBox<Value: RealmPropertyType> {
         message:
             "A constant is not stored. Declare @Persisted var name: Int? = 5 with the type and the default of the value."
     )
+    // As above.
     public init<Other>(_ value: Other) { fatalError("unavailable") }
 }
 

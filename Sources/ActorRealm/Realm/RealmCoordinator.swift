@@ -323,7 +323,7 @@ final class RealmCoordinator: Sendable {
     }
 
     /// Tells realms and listeners of a version; called in the order of the versions.
-    fileprivate func versionPublished(_ version: UInt64) {
+    func versionPublished(_ version: UInt64) {
         let (listeners, coreCount) = state.withLock { ($0.listeners, $0.cores.count) }
         for listener in listeners { listener.body(version) }
         // Observers bring their realms with them, and many realms are not a writer's to be woken.
@@ -417,102 +417,5 @@ final class RealmCoordinator: Sendable {
             throw StorageError.schemaOutdated(fault)
         }
         state.withLock { $0.fitting = (types, stored.stamp) }
-    }
-}
-
-/// A core as its coordinator knows it.
-///
-/// Unchecked because the core is used only in the core's isolation.
-final class CoreRegistration: @unchecked Sendable {
-    let isolation: RealmIsolation
-    let logger: Logger?
-    private let reference: WeakReference<RealmCore>
-    private let identifier: ObjectIdentifier
-    private let isRefreshPosted = Atomic(false)
-
-    init(_ core: RealmCore) {
-        reference = WeakReference(core)
-        isolation = core.isolation
-        logger = core.configuration.logger
-        identifier = ObjectIdentifier(core)
-    }
-
-    private var core: RealmCore? { reference.object }
-
-    /// The core, or that with which its realm goes on after it was invalidated; for callers in its isolation.
-    var openCore: RealmCore? {
-        guard let core else { return nil }
-        if core.lifecycle == .open { return core }
-        guard core.lifecycle == .invalidated, let next = core.existingRealm?.core, next.lifecycle == .open else {
-            return nil
-        }
-        return next
-    }
-
-    /// Whether the core exists.
-    var isAlive: Bool { core != nil && isolation.isAlive }
-
-    func isOf(_ other: RealmCore) -> Bool { identifier == ObjectIdentifier(other) }
-
-    /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.
-    ///
-    /// An isolation that is gone follows nothing any more: its observers end, and the core with its version goes with the last of
-    /// them, wherever their tokens are.
-    func postRefresh() {
-        guard isolation.canPost else { return }
-        guard isolation.isAlive else {
-            core?.signals.end()
-            return
-        }
-        guard !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        isolation.post { [weak self] in
-            guard let self else { return }
-            isRefreshPosted.store(false, ordering: .sequentiallyConsistent)
-            // A realm that was invalidated pins no version until it is used.
-            if let core, core.lifecycle == .open { core.refreshQuietly() }
-        }
-    }
-}
-
-/// Carries versions from whoever publishes or notices them to the coordinator, each once and in order.
-final class VersionRelay: Sendable {
-    private struct State {
-        var coordinator: WeakReference<RealmCoordinator>?
-        var newest: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
-    private let announcing = Mutex(())
-
-    func attach(_ coordinator: RealmCoordinator) {
-        state.withLock { $0.coordinator = WeakReference(coordinator) }
-    }
-
-    /// Passes on that writers have waited long.
-    func warn(of wait: WriteScheduler.LongWait) {
-        state.withLock { $0.coordinator?.object }?.warn(of: wait)
-    }
-
-    func announce(_ version: UInt64) {
-        announcing.withLock { _ in
-            let coordinator = state.withLock { state -> RealmCoordinator? in
-                guard version > state.newest else { return nil }
-                state.newest = version
-                return state.coordinator?.object
-            }
-            coordinator?.versionPublished(version)
-        }
-    }
-}
-
-/// Runs what blocks in the device on a thread of its own, so that the concurrent pool never waits for a disk.
-actor FileActor {
-    nonisolated let thread = DedicatedThread(name: "realm-io")
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
-
-    /// Runs blocking work on the thread.
-    func run<Result: Sendable>(_ work: @Sendable () throws -> Result) rethrows -> Result {
-        try work()
     }
 }

@@ -33,6 +33,7 @@ final class LockFile: Sendable {
     /// Held while what a dead process has left is cleared.
     let clearing = Mutex(())
     /// Called while the slot of a dead process is held, before it is cleared; for tests.
+    // Set by a test, on the thread that then has the lock file look at slots.
     nonisolated(unsafe) var didTakeDeadSlot: ((Int) -> Void)?
     /// When the realm file was last seen without readers that nobody knows.
     let lastWithoutOutsiders = Atomic<UInt64>(0)

@@ -184,8 +184,8 @@ extension StorageFile {
     private func loseCommits(_ error: StorageError) {
         writer.withLock { box in
             // Those that were prepared on top of them are lost, too. Pages that stayed in private memory would hide what
-            // another process writes there.
-            box.release(upTo: .max, in: reservation)
+            // another process writes there; none does while a transaction is open here.
+            box.loseCommits(in: reservation)
             // What stands unsealed on the lost commits is lost with them; an open member finds out when it ends.
             if let group = box.state?.group, !group.isInMember {
                 for extent in group.taken {

@@ -220,7 +220,10 @@ extension StorageFile {
 
     /// Notes that a group is sealed, or forgotten.
     func endGroup(of state: WriterState) {
-        writer.withLock { _ in state.group = nil }
+        writer.withLock { box in
+            state.group = nil
+            box.releaseLost(in: reservation)
+        }
     }
 
     /// Notes that a group is sealed, and the commit that it has become.
@@ -229,7 +232,10 @@ extension StorageFile {
     func endGroup(of state: WriterState, with commit: PreparedCommit) throws(StorageError) {
         let isLost = writer.withLock { box in
             state.group = nil
-            if box.state !== state { return true }
+            if box.state !== state {
+                box.releaseLost(in: reservation)
+                return true
+            }
             box.prepared.append(commit)
             return false
         }

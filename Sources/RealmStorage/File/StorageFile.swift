@@ -34,6 +34,8 @@ package final class StorageFile: Sendable {
         var state: WriterState?
         /// The commits that are not published yet, oldest first.
         var prepared: Deque<PreparedCommit> = []
+        /// Commits that were lost while a transaction was open that stands on them: it reads what they wrote until it ends.
+        var lost: [PreparedCommit] = []
         /// The private memory of runs that stand in the file now, or belong to a commit that was lost: the transaction that is
         /// open may point into it, the next one uses it again.
         // Plain memory that nobody writes to meanwhile.
@@ -51,6 +53,24 @@ package final class StorageFile: Sendable {
                 prepared.removeFirst()
                 for run in commit.runs { withdrawBuffer(of: Int(run.page), in: reservation) }
             }
+        }
+
+        /// Forgets all commits; what they wrote can still be read when a transaction is open that stands on them.
+        mutating func loseCommits(in reservation: Reservation) {
+            if let group = state?.group, group.isInMember {
+                lost += prepared
+                prepared.removeAll()
+            } else {
+                release(upTo: .max, in: reservation)
+            }
+        }
+
+        /// Withdraws what lost commits wrote: the transaction that read it is over.
+        mutating func releaseLost(in reservation: Reservation) {
+            for commit in lost {
+                for run in commit.runs { withdrawBuffer(of: Int(run.page), in: reservation) }
+            }
+            lost.removeAll()
         }
 
         mutating func withdrawBuffer(of page: Int, in reservation: Reservation) {

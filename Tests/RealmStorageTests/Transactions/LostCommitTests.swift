@@ -96,4 +96,24 @@ struct LostCommitTests {
         #expect(file.reservation.pool.usedPageCount == 0)
         file.unlockForWriting()
     }
+
+    @Test("a transaction that is open when a commit below it is lost reads what that wrote until it ends")
+    func readingWhatIsLost() throws {
+        let file = try makeFile()
+        let lost = [try prepare([3: 3], file), try prepare([7: 7], file)]
+        let open = try file.beginWrite()
+        log.fail(at: 0, code: .full)
+        #expect(throws: StorageError.self) { try file.publish([lost[0]]) }
+        log.fail(at: nil)
+        let found = try PageArray.values(of: open.catalog.root, in: open.view)
+        #expect(found[3] == 3 && found[7] == 7)
+        open.rollback()
+        for commit in lost {
+            for run in commit.runs { #expect(!file.reservation.isBuffered(Int(run.page)), "page \(run.page)") }
+        }
+        #expect(try values(file).allSatisfy { $0 == 0 })
+        _ = try file.beginWrite()
+        #expect(file.reservation.pool.usedPageCount == 0)
+        file.unlockForWriting()
+    }
 }

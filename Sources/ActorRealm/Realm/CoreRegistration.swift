@@ -1,0 +1,57 @@
+import Logging
+import RealmStorage
+import Synchronization
+
+/// A core as its coordinator knows it.
+///
+/// Unchecked because the core is used only in the core's isolation.
+final class CoreRegistration: @unchecked Sendable {
+    let isolation: RealmIsolation
+    let logger: Logger?
+    private let reference: WeakReference<RealmCore>
+    private let identifier: ObjectIdentifier
+    private let isRefreshPosted = Atomic(false)
+
+    init(_ core: RealmCore) {
+        reference = WeakReference(core)
+        isolation = core.isolation
+        logger = core.configuration.logger
+        identifier = ObjectIdentifier(core)
+    }
+
+    private var core: RealmCore? { reference.object }
+
+    /// The core, or that with which its realm goes on after it was invalidated; for callers in its isolation.
+    var openCore: RealmCore? {
+        guard let core else { return nil }
+        if core.lifecycle == .open { return core }
+        guard core.lifecycle == .invalidated, let next = core.existingRealm?.core, next.lifecycle == .open else {
+            return nil
+        }
+        return next
+    }
+
+    /// Whether the core exists.
+    var isAlive: Bool { core != nil && isolation.isAlive }
+
+    func isOf(_ other: RealmCore) -> Bool { identifier == ObjectIdentifier(other) }
+
+    /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.
+    ///
+    /// An isolation that is gone follows nothing any more: its observers end, and the core with its version goes with the last of
+    /// them, wherever their tokens are.
+    func postRefresh() {
+        guard isolation.canPost else { return }
+        guard isolation.isAlive else {
+            core?.signals.end()
+            return
+        }
+        guard !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        isolation.post { [weak self] in
+            guard let self else { return }
+            isRefreshPosted.store(false, ordering: .sequentiallyConsistent)
+            // A realm that was invalidated pins no version until it is used.
+            if let core, core.lifecycle == .open { core.refreshQuietly() }
+        }
+    }
+}

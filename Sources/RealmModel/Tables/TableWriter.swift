@@ -76,8 +76,8 @@ final class TableWriter {
     @inline(never)
     func settle() throws(StorageError) {
         guard mustSettle else { return }
-        mustSettle = false
         settledTree = try rows.settle()
+        mustSettle = false
         liveKey = -1
     }
 

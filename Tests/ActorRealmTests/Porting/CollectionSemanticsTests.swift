@@ -7,14 +7,6 @@ import Testing
 struct CollectionSemanticsTests {
     let file = PortingFile()
 
-    private func inWrite(_ body: @escaping @Sendable (Realm) throws -> Void) throws {
-        let configuration = file.configuration
-        try onNewThread {
-            let realm = try Realm(configuration: configuration)
-            try realm.write { try body(realm) }
-        }
-    }
-
     private static func fleet() -> List<Ship> {
         let ships = List<Ship>()
         ships.append(objectsIn: [Ship(name: "c", tonnage: 3), Ship(name: "a", tonnage: 1), Ship(name: "b", tonnage: 2)])
@@ -42,7 +34,7 @@ struct CollectionSemanticsTests {
         #expect(ships.value(forKey: "name") as? [String] == ["c", "a", "b"])
         ships.setValue("x", forKey: "name")
         #expect(ships.allSatisfy { $0.name == "x" })
-        try inWrite { realm in
+        try file.inWrite { realm in
             realm.add(Self.fleet())
             let all = realm.objects(Ship.self)
             #expect(all.value(forKey: "tonnage") as? [Int] == [3, 1, 2])
@@ -55,7 +47,7 @@ struct CollectionSemanticsTests {
 
     @Test("a loop over a managed collection goes over what it held when it began")
     func loops() throws {
-        try inWrite { realm in
+        try file.inWrite { realm in
             let harbour = Harbour(id: 1)
             harbour.ships = Self.fleet()
             harbour.numbers.append(objectsIn: 0..<4)
@@ -74,7 +66,7 @@ struct CollectionSemanticsTests {
 
     @Test("assigning a collection copies what it holds, and assigning it to itself keeps it")
     func assignment() throws {
-        try inWrite { realm in
+        try file.inWrite { realm in
             let (one, two) = (Harbour(id: 1), Harbour(id: 2))
             one.numbers.append(objectsIn: [1, 2])
             one.flags.insert("blue")
@@ -95,7 +87,7 @@ struct CollectionSemanticsTests {
 
     @Test("maps of objects hold null where an object was deleted or null was set, and lose a name that is set to nil")
     func maps() throws {
-        try inWrite { realm in
+        try file.inWrite { realm in
             let harbour = Harbour(id: 1)
             harbour.marks["a"] = Position(1, 1)
             harbour.marks["b"] = .some(nil)
@@ -122,7 +114,7 @@ struct CollectionSemanticsTests {
 
     @Test("sets")
     func sets() throws {
-        try inWrite { realm in
+        try file.inWrite { realm in
             let (one, two) = (Harbour(id: 1), Harbour(id: 2))
             realm.add([one, two])
             one.flags.insert(objectsIn: ["a", "b", "c"])
@@ -141,7 +133,7 @@ struct CollectionSemanticsTests {
 
     @Test("the collections of an object that was deleted are invalidated, results are empty")
     func deletedOwners() throws {
-        try inWrite { realm in
+        try file.inWrite { realm in
             let harbour = Harbour(id: 1)
             harbour.ships = Self.fleet()
             realm.add(harbour)

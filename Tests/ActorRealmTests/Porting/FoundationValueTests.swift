@@ -7,14 +7,6 @@ import Testing
 struct FoundationValueTests {
     let file = PortingFile()
 
-    private func inWrite(_ body: @escaping @Sendable (Realm) throws -> Void) throws {
-        let configuration = file.configuration
-        try onNewThread {
-            let realm = try Realm(configuration: configuration)
-            try realm.write { try body(realm) }
-        }
-    }
-
     @Test(
         "in a value of any type, a number stays what it was made of",
         arguments: [
@@ -26,7 +18,7 @@ struct FoundationValueTests {
         let json = try JSONSerialization.jsonObject(with: Data("{\"id\": 1, \"anything\": \(text)}".utf8))
         #expect("\(Measured(value: json).anything)" == expected)
         nonisolated(unsafe) let sent = json
-        try inWrite { realm in #expect("\(realm.create(Measured.self, value: sent).anything)" == expected) }
+        try file.inWrite { realm in #expect("\(realm.create(Measured.self, value: sent).anything)" == expected) }
     }
 
     @Test("nested values of a JSON text, too")
@@ -35,7 +27,7 @@ struct FoundationValueTests {
             with: Data(#"{"id": 1, "anything": {"list": [1, true, 2.5], "name": "x"}}"#.utf8)
         )
         nonisolated(unsafe) let sent = json
-        try inWrite { realm in
+        try file.inWrite { realm in
             let anything = realm.create(Measured.self, value: sent).anything
             let list = try #require(anything.dictionaryValue?["list"]?.listValue)
             #expect(Array(list) == [.int(1), .bool(true), .double(2.5)])
@@ -46,7 +38,7 @@ struct FoundationValueTests {
     @Test("arguments of predicates")
     func arguments() throws {
         let (date, uuid) = (Date(timeIntervalSinceReferenceDate: 12.5), UUID())
-        try inWrite { realm in
+        try file.inWrite { realm in
             let log = Log()
             (log.date, log.uuid, log.data, log.price, log.anything) = (date, uuid, Data([1, 2]), "1.1", .bool(true))
             realm.add(log)

@@ -70,6 +70,15 @@ struct PortingFile: Sendable {
         configuration.durability = .unflushed
         return configuration
     }
+
+    /// Runs a block in a write transaction of a realm of its own, on a thread of its own.
+    func inWrite(_ body: @escaping @Sendable (Realm) throws -> Void) throws {
+        let configuration = configuration
+        try onNewThread {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { try body(realm) }
+        }
+    }
 }
 
 /// Runs a block on a thread of its own and waits for it.

@@ -37,8 +37,10 @@ struct AccessorFactory: ~Copyable {
     /// Notes whose accessors they are.
     func attach(to accessor: TableAccessor) { template?.tableAccessor = accessor }
 
-    deinit {
+    /// Lets go of the accessor that waits, while what it refers to is still there.
+    mutating func releaseSpare() {
         if let spare { Unmanaged<ObjectBase>.fromOpaque(spare).release() }
+        spare = nil
     }
 
     /// An accessor that nobody else holds, of no row.

@@ -64,6 +64,7 @@ final class TableAccessor {
     }
 
     deinit {
+        factory.releaseSpare()
         state.pointee.slots.deallocate()
         state.deallocate()
         targets.deallocate()

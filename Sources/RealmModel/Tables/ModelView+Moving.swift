@@ -53,7 +53,7 @@ extension ModelView {
     package func suspend() throws(StorageError) {
         guard let transaction, let outside = transaction.outside else { return }
         precondition(!transaction.storage.isJoined, "What is set aside could not be told from what it builds on.")
-        try leave(transaction)
+        try leave(transaction, isSuspended: true)
         transaction.outside?.schema = nil
         state = .suspended(transaction)
         readOutside(outside)

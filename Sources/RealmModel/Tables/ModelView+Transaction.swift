@@ -7,6 +7,7 @@ extension ModelView {
     /// Reads still see the transaction, until `endTransaction` or `rollback`.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        try transaction.storage.checkCommit()
         let prepared: PreparedCommit
         do throws(StorageError) {
             try sealTables()
@@ -30,6 +31,7 @@ extension ModelView {
     @discardableResult
     package func join() throws(StorageError) -> UInt64 {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        try transaction.storage.checkCommit()
         try leave(transaction)
         do throws(StorageError) {
             try transaction.storage.join()
@@ -51,12 +53,12 @@ extension ModelView {
     }
 
     /// Leaves what the transaction changed in the session: everything, or nothing when that fails.
-    func leave(_ transaction: ModelTransaction) throws(StorageError) {
+    func leave(_ transaction: ModelTransaction, isSuspended: Bool = false) throws(StorageError) {
         // Of all tables, before a step that can fail.
         for table in transaction.touched { table.writer?.noteRowKeys(in: transaction.storage) }
         try transaction.sealSequences(in: self)
         for table in transaction.touched { try table.writer?.prepareToLeave() }
-        for table in transaction.touched { table.writer?.leave() }
+        for table in transaction.touched { table.writer?.leave(isSuspended: isSuspended) }
     }
 
     /// Stores every touched table in the transaction's catalog.

@@ -29,9 +29,20 @@ extension TableWriter {
     }
 
     /// Brings the tree of a source up to date.
+    ///
+    /// A tree that could not be changed whole cannot be committed: its transaction can only be rolled back then.
     func catchUp(_ source: TreeSource) throws(StorageError) {
+        guard isBehind(source.tree) else { return }
+        do throws(StorageError) {
+            try applyWhatWaits(source)
+        } catch {
+            rows.transaction.refuseCommit(because: error)
+            throw error
+        }
+    }
+
+    private func applyWhatWaits(_ source: TreeSource) throws(StorageError) {
         let tree = source.tree
-        guard isBehind(tree) else { return }
         let first = trees[tree].pendingFrom
         trees[tree].pendingFrom = rows.tree.nextKey
         trees[tree].lagsBehind = false
@@ -125,20 +136,27 @@ extension TableWriter {
     @inline(never)
     func putAside() throws(StorageError) {
         for source in layout.sources {
-            let tree = source.tree
             if source.hasKeyRuns {
                 try catchUp(source)
-                continue
+            } else if trees[source.tree].pendingFrom < rows.tree.nextKey {
+                try putAside(source)
             }
-            let first = trees[tree].pendingFrom
-            guard first < rows.tree.nextKey else { continue }
-            var entries = PendingEntries(source, parts: trees[tree].aside)
-            try rows.collect(from: first, into: &entries)
-            try entries.putAside(in: rows.transaction)
-            trees[tree].aside = entries.parts
-            trees[tree].pendingFrom = rows.tree.nextKey
-            trees[tree].lagsBehind = true
         }
+    }
+
+    private func putAside(_ source: TreeSource) throws(StorageError) {
+        let tree = source.tree
+        var entries = PendingEntries(source, parts: trees[tree].aside)
+        do throws(StorageError) {
+            try rows.collect(from: trees[tree].pendingFrom, into: &entries)
+            try entries.putAside(in: rows.transaction)
+        } catch {
+            rows.transaction.refuseCommit(because: error)
+            throw error
+        }
+        trees[tree].aside = entries.parts
+        trees[tree].pendingFrom = rows.tree.nextKey
+        trees[tree].lagsBehind = true
     }
 }
 

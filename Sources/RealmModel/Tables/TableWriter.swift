@@ -32,6 +32,8 @@ final class TableWriter {
     @exclusivity(unchecked) private(set) var mustSettle = false
     /// What it was sealed to.
     private var settledTree: ClusterTree?
+    /// Why it could not be sealed: it is sealed by half then, and its group is lost.
+    private var settlingFailure: StorageError?
 
     /// A tree between two transactions: only appended rows may be missing from it.
     private struct Left {
@@ -60,6 +62,7 @@ final class TableWriter {
         firstNewKey = rows.tree.nextKey
         liveKey = -1
         settledTree = nil
+        settlingFailure = nil
         uniqueness =
             layout.uniqueSources.isEmpty
             ? nil : Uniqueness(firstNewKey: firstNewKey, sources: layout.uniqueSources.count)
@@ -76,7 +79,13 @@ final class TableWriter {
     @inline(never)
     func settle() throws(StorageError) {
         guard mustSettle else { return }
-        settledTree = try rows.settle()
+        if let settlingFailure { throw settlingFailure }
+        do throws(StorageError) {
+            settledTree = try rows.settle()
+        } catch {
+            settlingFailure = error
+            throw error
+        }
         mustSettle = false
         liveKey = -1
     }
@@ -89,8 +98,9 @@ final class TableWriter {
         try rows.boundOpenMemory()
     }
 
-    /// Leaves what the transaction did to those that follow.
-    func leave() {
+    /// Leaves what the transaction did to those that follow, or to itself when it is only suspended.
+    func leave(isSuspended: Bool) {
+        if !isSuspended { uniqueness = nil }
         isDirty = true
         noteLeft()
         rows.detach()
@@ -121,6 +131,7 @@ final class TableWriter {
         }
         maximumPrimaryKey = leftMaximum ?? .min
         knowsMaximum = leftMaximum != nil
+        uniqueness = nil
         rows.detach()
         return true
     }

@@ -204,9 +204,17 @@ package final class ClusterWriter {
     package func seal() throws(StorageError) -> ClusterTree {
         countTail()
         defer { tailPlan = nil }
-        try mergeTail()
-        if let root { try mergeSmall(root) }
-        let kept = try encodeRoot()
+        let kept: OpenCluster?
+        do throws(StorageError) {
+            try mergeTail()
+            if let root { try mergeSmall(root) }
+            kept = try encodeRoot()
+        } catch {
+            // Some clusters have given their memory back already: nobody may look where they were.
+            forgetOpenClusters()
+            bumpGeneration()
+            throw error
+        }
         forgetOpenClusters()
         if let kept {
             tail = kept

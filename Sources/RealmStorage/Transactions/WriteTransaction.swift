@@ -36,6 +36,8 @@ package final class WriteTransaction {
     private let savepoint: GroupSavepoint?
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
     @exclusivity(unchecked) private var isSettling = false
+    /// Why it can only be rolled back.
+    @exclusivity(unchecked) private var refusal: StorageError?
 
     /// As a sealer it only seals what earlier members left, under the version of the last of them.
     init(
@@ -193,12 +195,24 @@ package final class WriteTransaction {
         }
     }
 
+    /// Notes that something is half changed after a step that failed: the transaction cannot be committed any more, whatever
+    /// becomes of the error.
+    package func refuseCommit(because error: StorageError) {
+        if refusal == nil { refusal = error }
+    }
+
+    /// Throws when the transaction can only be rolled back.
+    package func checkCommit() throws(StorageError) {
+        if let refusal { throw refusal }
+    }
+
     /// Seals everything, with what earlier members of the group left, and builds the space record: pure memory, no I/O.
     ///
     /// Afterwards the transaction is over, and the next one may begin on top of it. The commit is to be published, unless one before
     /// it fails.
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         precondition(isOpen, "The write transaction is over: begin another one")
+        try checkCommit()
         try file.checkWriting(in: group)
         savepoint?.commit()
         if catalog.root.isDirty { try catalog.seal(in: self) }
@@ -242,6 +256,7 @@ package final class WriteTransaction {
     /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.
     package func join() throws(StorageError) {
         precondition(isOpen, "The write transaction is over: begin another one")
+        try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
         savepoint?.commit()

@@ -31,7 +31,7 @@ struct Compare {
     static func main() async {
         do {
             if CommandLine.arguments.dropFirst().first == "--child" {
-                return try ChildProcess.main(Array(CommandLine.arguments.dropFirst(2)))
+                return try await ChildProcess.main(Array(CommandLine.arguments.dropFirst(2)))
             }
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             try await run(options)

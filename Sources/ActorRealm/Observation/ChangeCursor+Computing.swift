@@ -87,7 +87,7 @@ extension ChangeCursor {
             }
             return .tell(Pending(target: target, state: state, delta: delta))
         }
-        var untold = base.untold
+        var untold = base.untold?.delta
         var silent = Holding.Silent()
         // Where there is nothing to tell of what came before.
         var start: Holding.Base?
@@ -167,7 +167,11 @@ extension ChangeCursor {
             case .tell(let pending, _):
                 if subject.isFinal(pending.state) { return ([], (nil, nil, [])) }
                 held.flow.recompute()
-                held.base = Holding.Base(view: end, state: pending.state, untold: pending.delta)
+                held.base = Holding.Base(
+                    view: end,
+                    state: pending.state,
+                    untold: pending.delta.map { Holding.Untold($0) }
+                )
                 held.silent.append(pending.silent)
                 held.isLate = true
             case .pass(let base, _, let silent):

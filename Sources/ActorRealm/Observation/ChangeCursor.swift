@@ -148,11 +148,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         held.withLock { held in
             held.passed = nil
             guard held.flow.fetch() else { return nil }
-            guard var pending = held.offer else { return nil }
-            var silent = held.silent
-            silent.append(pending.silent)
-            pending.silent = silent
-            return pending
+            return held.offer?.showing(held.silent)
         }
     }
 

@@ -4,15 +4,39 @@ import RealmStorage
 /// What a ``ChangeCursor`` holds while it stands where it does: what goes with the states of its ``ChangeFlow``.
 struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     /// A change ready to be delivered by a realm that stands on `target`.
-    struct Pending: Sendable {
+    ///
+    /// A class, so that it takes a word in the frames of those who wait for it, of which there may be many thousands.
+    final class Pending: Sendable {
         let target: FixedView
         let state: Subject.State
         /// What changed since the version delivered last; nil for the initial state.
         let delta: Subject.Delta?
         /// The version before, where that is the last one in which what is observed exists.
-        var last: FixedView?
+        let last: FixedView?
         /// What the observer shows by its own doing since it was told last.
-        var silent = Silent()
+        let silent: Silent
+
+        init(
+            target: FixedView,
+            state: Subject.State,
+            delta: Subject.Delta?,
+            last: FixedView? = nil,
+            silent: Silent = Silent()
+        ) {
+            self.target = target
+            self.state = state
+            self.delta = delta
+            self.last = last
+            self.silent = silent
+        }
+
+        /// The same for an observer that shows something by its own doing before that.
+        func showing(_ earlier: Silent) -> Pending {
+            if earlier.isEmpty { return self }
+            var all = earlier
+            all.append(silent)
+            return Pending(target: target, state: state, delta: delta, last: last, silent: all)
+        }
     }
 
     /// What an observer shows that it was not told of: the commits left out since it was told last.
@@ -31,6 +55,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         /// What it shows beyond that, in order.
         var parts: [Part] = []
 
+        var isEmpty: Bool { whole == nil && parts.isEmpty }
+
         /// The first version of which must be known what was shown; nil where there is none.
         var first: UInt64? { whole ?? parts.first?.version }
 
@@ -46,7 +72,16 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
         var view: FixedView?
         var state: Subject.State
         /// What others did up to there and is to be told, where that was gathered over commits that are left out.
-        var untold: Subject.Delta?
+        var untold: Untold?
+    }
+
+    /// What is to be told and was gathered: apart from what refers to it, because few observers ever have it.
+    final class Untold: Sendable {
+        let delta: Subject.Delta
+
+        init(_ delta: Subject.Delta) {
+            self.delta = delta
+        }
     }
 
     /// What computing came to.

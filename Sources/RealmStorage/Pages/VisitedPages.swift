@@ -3,8 +3,11 @@
 /// Each run is entered before the walk goes down into it, so that a file in which trees share pages costs a walk no more than its
 /// size: a page that is met twice is damage.
 package struct VisitedPages {
-    /// Per stretch of pages a bit for each, empty as long as no page of it was met.
+    /// Per stretch of pages a bit for each, empty as long as no page of it was met; that of `number` is in `bits`.
     private var stretches: [[UInt64]] = []
+    /// The stretch that was met last, apart from the others so that a page costs one access to an array.
+    private var bits: [UInt64] = []
+    private var number = -1
 
     private static var stretchPageCount: Int { 32_768 }
 
@@ -15,8 +18,9 @@ package struct VisitedPages {
     /// - Throws: `StorageError` with code `corrupt` when it does not lie in the file, or a page of it was met before.
     package mutating func enter(_ reference: PageReference, in view: PageView) throws(StorageError) {
         try view.checkPlace(of: reference)
-        for page in Int(reference.page)..<(Int(reference.page) + Int(reference.pageCount)) {
-            guard insert(page) else { throw .corrupt("A page is accounted for twice", page: PageNumber(page)) }
+        let first = Int(reference.page)
+        if let met = insert(first..<first + Int(reference.pageCount)) {
+            throw .corrupt("A page is accounted for twice", page: PageNumber(met))
         }
     }
 
@@ -26,16 +30,28 @@ package struct VisitedPages {
         return (try? enter(reference, in: view)) != nil
     }
 
-    /// Notes a page; false when it was met before.
-    private mutating func insert(_ page: Int) -> Bool {
-        let (stretch, place) = page.quotientAndRemainder(dividingBy: Self.stretchPageCount)
-        while stretches.count <= stretch { stretches.append([]) }
-        if stretches[stretch].isEmpty {
-            stretches[stretch] = Array(repeating: 0, count: Self.stretchPageCount / UInt64.bitWidth)
+    /// Notes pages up to the first one that was met before, which is returned.
+    mutating func insert(_ pages: Range<Int>) -> Int? {
+        var page = pages.lowerBound
+        while page < pages.upperBound {
+            let (stretch, place) = page.quotientAndRemainder(dividingBy: Self.stretchPageCount)
+            if stretch != number { turn(to: stretch) }
+            let shift = place % UInt64.bitWidth
+            let count = min(pages.upperBound - page, UInt64.bitWidth - shift)
+            let mask = (UInt64.max >> UInt64(UInt64.bitWidth - count)) << UInt64(shift)
+            let known = bits[place / UInt64.bitWidth] & mask
+            if known != 0 { return page - shift + known.trailingZeroBitCount }
+            bits[place / UInt64.bitWidth] |= mask
+            page += count
         }
-        let bit = UInt64(1) << UInt64(place % UInt64.bitWidth)
-        guard stretches[stretch][place / UInt64.bitWidth] & bit == 0 else { return false }
-        stretches[stretch][place / UInt64.bitWidth] |= bit
-        return true
+        return nil
+    }
+
+    private mutating func turn(to stretch: Int) {
+        while stretches.count <= stretch { stretches.append([]) }
+        if number >= 0 { swap(&bits, &stretches[number]) }
+        swap(&bits, &stretches[stretch])
+        if bits.isEmpty { bits = Array(repeating: 0, count: Self.stretchPageCount / UInt64.bitWidth) }
+        number = stretch
     }
 }

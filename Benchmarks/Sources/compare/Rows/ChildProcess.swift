@@ -31,12 +31,13 @@ final class ChildProcess {
     }
 
     /// What such a process does.
-    static func main(_ arguments: [String]) throws {
+    static func main(_ arguments: [String]) async throws {
         guard arguments.count > 2 else {
             throw Options.Failure(description: "A child needs a task, an engine and a path.")
         }
         switch (arguments[0], arguments[1]) {
         case ("holds", RealmEngine.name): try hold(arguments[2])
+        case ("observes", RealmEngine.name): try await observe(arguments)
         case ("refreshes", RealmEngine.name): try refresh(arguments)
         case ("ticks", RealmEngine.name): try tick(arguments[2])
         case (let task, RealmEngine.name): try run(task, RealmEngine.self, arguments)
@@ -58,7 +59,7 @@ final class ChildProcess {
 
     private static func count(_ arguments: [String]) throws -> Int {
         guard arguments.count == 4, let count = Int(arguments[3]) else {
-            throw Options.Failure(description: "A child that fills or reads needs a number of objects.")
+            throw Options.Failure(description: "A child that fills, reads or observes needs a number.")
         }
         return count
     }
@@ -81,6 +82,15 @@ final class ChildProcess {
         consume(try engine.count(.agedThirtiesAndScored))
         consume(try engine.sumOfRows())
         print(peakMebibytes())
+    }
+
+    /// Observes a file from many places, and says how much memory each of them took.
+    ///
+    /// A process of its own, because one that has observed before has the memory for it.
+    private static func observe(_ arguments: [String]) async throws {
+        let count = try count(arguments)
+        waitForGo()
+        print(try await RealmEngine.memory(arguments[2], observers: count))
     }
 
     private static func waitForGo() {

@@ -40,7 +40,10 @@ package struct VisitedPages {
             let count = min(pages.upperBound - page, UInt64.bitWidth - shift)
             let mask = (UInt64.max >> UInt64(UInt64.bitWidth - count)) << UInt64(shift)
             let known = bits[place / UInt64.bitWidth] & mask
-            if known != 0 { return page - shift + known.trailingZeroBitCount }
+            if known != 0 {
+                bits[place / UInt64.bitWidth] |= mask & (1 << UInt64(known.trailingZeroBitCount) - 1)
+                return page - shift + known.trailingZeroBitCount
+            }
             bits[place / UInt64.bitWidth] |= mask
             page += count
         }

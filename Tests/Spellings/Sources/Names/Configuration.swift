@@ -95,9 +95,11 @@ extension Names {
             _ = [
                 Realm.Configuration(fileURL: url), Realm.Configuration(inMemoryIdentifier: "names"),
                 Realm.Configuration(encryptionKey: nil), Realm.Configuration(readOnly: true),
-                Realm.Configuration(schemaVersion: 1), Realm.Configuration(schemaVersion: 1, migrationBlock: { _, _ in }),
+                Realm.Configuration(schemaVersion: 1),
+                Realm.Configuration(schemaVersion: 1, migrationBlock: { _, _ in }),
                 Realm.Configuration(deleteRealmIfMigrationNeeded: true),
-                Realm.Configuration(shouldCompactOnLaunch: { _, _ in false }), Realm.Configuration(objectTypes: [Dog.self]),
+                Realm.Configuration(shouldCompactOnLaunch: { _, _ in false }),
+                Realm.Configuration(objectTypes: [Dog.self]),
                 Realm.Configuration(seedFilePath: url),
             ]
             var configuration = Realm.Configuration(
@@ -170,7 +172,8 @@ extension Names {
             let block: MigrationBlock = { _, _ in }
             // The block is sent to where the file is opened.
             let sent: @Sendable (Migration, UInt64) -> Void = block
-            let compacts: (@Sendable (Int, Int) -> Bool)? = Realm.Configuration.defaultConfiguration.shouldCompactOnLaunch
+            let compacts: (@Sendable (Int, Int) -> Bool)? = Realm.Configuration.defaultConfiguration
+                .shouldCompactOnLaunch
             let each: MigrationObjectEnumerateBlock = { (old: MigrationObject?, new: MigrationObject?) in
                 print(old as Any, new as Any)
             }

@@ -135,7 +135,9 @@ extension Names {
             _ = projection.observe(keyPaths: ["note"], on: queue) { (_: ObjectChange<PersonProjection>) in }
             _ = projection.observe(keyPaths: [\PersonProjection.note]) { (_: ObjectChange<PersonProjection>) in }
             _ = projection.observe(on: queue) { (_: ObjectChange<PersonProjection>) in }
-            _ = projection.observe(keyPaths: [\PersonProjection.note], on: queue) { (_: ObjectChange<PersonProjection>) in }
+            _ = projection.observe(keyPaths: [\PersonProjection.note], on: queue) {
+                (_: ObjectChange<PersonProjection>) in
+            }
             _ = projection.dogs.observe { (_: RealmCollectionChange<ProjectedCollection<String>>) in }
             _ = projection.dogs.observe(on: queue) { _ in }
             _ = projection.dogs.observe(keyPaths: ["name"], on: queue) { _ in }

@@ -43,7 +43,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     public var count: Int { backing?.count ?? 0 }
     /// The first object; nil when there is none.
-    public var first: Element? { isEmpty ? nil : self[0] }
+    public var first: Element? {
+        if isEmpty { return originProperty == PathRecorder.marker ? Element._recordingElement() : nil }
+        return self[0]
+    }
 
     /// The object at a position.
     public subscript(position: Int) -> Element {

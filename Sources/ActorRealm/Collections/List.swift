@@ -47,7 +47,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// The first element; nil when there is none.
-    public var first: Element? { isEmpty ? nil : self[0] }
+    public var first: Element? {
+        if isEmpty { return isRecording ? Element._recordingElement() : nil }
+        return self[0]
+    }
 
     /// The element at a position.
     ///

@@ -78,6 +78,11 @@ extension RealmCollection {
 
     /// The position of the first object for which a predicate holds.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? where Element: ObjectBase {
+        position(matching: predicateFormat, arguments)
+    }
+
+    /// As above, with the arguments in an array.
+    func position(matching predicateFormat: String, _ arguments: [Any]) -> Int? {
         let backing = managed("index(matching:)")
         let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
         guard let key = backing.core.attempt(or: backing, { try backing.filtered(predicate) }).firstKey() else {

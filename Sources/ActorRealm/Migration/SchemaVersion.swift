@@ -8,7 +8,7 @@ import RealmStorage
 ///   - fileURL: The file.
 ///   - encryptionKey: The 64-byte key of an encrypted file.
 /// - Returns: The version that the file was last opened with for writing.
-/// - Throws: `Realm.Error`: `fileNotFound`, or `invalidDatabase` when the file has no schema yet or is no realm file.
+/// - Throws: `Realm.Error` with the code `invalidDatabase` when there is no file, or it has no schema yet or is no realm file.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     let settings = try OpenSettings(
         Realm.Configuration(fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true)
@@ -26,6 +26,13 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
     do {
         if let open = RealmRegistry.shared.existing(at: settings.path) { return try version(open.file) }
         return try version(StorageFile.open(path: settings.path, options: settings.options))
+    } catch let error as StorageError where error.code == .notFound {
+        throw Realm.Error(
+            .invalidDatabase,
+            "There is no file, and so no schema version: the realm was never opened.",
+            fileURL: fileURL,
+            underlyingError: error
+        )
     } catch {
         throw Realm.Error.wrap(error, path: settings.path)
     }

@@ -1,7 +1,8 @@
 extension Persisted: Decodable where Value: Decodable {
     /// Decodes the value of an unmanaged object's property.
     public init(from decoder: any Decoder) throws {
-        self.init(key: 0, value: try Value(from: decoder))
+        // Through a container: a coder has a form of its own for dates and data.
+        self.init(key: 0, value: try decoder.singleValueContainer().decode(Value.self))
     }
 }
 
@@ -11,7 +12,7 @@ extension Persisted: Encodable where Value: Encodable {
     /// A wrapper of a managed object knows that object when the class is `Encodable`.
     public func encode(to encoder: any Encoder) throws {
         guard Int32(bitPattern: key) > 0 else {
-            return try (value ?? Value._defaultValue()).encode(to: encoder)
+            return try encode(value ?? Value._defaultValue(), to: encoder)
         }
         guard let object = owner else {
             throw EncodingError.invalidValue(
@@ -26,7 +27,12 @@ extension Persisted: Encodable where Value: Encodable {
             )
         }
         try object.requireReadable(object.modelClass.properties[Int(key) - 1])
-        try Value._get(object, key).encode(to: encoder)
+        try encode(Value._get(object, key), to: encoder)
+    }
+
+    private func encode(_ value: Value, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }
 

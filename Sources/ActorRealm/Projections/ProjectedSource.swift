@@ -17,6 +17,9 @@ class ProjectedSource<Value: RealmCollectionValue> {
 
     func isSame(as other: ProjectedSource) -> Bool { mustOverride() }
 
+    /// The position of the first value whose object fulfils a predicate; nil for none.
+    func index(matching predicateFormat: String, _ arguments: [Any]) -> Int? { mustOverride() }
+
     /// Throws what reading a value would trap on.
     func requireReadable() throws { mustOverride() }
 
@@ -56,6 +59,10 @@ where Base.Element: ObjectBase {
             }
             collection[position][keyPath: writable] = newValue
         }
+    }
+
+    override func index(matching predicateFormat: String, _ arguments: [Any]) -> Int? {
+        collection.position(matching: predicateFormat, arguments)
     }
 
     override func requireReadable() throws {

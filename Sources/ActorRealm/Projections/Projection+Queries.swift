@@ -43,9 +43,6 @@ extension RealmCollection where Element: ProjectionObservable {
 
     /// The position of the first projection whose object a predicate holds for.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
-        let backing = managed("index(matching:)")
-        let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
-        guard let key = attempt({ try backing.filtered(predicate) }).firstKey() else { return nil }
-        return backing.index(of: key)
+        position(matching: predicateFormat, arguments)
     }
 }

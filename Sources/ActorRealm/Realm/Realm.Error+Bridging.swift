@@ -21,12 +21,7 @@ extension Realm.Error: _ObjectiveCBridgeable {
     /// Converts back; false for errors of other domains.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout Realm.Error?) -> Bool {
         guard source.domain == errorDomain, let code = Code(rawValue: source.code) else { return false }
-        result = Realm.Error(
-            code,
-            source.userInfo[NSLocalizedDescriptionKey] as? String,
-            fileURL: (source.userInfo[NSFilePathErrorKey] as? String).map { URL(fileURLWithPath: $0) },
-            underlyingError: source.userInfo[NSUnderlyingErrorKey] as? any Swift.Error
-        )
+        result = Realm.Error(code, userInfo: source.userInfo)
         return true
     }
 
@@ -35,5 +30,17 @@ extension Realm.Error: _ObjectiveCBridgeable {
         var result: Realm.Error?
         if let source { _forceBridgeFromObjectiveC(source, result: &result) }
         return result ?? Realm.Error(.fail)
+    }
+}
+
+extension Realm.Error {
+    /// Creates an error from what Foundation's errors carry: text, path of the file and the error below.
+    public init(_ code: Code, userInfo: [String: Any]) {
+        self.init(
+            code,
+            userInfo[NSLocalizedDescriptionKey] as? String,
+            fileURL: (userInfo[NSFilePathErrorKey] as? String).map { URL(fileURLWithPath: $0) },
+            underlyingError: userInfo[NSUnderlyingErrorKey] as? any Swift.Error
+        )
     }
 }

@@ -36,13 +36,15 @@ extension StoredValue {
 }
 
 extension StoredValue {
-    /// The stored form of a plain number or date of an unmanaged list.
+    /// The stored form of a plain number or date of an unmanaged list, which may be one of values of any type.
     init(plain value: Any?) {
         guard let value else {
             self = .null
             return
         }
-        if let element = value as? any _Scalar {
+        if let value = value as? AnyRealmValue {
+            self.init(plain: value.content)
+        } else if let element = value as? any _Scalar {
             func stored<Value: _Scalar>(_ value: Value) -> StoredValue { Value._stored(value).value }
             self = stored(element)
         } else {

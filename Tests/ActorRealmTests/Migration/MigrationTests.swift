@@ -302,7 +302,8 @@ import Testing
     }
 
     @Test func `the schema version of a file without a schema is an error`() throws {
-        #expect(throws: Realm.Error.self) { try schemaVersionAtURL(url) }
+        let missing = #expect(throws: Realm.Error.self) { try schemaVersionAtURL(url) }
+        #expect(missing?.code == .invalidDatabase && missing?.fileURL == url)
         try Data("not a realm".utf8).write(to: url)
         do {
             _ = try schemaVersionAtURL(url)

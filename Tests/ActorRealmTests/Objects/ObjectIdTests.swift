@@ -9,7 +9,8 @@ import Testing
         #expect(id.stringValue == "0123456789abcdefabcdef01")
         #expect(id == ObjectId("0123456789abcdefabcdef01"))
         for bad in ["", "0123", "0123456789abcdefabcdef0g", "0123456789abcdefabcdef012"] {
-            #expect(throws: ObjectIdError.self) { try ObjectId(string: bad) }
+            let error = #expect(throws: ObjectIdError.self) { try ObjectId(string: bad) }
+            #expect(error?.localizedDescription == "Invalid Object ID string '\(bad)': must be 24 hex digits")
         }
     }
 

@@ -31,6 +31,20 @@ struct ErrorBridgingTests {
         #expect(again.description == error.localizedDescription && again.underlyingError != nil)
     }
 
+    @Test("and is made of what an NSError carries")
+    func fromUserInfo() {
+        let below = NSError(domain: NSPOSIXErrorDomain, code: 2)
+        let error = Realm.Error(
+            .fileAccess,
+            userInfo: [
+                NSLocalizedDescriptionKey: "No.", NSFilePathErrorKey: "/a.realm", NSUnderlyingErrorKey: below,
+            ]
+        )
+        #expect(error.code == .fileAccess && error.message == "No." && error.fileURL?.path == "/a.realm")
+        #expect((error.underlyingError as? NSError) === below)
+        #expect(Realm.Error(.fail, userInfo: [:]) == Realm.Error(.fail))
+    }
+
     @Test("by cast, and an error of another domain is no realm error")
     func casts() {
         let error: any Error = Realm.Error(.fail)

@@ -67,6 +67,16 @@ struct FormerNameTests {
         }
     }
 
+    @Test("The names of a key path are those that predicates take, of objects and of projections")
+    func keyPathNames() {
+        #expect(_name(for: \Harbour.position?.remark?.text) == "position.remark.text")
+        #expect(_name(for: \Harbour.ships[0].name) == "ships.name")
+        #expect(_name(for: \Ship.harbours[0].id) == "harbours.id")
+        #expect(_name(for: \Harbour.ships.first?.harbours.first?.name) == "ships.harbours.name")
+        #expect(_name(for: \Harbour.numbers.first) == "numbers" && _name(for: \Harbour.flags.first) == "flags")
+        #expect(_name(for: \HarbourProjection.latitude) == "position.latitude")
+    }
+
     @Test("Entries and iterators of maps and sections have their names")
     func mapsAndSections() throws {
         let file = TestFile()

@@ -116,6 +116,26 @@ struct ProjectionPortingTests {
         }
     }
 
+    @Test("values of a projected collection are found by value, by a predicate on their objects, and by positions")
+    func projectedPositions() throws {
+        try onNewThread { [self] in
+            let realm = try Realm(configuration: file.configuration)
+            try realm.write {
+                let harbour = Harbour(id: 1)
+                for (name, tonnage) in [("a", 5), ("b", 7), ("b", 9)] {
+                    harbour.ships.append(Ship(name: name, tonnage: tonnage))
+                }
+                realm.add(harbour)
+                realm.add(Ship(name: "elsewhere", tonnage: 11))
+            }
+            let names = realm.objects(HarbourProjection.self)[0].shipNames
+            #expect(names.index(of: "b") == 1 && names.index(of: "elsewhere") == nil)
+            #expect(names.index(matching: "tonnage > %@", 7) == 2)
+            #expect(names.index(matching: "tonnage > 10") == nil)
+            #expect(names.objects(at: [0, 2]) == ["a", "b"])
+        }
+    }
+
     @Test("index(matching:), with a condition and with a predicate, and index(of:)")
     func positions() throws {
         try onNewThread { [self] in

@@ -58,6 +58,27 @@ struct StoredTypeAggregateTests {
         }
     }
 
+    @Test("of values of any type, while unmanaged as when managed")
+    func valuesOfAnyType() throws {
+        let list = List<AnyRealmValue>()
+        list.append(objectsIn: [.int(1), .none, .double(2.5), .string("text")])
+        let map = Map<String, AnyRealmValue>()
+        map["a"] = .int(4)
+        map["b"] = .float(0.5)
+        #expect(list.max() == .double(2.5) && list.min() == .int(1))
+        #expect(list.sum() == .decimal128(3.5) && list.average() == .decimal128(1.75) as AnyRealmValue?)
+        #expect(map.max() == .int(4) && map.sum() == .decimal128(4.5))
+        try withLogs { _, reading in
+            try reading.realm?
+                .write {
+                    reading.anything.append(objectsIn: [.int(1), .none, .double(2.5), .string("text")])
+                }
+            let list = reading.anything
+            #expect(list.max() == .double(2.5) && list.min() == .int(1))
+            #expect(list.sum() == .decimal128(3.5) && list.average() == .decimal128(1.75) as AnyRealmValue?)
+        }
+    }
+
     private func largest<Elements: RealmCollection>(_ elements: Elements) -> Elements.Element?
     where Elements.Element.PersistedType: MinMaxType { elements.max() }
 
@@ -99,4 +120,5 @@ class Reading: Object {
     @Persisted var named: Map<String, Warmth>
     @Persisted var grade: ReadingGrade
     @Persisted var grades: List<ReadingGrade>
+    @Persisted var anything: List<AnyRealmValue>
 }

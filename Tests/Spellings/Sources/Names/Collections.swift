@@ -138,6 +138,7 @@ extension Names {
             expect([String].self, map.keys)
             expect([Int].self, map.values)
             expect(Bool.self, map.contains { key, value in key == "a" && value == 1 })
+            expect(Bool.self, map.contains(where: { $0 == "a" && $1 == 1 }))
             expect(Int.self, map.count)
             for (key, value) in map.asKeyValueSequence() { print(key as String, value as Int) }
             for entry in map { print(entry.key as String, entry.value as Int) }
@@ -239,12 +240,22 @@ extension Names {
                 expect(Dog.self, collection[collection.startIndex])
                 _ = collection.index(before: collection.endIndex)
                 for dog in collection { print(dog.name) }
+                var iterator = collection.makeIterator()
+                expect(Dog?.self, iterator.next())
             }
             all(realm.objects(Dog.self))
             all(owner.dogs)
             all(AnyRealmCollection(owner.dogs))
             _ = owner.dogs.index(after: 0)
             _ = dog.owners.count + owner.pack.count
+            func any<C: RealmCollection>(_ collection: C) -> [Any?] where C.Element: ObjectBase {
+                [
+                    collection.first, collection.last, collection.index(of: collection[0]),
+                    collection.index(matching: "name == %@", "Rex"), collection.objects(at: IndexSet(integer: 0)),
+                    collection.value(forKey: "name"), collection.value(forKeyPath: "@count"),
+                ]
+            }
+            print(any(dog.owners), any(owner.pack), any(owner.dogs), any(AnyRealmCollection(dog.owners)))
         }
         group(
             "AnyRealmCollection.init(_:)",
@@ -252,6 +263,7 @@ extension Names {
             "KeypathSortable",
             "Results: Encodable",
             "LinkingObjects: Encodable",
+            "AnyRealmCollection: Encodable",
             "RealmCollectionValue"
         ) {
             let any: AnyRealmCollection<Dog> = AnyRealmCollection(realm.objects(Dog.self))
@@ -260,7 +272,13 @@ extension Names {
             value(Int?.self)
             func base<C: RealmCollectionBase>(_: C) where C.Element: KeypathSortable {}
             base(any)
-            _ = try JSONEncoder().encode(realm.objects(Person.self))
+            let people: Results<Person> = realm.objects(Person.self)
+            _ = try JSONEncoder().encode(people)
+            func encoded<Person: Encodable>(_ people: LinkingObjects<Person>) throws -> Data {
+                try JSONEncoder().encode(people)
+            }
+            _ = try JSONEncoder().encode(AnyRealmCollection(owner.weights))
+            expect(((LinkingObjects<Person>) throws -> Data).self, encoded)
             print(any)
         }
     }

@@ -42,6 +42,7 @@ extension Names {
         }
         group(
             "Error.init(_:)",
+            "Error.init(_:userInfo:)",
             "Error.Code",
             "Error.code",
             "Error.fileURL",
@@ -66,6 +67,9 @@ extension Names {
                 do { _ = try Realm() } catch let error as NSError { print(error.code, error.domain, error.userInfo) }
             }
             expect(String.self, Realm.Error.errorDomain)
+            _ = Realm.Error(.fail, userInfo: [NSLocalizedDescriptionKey: "why"])
+            let sent: any Sendable = Realm.Error(.fail)
+            print(sent)
             expect(Realm.Error.Code?.self, Realm.Error.Code(rawValue: 1))
             opened()
         }
@@ -87,6 +91,17 @@ extension Names {
             "Configuration.description"
         ) {
             _ = Realm.Configuration()
+            // Each parameter has a default.
+            _ = [
+                Realm.Configuration(fileURL: url), Realm.Configuration(inMemoryIdentifier: "names"),
+                Realm.Configuration(encryptionKey: nil), Realm.Configuration(readOnly: true),
+                Realm.Configuration(schemaVersion: 1),
+                Realm.Configuration(schemaVersion: 1, migrationBlock: { _, _ in }),
+                Realm.Configuration(deleteRealmIfMigrationNeeded: true),
+                Realm.Configuration(shouldCompactOnLaunch: { _, _ in false }),
+                Realm.Configuration(objectTypes: [Dog.self]),
+                Realm.Configuration(seedFilePath: url),
+            ]
             var configuration = Realm.Configuration(
                 fileURL: url,
                 inMemoryIdentifier: nil,
@@ -124,7 +139,9 @@ extension Names {
             expect(Bool.self, try Realm.deleteFiles(for: .defaultConfiguration))
         }
         group("Logger.init(level:logFunction:)", "Logger.level", "Logger.shared") {
-            let logger = Logger(level: .info) { level, message in print(level, message) }
+            let log: @Sendable (LogLevel, String) -> Void = { level, message in print(level, message) }
+            let logger = Logger(level: .info, logFunction: log)
+            _ = Logger(level: .info) { level, message in print(level, message) }
             Logger.shared = logger
             Logger.shared.level = .debug
         }
@@ -153,13 +170,17 @@ extension Names {
             "schemaVersionAtURL(_:encryptionKey:)"
         ) {
             let block: MigrationBlock = { _, _ in }
+            // The block is sent to where the file is opened.
+            let sent: @Sendable (Migration, UInt64) -> Void = block
+            let compacts: (@Sendable (Int, Int) -> Bool)? = Realm.Configuration.defaultConfiguration
+                .shouldCompactOnLaunch
             let each: MigrationObjectEnumerateBlock = { (old: MigrationObject?, new: MigrationObject?) in
                 print(old as Any, new as Any)
             }
             expect(UInt64.self, try schemaVersionAtURL(URL(fileURLWithPath: "names.realm")))
             expect(UInt64.self, try schemaVersionAtURL(URL(fileURLWithPath: "names.realm"), encryptionKey: nil))
             migration.enumerateObjects(ofType: Dog.className(), each)
-            print(block)
+            print(sent, compacts as Any)
         }
         group(
             "Migration.oldSchema",

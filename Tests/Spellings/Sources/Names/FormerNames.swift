@@ -49,7 +49,8 @@ extension Names {
             "RealmPropertyType",
             "Realm.asyncOpen",
             "AsyncOpenTask.cancel()",
-            "LinkingObjects.init(fromType:property:)"
+            "LinkingObjects.init(fromType:property:)",
+            "Decimal128.init(string:)"
         ) {}
     }
 }

@@ -18,6 +18,12 @@ extension Names {
             "_Indexable",
             "_PrimaryKey"
         ) {
+            func indexed<Value: _Indexable>(_: Value.Type) {}
+            func keyed<Value: _PrimaryKey>(_: Value.Type) {}
+            func cases<Value: PersistableEnum>(_: Value.Type) -> Value.AllCases { Value.allCases }
+            indexed(Date.self)
+            keyed(ObjectId?.self)
+            expect([Mood].self, cases(Mood.self))
             class Declared: Object {
                 @Persisted(wrappedValue: 1, indexed: true) var a: Int
                 @Persisted(wrappedValue: "", primaryKey: true) var b: String
@@ -98,21 +104,34 @@ extension Names {
             "EmbeddedObject.init(value:)",
             "EmbeddedObject.realm",
             "EmbeddedObject.objectSchema",
-            "EmbeddedObject.isInvalidated"
+            "EmbeddedObject.isInvalidated",
+            "EmbeddedObject.subscript(_: String)",
+            "EmbeddedObject.description"
         ) {
             let address = Address(value: ["street": "Quay"])
             expect(Realm?.self, address.realm)
             expect(ObjectSchema.self, address.objectSchema)
             expect(Bool.self, address.isInvalidated)
             expect(Address.self, address.freeze())
+            expect(Any?.self, address["street"])
+            address["street"] = "Pier"
+            expect(String.self, address.description)
+            expect(Bool.self, address == address && address.isSameObject(as: address) && address.isFrozen)
+            expect(String.self, Address.className())
         }
         group("DynamicObject.subscript(dynamicMember:)", "DynamicObject.subscript(_:)") {
             let dynamic: DynamicObject = realm.dynamicObjects("Dog")[0]
             expect(Any?.self, dynamic.name)
             expect(Any?.self, dynamic["name"])
+            expect(Any?.self, dynamic[dynamicMember: "name"])
+            dynamic.name = "Rex"
+            dynamic["name"] = nil
         }
         group("ObjectKeyIdentifiable", "ObjectKeyIdentifiable.id", "ObjectBase", "Object", "RealmFetchable") {
             expect(UInt64.self, dog.id)
+            func identified<Value: ObjectKeyIdentifiable>(_ value: Value) -> UInt64 { value.id }
+            let objects: [Object] = [dog]
+            print(identified(dog), objects)
             let bases: [ObjectBase] = [dog, owner.address!]
             func fetch<T: RealmFetchable>(_: T.Type) -> Results<T> { realm.objects(T.self) }
             print(bases, fetch(Dog.self))
@@ -128,8 +147,13 @@ extension Names {
             "ObjectSchema.isAsymmetric",
             "ObjectSchema.subscript(_:)",
             "ObjectSchema.description",
-            "ObjectSchema =="
+            "ObjectSchema ==",
+            "Schema ==",
+            "Schema.description"
         ) {
+            let sent: [any Sendable] = [realm.schema, realm.schema.objectSchema[0]]
+            expect(Bool.self, realm.schema == realm.schema)
+            print(sent)
             expect([ObjectSchema].self, realm.schema.objectSchema)
             let schema = realm.schema["Dog"]!
             expect(String.self, schema.className)
@@ -150,11 +174,15 @@ extension Names {
             "Property.isIndexed",
             "Property.isOptional",
             "Property.objectClassName",
-            "Property.description"
+            "Property.description",
+            "Property =="
         ) {
+            let sent: any Sendable = realm.schema["Dog"]!.properties[0]
+            print(sent)
             let property: Property = realm.schema["Dog"]!.properties[0]
             expect([String].self, [property.name, property.columnName, property.description])
             expect(PropertyType.self, property.type)
+            expect(Bool.self, property == property)
             expect(
                 [Bool].self,
                 [property.isArray, property.isSet, property.isMap, property.isIndexed, property.isOptional]

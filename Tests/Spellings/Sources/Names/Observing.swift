@@ -30,6 +30,8 @@ extension Names {
             "Object.observe(keyPaths: [String]?, on:, _:)",
             "Object.observe(keyPaths: [PartialKeyPath], on:, _:)"
         ) {
+            _ = dog.observe(keyPaths: ["name"], on: queue) { (_: ObjectChange<Dog>) in }
+            _ = dog.observe(on: nil) { (_: ObjectChange<Dog>) in }
             _ = dog.observe { (change: ObjectChange<Dog>) in print(change) }
             _ = dog.observe { change in
                 switch change {
@@ -56,8 +58,20 @@ extension Names {
             "List.observe",
             "MutableSet.observe",
             "LinkingObjects.observe",
-            "AnyRealmCollection.observe"
+            "AnyRealmCollection.observe",
+            "RealmCollection.observe(keyPaths:on:_:)"
         ) {
+            func observed<Elements: RealmCollection>(_ elements: Elements) -> [NotificationToken] {
+                [
+                    elements.observe { (_: RealmCollectionChange<Elements>) in },
+                    elements.observe(on: queue) { _ in },
+                    elements.observe(keyPaths: ["name"]) { _ in },
+                    elements.observe(keyPaths: nil, on: nil) { _ in },
+                    elements.observe(keyPaths: ["name"], on: queue) { _ in },
+                ]
+            }
+            _ = observed(realm.objects(Dog.self)) + observed(owner.dogs) + observed(owner.pack) + observed(dog.owners)
+            _ = observed(AnyRealmCollection(owner.dogs)) + observed(owner.weights)
             let results = realm.objects(Dog.self)
             _ = results.observe { (change: RealmCollectionChange<Results<Dog>>) in
                 switch change {
@@ -84,6 +98,9 @@ extension Names {
             _ = results.observe(on: queue) { _ in }
             _ = owner.dogs.observe { (_: RealmCollectionChange<List<Dog>>) in }
             _ = owner.dogs.observe(keyPaths: [\Dog.name], on: queue) { _ in }
+            _ = owner.pack.observe(keyPaths: [\Dog.name]) { _ in }
+            _ = dog.owners.observe(keyPaths: [\Owner.note, \Owner.best?.name], on: queue) { _ in }
+            _ = AnyRealmCollection(owner.dogs).observe(keyPaths: [\Dog.name], on: queue) { _ in }
             _ = owner.pack.observe(keyPaths: ["name"]) { (_: RealmCollectionChange<MutableSet<Dog>>) in }
             _ = dog.owners.observe(on: queue) { (_: RealmCollectionChange<LinkingObjects<Owner>>) in }
             _ = AnyRealmCollection(results).observe { (_: RealmCollectionChange<AnyRealmCollection<Dog>>) in }
@@ -106,6 +123,8 @@ extension Names {
                 case .error(let error): print(error)
                 }
             }
+            _ = owner.scores.observe(on: queue) { _ in }
+            _ = owner.named.observe(keyPaths: ["name"]) { _ in }
             _ = owner.named.observe(keyPaths: ["name"], on: queue) { _ in }
             _ = owner.named.observe(keyPaths: [\Dog.name]) { _ in }
             _ = owner.named.observe(keyPaths: [\Dog.name], on: queue) { _ in }
@@ -115,7 +134,12 @@ extension Names {
             _ = projection.observe { (_: ObjectChange<PersonProjection>) in }
             _ = projection.observe(keyPaths: ["note"], on: queue) { (_: ObjectChange<PersonProjection>) in }
             _ = projection.observe(keyPaths: [\PersonProjection.note]) { (_: ObjectChange<PersonProjection>) in }
+            _ = projection.observe(on: queue) { (_: ObjectChange<PersonProjection>) in }
+            _ = projection.observe(keyPaths: [\PersonProjection.note], on: queue) {
+                (_: ObjectChange<PersonProjection>) in
+            }
             _ = projection.dogs.observe { (_: RealmCollectionChange<ProjectedCollection<String>>) in }
+            _ = projection.dogs.observe(on: queue) { _ in }
             _ = projection.dogs.observe(keyPaths: ["name"], on: queue) { _ in }
             func observable<P: ProjectionObservable>(_: P) {}
             observable(projection)
@@ -144,9 +168,12 @@ extension Names {
                 }
             }
             _ = sections.observe(keyPaths: ["name"], on: queue) { _ in }
+            _ = sections.observe(on: queue) { _ in }
             _ = sections.observe(keyPaths: [\Dog.name]) { _ in }
+            _ = sections.observe(keyPaths: [\Dog.name], on: queue) { _ in }
             _ = sections[0].observe { (_: SectionedResultsChange<ResultsSection<Int, Dog>>) in }
             _ = sections[0].observe(keyPaths: ["name"], on: queue) { _ in }
+            _ = sections[0].observe(keyPaths: [\Dog.name], on: queue) { _ in }
         }
         group("PropertyChange.name", "PropertyChange.oldValue", "PropertyChange.newValue") {
             let change: PropertyChange = value()
@@ -193,6 +220,9 @@ extension Names {
             _ = await results.observe(keyPaths: ["name"], on: Background.shared) { _, _ in }
             _ = await results.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
             _ = await owner.dogs.observe(on: Background.shared) { _, _ in }
+            _ = await owner.dogs.observe(keyPaths: ["name"], on: Background.shared) { _, _ in }
+            _ = await owner.dogs.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
+            _ = await owner.named.observe(keyPaths: ["name"], on: Background.shared) { _, _ in }
             _ = await owner.scores.observe(on: Background.shared) { _, _ in }
             _ = await owner.named.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
         }
@@ -212,6 +242,8 @@ extension Names {
                 .observe(keyPaths: [\Address.city], on: Background.shared) { (_, _: ObjectChange<Address>) in }
             let sections = results.sectioned(by: \.age)
             _ = await sections.observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
+            _ = await sections.observe(keyPaths: ["name"], on: Background.shared) { _, _ in }
+            _ = await sections[0].observe(keyPaths: [\Dog.name], on: Background.shared) { _, _ in }
             _ = await sections[0].observe(keyPaths: ["name"], on: Background.shared) { _, _ in }
             _ = await dog.observe(keyPaths: nil, on: Background.shared, _isolation: #isolation) {
                 (_, _: ObjectChange<Dog>) in
@@ -220,6 +252,12 @@ extension Names {
         }
         group("Projection.observe(keyPaths:on: Actor, _:)", "SectionedResults.observe(keyPaths:on: Actor, _:)") {
             let projection = PersonProjection(projecting: owner)
+            _ = await projection.observe(keyPaths: ["note"], on: Background.shared) {
+                (_, _: ObjectChange<PersonProjection>) in
+            }
+            _ = await projection.observe(keyPaths: [\PersonProjection.note], on: Background.shared) {
+                (_: isolated Background, _: ObjectChange<PersonProjection>) in
+            }
             _ = await projection.observe(on: MainActor.shared) { (_, _: ObjectChange<PersonProjection>) in }
             _ = await results.sectioned(by: \.age).observe(on: MainActor.shared) { _, _ in }
         }

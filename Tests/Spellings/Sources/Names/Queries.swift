@@ -22,6 +22,8 @@ extension Names {
             _ = dogs.where { $0.age.contains(1..<3) || $0.age.contains(1...3) }
             _ = owners.where { $0.born > Date() && $0.balance < 3 && $0.anything > .int(3) }
             _ = people.where { $0.weight > 3 && $0.height <= 2 && $0.small == 1 }
+            _ = people.where { $0.long > $0.long || $0.long >= $0.long || $0.long < $0.long || $0.long <= $0.long }
+            _ = people.where { $0.long != $0.long && $0.weight.contains(1...3) && $0.born.contains(Date()...Date()) }
         }
         group("Query &&", "Query ||", "Query !", "Query of a Bool", "Query count of subqueries") {
             _ = people.where { $0.isMember }
@@ -51,6 +53,13 @@ extension Names {
             _ = dogs.where { $0.name.notEquals("Rex") || $0.name.notEquals("rex", options: .caseInsensitive) }
             _ = dogs.where { $0.name > "a" && $0.name <= "b" }
             _ = owners.where { $0.note.contains("a") && $0.data.starts(with: Data([1])) }
+            // Beside another property.
+            _ = people.where { $0.name.contains($0.name) && $0.name.starts(with: $0.name, options: .caseInsensitive) }
+            _ = people.where { $0.name.ends(with: $0.name) && $0.name.like($0.name) && $0.name.equals($0.name) }
+            _ = people.where { $0.name.notEquals($0.name) && $0.name.like($0.name, caseInsensitive: true) }
+            _ = people.where { $0.name > $0.name || $0.name <= $0.name || $0.picture == $0.picture }
+            _ = owners.where { $0.data > Data([1]) && $0.data.ends(with: Data([1])) && $0.data.contains(Data([1])) }
+            _ = owners.where { $0.data.equals(Data([1])) || $0.note.notEquals("a", options: [.diacriticInsensitive]) }
         }
         group(
             "Query count",
@@ -61,7 +70,7 @@ extension Names {
             "Query max",
             "Query avg",
             "Query sum",
-            "Query members of elements"
+            "Query.subscript(dynamicMember:) of elements"
         ) {
             _ = people.where { $0.lucky.count > 1 && $0.lucky.contains(7) && $0.lucky.containsAny(in: [1, 2]) }
             _ = people.where { $0.lucky.contains(1..<3) && $0.lucky > 3 && $0.lucky == 7 && $0.lucky != 3 }
@@ -82,6 +91,9 @@ extension Names {
             _ = owners.where { $0.rank > .low && $0.rank.contains(.low ... .high) && $0.rank.rawValue >= 1 }
             _ = owners.where { $0.moods.contains(.calm) && $0.moods.rawValue == "calm" }
             _ = owners.where { $0.warmth == Temperature(persistedValue: 3) && $0.warmth.persistableValue > 3 }
+            _ = owners.where { $0.warmths.persistableValue > 3 && $0.warmths.contains(Temperature(persistedValue: 3)) }
+            _ = owners.where { $0.port.persistableValue == "Oslo" && $0.port == Harbor(persistedValue: "Oslo") }
+            _ = people.where { $0.former.rawValue == "calm" && $0.former.in([.calm]) && $0.former != .busy }
         }
         group(
             "Query subscript(Int) of AnyRealmValue",
@@ -117,9 +129,12 @@ extension Names {
             "SortDescriptor.keyPath",
             "SortDescriptor.ascending",
             "SortDescriptor literal",
-            "SortDescriptor =="
+            "SortDescriptor ==",
+            "SortDescriptor.description",
+            "_name(for:)"
         ) {
             let descriptor: ActorRealm.SortDescriptor = "name"
+            expect([String].self, [_name(for: \Dog.name), _name(for: \PersonProjection.note), descriptor.description])
             _ = ActorRealm.SortDescriptor(keyPath: "name")
             _ = ActorRealm.SortDescriptor(keyPath: "name", ascending: false)
             _ = ActorRealm.SortDescriptor(keyPath: \Dog.name)

@@ -111,7 +111,6 @@ extension Names {
             "Decimal128.init()",
             "Decimal128.init(value:)",
             "Decimal128.init(number:)",
-            "Decimal128.init(string:)",
             "Decimal128.init(_:)",
             "Decimal128 literals",
             "Decimal128.min",
@@ -151,6 +150,7 @@ extension Names {
             _ = Decimal128(value: NSNull())
             _ = Decimal128(number: 3)
             _ = Decimal128(number: NSNumber(value: 3.5))
+            expect(Decimal128.self, -number)
             _ = Decimal128(Decimal(3))
             expect(
                 [Decimal128].self,
@@ -211,8 +211,17 @@ extension Names {
             "projectTo",
             "Projection.realm",
             "Projection ==",
-            "Projection.isFrozen"
+            "Projection.isFrozen",
+            "Projection.description",
+            "Projection: ObjectKeyIdentifiable"
         ) {
+            class Titled: Projection<Owner>, ObjectKeyIdentifiable {
+                @Projected(\Owner.note) var title: String?
+                @Projected(\Owner.dogs.projectTo.name) var names: ProjectedCollection<String>
+            }
+            expect(UInt64.self, Titled(projecting: owner).id)
+            expect(String.self, Titled(projecting: owner).description)
+            expect(Bool.self, Titled(projecting: owner).isFrozen)
             let projection = PersonProjection(projecting: owner)
             expect(Owner.self, projection.rootObject)
             projection.note = projection.dog
@@ -224,6 +233,31 @@ extension Names {
             let results: Results<PersonProjection> = realm.objects(PersonProjection.self)
             _ = results.filter("note == 'a'")
             _ = results.where { $0.note == "a" }
+        }
+        group(
+            "ProjectedCollection.subscript(position)",
+            "ProjectedCollection.index(of:)",
+            "ProjectedCollection.index(matching:)",
+            "ProjectedCollection.objects(at:)",
+            "ProjectedCollection.realm",
+            "ProjectedCollection.isInvalidated",
+            "ProjectedCollection.isFrozen",
+            "ProjectedCollection.freeze()",
+            "ProjectedCollection.thaw()",
+            "ProjectedCollection.description"
+        ) {
+            let names: ProjectedCollection<String> = PersonProjection(projecting: owner).dogs
+            expect(String.self, names[0])
+            names[0] = "Rex"
+            expect(Int?.self, names.index(of: "Rex"))
+            expect(Int?.self, names.index(matching: "name == %@", "Rex"))
+            expect([String].self, names.objects(at: IndexSet(integer: 0)))
+            expect([String?].self, [names.first, names.last])
+            expect(Realm?.self, names.realm)
+            expect([Bool].self, [names.isInvalidated, names.isFrozen, names.isEmpty])
+            expect(ProjectedCollection<String>?.self, names.freeze().thaw())
+            expect(String.self, names.description)
+            for name in names { print(name, names.count) }
         }
     }
 }

@@ -63,6 +63,9 @@ extension Names {
             expect(Realm.self, realm.thaw())
         }
         group("freeze(_: Object)", "thaw(_: Object)", "freeze(_: RealmCollection)") {
+            expect(Address.self, realm.freeze(Address()))
+            expect(Address?.self, realm.thaw(Address()))
+            expect(List<Dog>.self, realm.freeze(List<Dog>()))
             expect(Dog.self, realm.freeze(dog))
             expect(Dog?.self, realm.thaw(dog))
             expect(Results<Dog>.self, realm.freeze(realm.objects(Dog.self)))
@@ -105,6 +108,9 @@ extension Names {
             realm.create(Dog.self, value: [ObjectId.generate(), "Rex", 3] as [Any], update: .all)
             let dynamic: DynamicObject = realm.dynamicCreate("Dog", value: ["name": "Rex"], update: .error)
             realm.dynamicCreate("Dog")
+            realm.dynamicCreate("Dog", value: ["name": "Rex"])
+            realm.dynamicCreate("Dog", update: .modified)
+            realm.create(Dog.self, update: .all)
             print(dynamic)
         }
         group("UpdatePolicy.error", "UpdatePolicy.modified", "UpdatePolicy.all", "UpdatePolicy.rawValue") {

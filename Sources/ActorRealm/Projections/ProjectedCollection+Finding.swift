@@ -1,0 +1,22 @@
+public import Foundation
+
+extension ProjectedCollection {
+    /// The position of the first value that is equal to a value; nil for none.
+    ///
+    /// - Complexity: O(n), where n is the number of values.
+    public func index(of value: Value) -> Int? { firstIndex(of: value) }
+
+    /// The position of the first value whose object fulfils a predicate; nil for none.
+    ///
+    /// ```swift
+    /// projection.dogNames.index(matching: "age > %@", 3)
+    /// ```
+    ///
+    /// - Precondition: The collection is managed, and the predicate is about properties of its objects.
+    public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
+        source.index(matching: predicateFormat, arguments)
+    }
+
+    /// The values at some positions, in their order.
+    public func objects(at indexes: IndexSet) -> [Value] { indexes.map { self[$0] } }
+}

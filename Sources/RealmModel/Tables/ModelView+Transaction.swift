@@ -123,8 +123,17 @@ extension ModelView {
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
         guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
+        noteCommitted(transaction)
         leave(over: transaction.outside)
         if let snapshot { try advance(to: snapshot) }
+    }
+
+    /// Keeps where a transaction has left the tables, when it is sealed and their classes are as they were before it.
+    private func noteCommitted(_ transaction: ModelTransaction) {
+        let root = transaction.storage.catalog.root
+        let isOfSameClasses = transaction.outside.map { $0.schema == nil } ?? false
+        committed =
+            root.isDirty || !isOfSameClasses ? nil : Committed(catalog: root, roots: openTables.map(\.roots))
     }
 
     /// Stands outside the transaction again.

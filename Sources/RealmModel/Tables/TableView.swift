@@ -19,7 +19,7 @@ package final class TableView {
     @exclusivity(unchecked) private(set) var view: PageView
     @exclusivity(unchecked) private(set) var state = State.reading
     /// What is read again when the open transaction ends.
-    private var outside: TableVersion?
+    @exclusivity(unchecked) private var outside: TableVersion?
     /// How often the class as stored was taken over.
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
     @exclusivity(unchecked) private var layoutCount = 1

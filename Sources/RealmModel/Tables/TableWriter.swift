@@ -17,7 +17,7 @@ final class TableWriter {
     /// Whether something is not in the catalog yet, of transactions before the open one.
     @exclusivity(unchecked) private(set) var isDirty = false
     /// Where rows and trees began when everything was in the catalog; while that is so.
-    private(set) var roots: TableRoots
+    @exclusivity(unchecked) private(set) var roots: TableRoots
     /// What the transactions before the open one left: what a rollback goes back to.
     @exclusivity(unchecked) private var left: [Left]
     @exclusivity(unchecked) private var leftMaximum: Int64?
@@ -31,9 +31,9 @@ final class TableWriter {
     /// Whether what earlier transactions left has to be sealed before one of its rows is changed.
     @exclusivity(unchecked) private(set) var mustSettle = false
     /// What it was sealed to.
-    private var settledTree: ClusterTree?
+    @exclusivity(unchecked) private var settledTree: ClusterTree?
     /// Why it could not be sealed: it is sealed by half then, and its group is lost.
-    private var settlingFailure: StorageError?
+    @exclusivity(unchecked) private var settlingFailure: StorageError?
 
     /// A tree between two transactions: only appended rows may be missing from it.
     private struct Left {
@@ -142,21 +142,23 @@ final class TableWriter {
         defer { rows.detach() }
         for source in layout.sources { try catchUp(source) }
         let clusters = try rows.seal()
-        var entries: [(column: Int, root: PageReference)] = []
-        entries.reserveCapacity(trees.count)
-        for (index, tag) in layout.treeTags.enumerated() {
-            try trees[index].tree.seal(in: transaction)
-            entries.append((tag, trees[index].tree.root))
-        }
-        try CatalogKey.store(
-            TableEntry.bytes(clusters: clusters, trees: entries),
-            CatalogKey.table,
-            id,
-            in: transaction
-        )
+        for index in trees.indices { try trees[index].tree.seal(in: transaction) }
+        try storeEntry(clusters, in: transaction)
         roots = TableRoots(clusters: clusters, trees: trees.map(\.tree))
         noteLeft()
         isDirty = false
+    }
+
+    private func storeEntry(_ clusters: ClusterTree, in transaction: WriteTransaction) throws(StorageError) {
+        let byteCount = TableEntry.byteCount(trees: trees.count)
+        try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { (entry) throws(StorageError) in
+            guard let base = entry.baseAddress else { return }
+            TableEntry.store(clusters, treeCount: trees.count, to: base)
+            for (index, tag) in layout.treeTags.enumerated() {
+                TableEntry.store(trees[index].tree.root, tag: tag, at: index, to: base)
+            }
+            try CatalogKey.store(UnsafeRawBufferPointer(entry), CatalogKey.table, id, in: transaction)
+        }
     }
 
     /// Notes the keys of the rows that the open transaction made: whatever becomes of it, they are never given out again.

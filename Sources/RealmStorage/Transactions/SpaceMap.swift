@@ -179,20 +179,9 @@ struct SpaceMap: Equatable {
 
     /// Takes the start of an extent that is too short for a commit's pages, the shortest among the next few.
     private mutating func allocateInHole(_ count: UInt32) -> PageNumber? {
-        var best: ExtentSet.Index?
-        var length = chunkPageCount
-        guard var index = free.index(from: holeCursor) ?? free.startIndex else { return nil }
-        for _ in 0..<min(free.count, 64) {
-            let candidate = free[index].pageCount
-            if candidate >= count, candidate < length {
-                best = index
-                length = candidate
-                if length == count { break }
-            }
-            guard let next = free.index(after: index) ?? free.startIndex else { break }
-            index = next
+        guard let best = free.index(ofShortestWith: count, below: chunkPageCount, from: holeCursor, among: 64) else {
+            return nil
         }
-        guard let best else { return nil }
         let page = free.takeFirst(count, ofExtentAt: best)
         holeCursor = page
         return page

@@ -74,8 +74,15 @@ package final class WriteTransaction {
 
     /// Allocates a run of pages with its header written and the rest zeroed.
     package func allocate(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
+        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level)
+        page.clear(PageHeader.byteCount..<page.byteCount)
+        return page
+    }
+
+    /// The same with anything behind the header: the caller fills every byte of it, since all of them come to the file.
+    func allocateUnfilled(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
         let page = try takeRun(pageCount, isLasting: kind.isLasting)
-        page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: page.byteCount)
+        page.clear(0..<PageHeader.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
         page.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
@@ -220,7 +227,7 @@ package final class WriteTransaction {
         if isJoined { group.changes.absorb(changes) }
         let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
         try writeRecord(changeSet)
-        let runs = group.liveRuns(in: reservation)
+        let runs = group.takeLiveRuns(in: reservation)
         isOpen = false
         giveSpareBack()
         state.space.endCommit()

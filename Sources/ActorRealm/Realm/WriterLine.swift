@@ -224,3 +224,29 @@ struct WriterLine<Isolation: Hashable> {
         blocked[isolation] = count > 1 ? count - 1 : nil
     }
 }
+
+#if DEBUG
+extension WriterLine {
+    /// Each writer stands in one place, in the order of the tickets, and is counted.
+    func checkInvariants() throws(BrokenInvariant) {
+        var waiting = 0
+        var blocking: [Isolation: Int] = [:]
+        for (lane, next) in zip(lanes, lanes.dropFirst()) {
+            try Invariant.require(lane.priority > next.priority, "The priorities of the lanes do not descend")
+        }
+        for lane in lanes {
+            for (writer, next) in zip(lane.writers, lane.writers.dropFirst()) {
+                try Invariant.require(writer.ticket.number < next.ticket.number, "Tickets of a lane do not ascend")
+            }
+            for writer in lane.writers where !writer.isCancelled {
+                waiting += 1
+                try Invariant.require(writer.priority == lane.priority, "A writer stands in another priority's lane")
+                if writer.kind == .synchronous { blocking[writer.isolation, default: 0] += 1 }
+            }
+        }
+        try Invariant.require(only == nil || waiting == 0, "The only writer is not alone")
+        try Invariant.require(waiting + (only == nil ? 0 : 1) == count, "\(waiting) writers are counted as \(count)")
+        try Invariant.require(blocking == blocked, "The blocked isolations are not those of the writers that wait")
+    }
+}
+#endif

@@ -23,6 +23,7 @@ extension ModelView {
         let move = try plan(to: snapshot.catalog, view: snapshot.view)
         take(move)
         pin(snapshot)
+        checkInvariantsIfAsked()
     }
 
     private func pin(_ snapshot: Snapshot) {
@@ -201,6 +202,7 @@ extension ModelView {
             }
         }
         state = .writing(transaction)
+        checkInvariantsIfAsked()
     }
 
     /// Reads the version outside the transaction again: from what was kept, so that nothing can fail.

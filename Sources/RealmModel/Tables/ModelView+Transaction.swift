@@ -8,6 +8,7 @@ extension ModelView {
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
+        checkInvariantsIfAsked()
         let prepared: PreparedCommit
         do throws(StorageError) {
             try sealTables()
@@ -32,6 +33,7 @@ extension ModelView {
     package func join() throws(StorageError) -> UInt64 {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
+        checkInvariantsIfAsked()
         try leave(transaction)
         do throws(StorageError) {
             try transaction.storage.join()
@@ -145,5 +147,6 @@ extension ModelView {
         }
         state = .reading(outside.snapshot)
         readOutside(outside)
+        checkInvariantsIfAsked()
     }
 }

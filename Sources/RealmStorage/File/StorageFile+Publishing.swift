@@ -34,6 +34,9 @@ extension StorageFile {
             bulkByteCount: StorageFile.bulkGrowthByteCount,
             flushes: options.durability == .flushed
         )
+        #if DEBUG
+        assertInvariants { () throws(BrokenInvariant) in try plan.checkInvariants() }
+        #endif
         var step = PublishingPlan.Step.writing
         do throws(StorageError) {
             if let stopped { throw stopped }

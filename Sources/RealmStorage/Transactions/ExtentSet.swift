@@ -282,3 +282,37 @@ extension ExtentSet: Equatable {
         one.count == other.count && one.pageCount == other.pageCount && one.extents == other.extents
     }
 }
+
+#if DEBUG
+extension ExtentSet {
+    /// Extents as they are given, for tests of the check.
+    init(unchecked extents: [Extent], pageCount: Int) {
+        blocks = [Block(extents: extents, longest: extents.map(\.pageCount).max() ?? 0)]
+        count = extents.count
+        self.pageCount = pageCount
+    }
+
+    /// Extents ascend, none touches the next one, and what is counted is right.
+    func checkInvariants() throws(BrokenInvariant) {
+        var end = -1
+        var pages = 0
+        for block in blocks {
+            try Invariant.require(!block.extents.isEmpty, "A block of extents is empty")
+            try Invariant.require(block.extents.count <= Self.blockCapacity, "A block of extents is too long")
+            for extent in block.extents {
+                try Invariant.require(
+                    Int(extent.page) > end,
+                    "The extent at page \(extent.page) touches the one before"
+                )
+                try Invariant.require(extent.pageCount > 0, "The extent at page \(extent.page) is empty")
+                try Invariant.require(extent.pageCount <= block.longest, "A block has a longer extent than it says")
+                end = Int(extent.page) + Int(extent.pageCount)
+                pages += Int(extent.pageCount)
+            }
+        }
+        let found = blocks.reduce(0) { $0 + $1.extents.count }
+        try Invariant.require(count == found, "\(found) extents are counted as \(count)")
+        try Invariant.require(pageCount == pages, "\(pages) pages are counted as \(pageCount)")
+    }
+}
+#endif

@@ -33,7 +33,7 @@ package final class WriteTransaction {
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// What is put back when it is rolled back, where there are members before it.
-    private let savepoint: GroupSavepoint?
+    let savepoint: GroupSavepoint?
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
     @exclusivity(unchecked) private var isSettling = false
     /// Why it can only be rolled back.
@@ -257,6 +257,7 @@ package final class WriteTransaction {
             }
             throw error
         }
+        checkInvariantsIfAsked()
         return prepared
     }
 
@@ -272,11 +273,13 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         end()
+        checkInvariantsIfAsked()
     }
 
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.
     package func rollback() {
         guard isOpen else { return }
+        defer { checkInvariantsIfAsked() }
         if let savepoint {
             if group.damage == nil, savepoint.restore() { return end() }
             // What earlier members wrote cannot be had back: they fail with the group.
@@ -312,6 +315,13 @@ package final class WriteTransaction {
         file.cutBack(afterDiscarding: group)
         isOpen = false
         file.endGroup(of: state)
+    }
+
+    @inline(__always)
+    private func checkInvariantsIfAsked() {
+        #if DEBUG
+        file.assertInvariants { () throws(BrokenInvariant) in try checkInvariants() }
+        #endif
     }
 
     /// Ends the member; the group is forgotten when commits that it was built on were lost meanwhile.

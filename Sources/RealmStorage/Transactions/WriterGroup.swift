@@ -218,3 +218,42 @@ final class WriterGroup {
         return runs
     }
 }
+
+#if DEBUG
+extension WriterGroup {
+    /// What was taken is disjoint, what was given back was taken, and what was given up is of earlier versions.
+    func checkInvariants() throws(BrokenInvariant) {
+        // A damaged file may make two runs of one.
+        if damage != nil { return }
+        try unspilled.checkInvariants()
+        let own = taken.sorted { $0.page < $1.page }
+        for (extent, next) in zip(own, own.dropFirst()) {
+            try Invariant.require(extent.end <= next.page, "Page \(next.page) was taken twice")
+        }
+        for extent in spare {
+            try Invariant.require(hasTaken(extent), "Page \(extent.page) is spare and was not taken")
+        }
+        let free = spare.sorted { $0.page < $1.page }
+        for (extent, next) in zip(free, free.dropFirst()) {
+            try Invariant.require(extent.end <= next.page, "Page \(next.page) is spare twice")
+        }
+        for old in retired {
+            try Invariant.require(old.death == firstVersion, "A run is given up by version \(old.death)")
+            try Invariant.require(old.birth < firstVersion, "A run of the group's own is given up as an older one")
+        }
+        for run in sealed {
+            let extent = Extent(page: run.page, pageCount: run.pageCount)
+            try Invariant.require(hasTaken(extent), "The run at page \(run.page) is sealed and was not taken")
+        }
+        if !hasSpilled {
+            let known = Dictionary(sealed.map { ($0.page, $0.checksum) }) { $1 }
+            for run in unspilled.runs {
+                try Invariant.require(known[run.page] == run.checksum, "An unspilled run was not sealed so")
+            }
+        }
+        for (version, next) in zip(pinned, pinned.dropFirst()) {
+            try Invariant.require(version < next, "The pinned versions do not ascend")
+        }
+    }
+}
+#endif

@@ -15,7 +15,8 @@ final class AccessorRegistry {
     /// it cannot.
     var writeFailure: (any Error)?
     private var byType: [ObjectIdentifier: TableAccessor] = [:]
-    private var last: TableAccessor?
+    /// The accessor that was asked for last, with its class; none for frozen realms, which several threads may ask.
+    @exclusivity(unchecked) private var last: (type: ObjectIdentifier, accessor: Unmanaged<TableAccessor>)?
     /// Guards the accessors of a frozen realm, which several threads may ask for.
     private let lock = Mutex(())
 
@@ -35,10 +36,24 @@ final class AccessorRegistry {
     deinit { writeCount.deallocate() }
 
     func accessor(for type: ObjectBase.Type) -> TableAccessor? {
-        if core.isFrozen { return lock.withLock { _ in Unchecked(find(type)) }.value }
-        if let last, last.type == type { return last }
-        last = find(type)
-        return last
+        heldAccessor(for: type)?.takeUnretainedValue()
+    }
+
+    /// The same, not counted: no accessor goes before the registry does.
+    @inline(__always)
+    func heldAccessor(for type: ObjectBase.Type) -> Unmanaged<TableAccessor>? {
+        if let last, last.type == ObjectIdentifier(type) { return last.accessor }
+        return findHeldAccessor(for: type)
+    }
+
+    @inline(never)
+    private func findHeldAccessor(for type: ObjectBase.Type) -> Unmanaged<TableAccessor>? {
+        if core.isFrozen {
+            return lock.withLock { _ in Unchecked(find(type)) }.value.map { Unmanaged.passUnretained($0) }
+        }
+        guard let found = find(type).map({ Unmanaged.passUnretained($0) }) else { return nil }
+        last = (ObjectIdentifier(type), found)
+        return found
     }
 
     func accessor(className: String) -> TableAccessor? {
@@ -109,6 +124,20 @@ extension RealmCore {
         return registry
     }
 
+    /// The accessors of the tables, not counted: who holds the core holds them.
+    @inline(__always)
+    private var heldRegistry: Unmanaged<AccessorRegistry> {
+        guard let known = accessorStorage else { return Unmanaged.passUnretained(registry) }
+        return Unmanaged.passUnretained(unsafeDowncast(known, to: AccessorRegistry.self))
+    }
+
+    /// The accessor of a class that must be in the schema, not counted: who holds the core holds it.
+    @inline(__always)
+    func heldAccessor(for type: ObjectBase.Type) -> Unmanaged<TableAccessor> {
+        if let accessor = heldRegistry._withUnsafeGuaranteedRef({ $0.heldAccessor(for: type) }) { return accessor }
+        unknownClass(type.className())
+    }
+
     /// Tells the realm's collections that something was written.
     func noteWrite() { registry.writeCount.pointee &+= 1 }
 
@@ -160,10 +189,7 @@ extension RealmCore {
     /// Throws, and forgets, the failure of a write in the transaction that is about to be committed; throws when objects
     /// have the same value of a unique property.
     func throwWriteFailure() throws {
-        if let registry = accessorStorage as? AccessorRegistry, let failure = registry.writeFailure {
-            registry.writeFailure = nil
-            throw failure
-        }
+        if let failure = takeWriteFailure() { throw failure }
         do {
             try model.checkUniqueness()
         } catch let error as ModelError {
@@ -177,7 +203,7 @@ extension RealmCore {
     }
 
     /// Forgets the failures of a transaction that was rolled back.
-    func forgetWriteFailure() { (accessorStorage as? AccessorRegistry)?.writeFailure = nil }
+    func forgetWriteFailure() { knownRegistry?.writeFailure = nil }
 
     /// Where objects of a class are read and made; nil when the realm's schema does not have it.
     func accessor(for type: ObjectBase.Type) -> TableAccessor? { registry.accessor(for: type) }

@@ -22,9 +22,11 @@ extension Realm {
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
         heldCore._withUnsafeGuaranteedRef { core in
             core.checkAccess()
-            let accessor = core.requiredAccessor(for: type)
-            guard let found = accessor.row(forPrimaryKey: key) else { return nil }
-            return unsafeDowncast(accessor.makeObject(key: found), to: Element.self)
+            return core.heldAccessor(for: type)
+                ._withUnsafeGuaranteedRef { accessor in
+                    guard let found = accessor.row(forPrimaryKey: key) else { return nil }
+                    return unsafeDowncast(accessor.makeObject(key: found), to: Element.self)
+                }
         }
     }
 }

@@ -14,15 +14,16 @@ struct RowLocator: ~Copyable {
     private var pages: PageView
     private var pagesGeneration: UInt64 = 0
     /// Where rows were found last, by a part of their keys; none for frozen realms.
-    private let leaves: UnsafeMutablePointer<KnownLeaf>?
+    private var leaves: UnsafeMutablePointer<KnownLeaf>?
     /// By the same part: the checksum of the node below which the leaf was found, 0 for none.
-    private let parents: UnsafeMutablePointer<UInt64>?
-    private let leafMask: Int
+    private var parents: UnsafeMutablePointer<UInt64>?
+    private var leafMask: Int
 
     /// A leaf in which a row was found.
     private struct KnownLeaf {
         /// Rows whose keys differ in lower bits only share a place.
         static let shift = 9
+        static let greatestCount = 2_048
         var generation: UInt64 = 0
         var base: UnsafeRawPointer?
     }
@@ -33,12 +34,20 @@ struct RowLocator: ~Copyable {
         generation = table.model.generation
         transactionFlag = table.model.transactionFlag
         pages = table.model.view
-        var leafCount = 16
-        while leafCount < 2_048, leafCount &<< KnownLeaf.shift < table.nextKey { leafCount *= 2 }
+        leafMask = 0
+        if !isFrozen { makeRoom(16) }
+    }
+
+    /// Makes room for as many leaves as the table may have, and no fewer than some.
+    private mutating func makeRoom(_ least: Int) {
+        var leafCount = least
+        while leafCount < KnownLeaf.greatestCount, leafCount &<< KnownLeaf.shift < table.nextKey { leafCount *= 2 }
+        leaves?.deallocate()
+        parents?.deallocate()
         leafMask = leafCount - 1
-        leaves = isFrozen ? nil : .allocate(capacity: leafCount)
+        leaves = .allocate(capacity: leafCount)
         leaves?.initialize(repeating: KnownLeaf(), count: leafCount)
-        parents = isFrozen ? nil : .allocate(capacity: leafCount)
+        parents = .allocate(capacity: leafCount)
         parents?.initialize(repeating: 0, count: leafCount)
     }
 
@@ -70,12 +79,17 @@ struct RowLocator: ~Copyable {
             let leaf = leaf(at: base)
             if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
         }
-        return try locateAgain(key, index)
+        return try locateAgain(key)
     }
 
     /// The row of a key, whose leaf may be the one that was found in an earlier version.
     @inline(never)
-    private mutating func locateAgain(_ key: Int64, _ index: Int) throws(StorageError) -> RowLocation? {
+    private mutating func locateAgain(_ key: Int64) throws(StorageError) -> RowLocation? {
+        // The table has grown: leaves would take the place of others again and again.
+        if leafMask &+ 1 < KnownLeaf.greatestCount, (leafMask &+ 1) &<< KnownLeaf.shift < table.nextKey {
+            makeRoom(leafMask &+ 1)
+        }
+        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
         guard let leaves, let parents else { return try table.locate(key) }
         let generation = generation.pointee
         var parent = parents[index]
@@ -92,7 +106,7 @@ struct RowLocator: ~Copyable {
             }
             // Another leaf below the same node.
             parents[index] = 0
-            return try locateAgain(key, index)
+            return try locateAgain(key)
         }
         return nil
     }

@@ -146,13 +146,10 @@ extension WriteScheduler {
             }
             look(&state)
             let (joined, lost) = state.takeJoined(sealedTo: commit.group)
+            var completions = joined?.completions ?? []
+            completions.append(completion)
             state.prepared.append(
-                Prepared(
-                    commit: commit,
-                    completions: (joined?.completions ?? []) + [completion],
-                    flush: joined?.flush,
-                    leftOut: leftOut
-                )
+                Prepared(commit: commit, completions: completions, flush: joined?.flush, leftOut: leftOut)
             )
             return (released(state.queue.finish(ticket, ending, at: now)), false, lost)
         }
@@ -216,6 +213,7 @@ extension WriteScheduler.State {
     fileprivate mutating func takeJoined(
         sealedTo group: UInt64?
     ) -> (sealed: WriteScheduler.Joined?, lost: [WriteScheduler.Joined]) {
+        if joined.isEmpty { return (nil, []) }
         let lost = joined.filter { $0.group != group }
         let sealed = joined.first { $0.group == group }
         joined = []
@@ -225,6 +223,7 @@ extension WriteScheduler.State {
 
     /// Takes out what was lost with commits that failed.
     fileprivate mutating func takeLost(from file: StorageFile) -> [WriteScheduler.Joined] {
+        if prepared.isEmpty, joined.isEmpty { return [] }
         let commits = prepared.filter { file.hasLost(group: $0.commit.group) }
         let members = joined.filter { file.hasLost(group: $0.group) }
         if commits.isEmpty, members.isEmpty { return [] }
@@ -242,8 +241,14 @@ extension WriteScheduler.State {
     /// What is flushed together next.
     fileprivate mutating func takeBatch() -> [WriteScheduler.Prepared] {
         let alone = prepared.firstIndex { $0.leftOut != nil } ?? prepared.count
-        let batch = Array(prepared.prefix(max(alone, min(1, prepared.count))))
-        prepared.removeFirst(batch.count)
+        let size = max(alone, min(1, prepared.count))
+        var batch: [WriteScheduler.Prepared] = []
+        if size == prepared.count {
+            swap(&batch, &prepared)
+        } else {
+            batch = Array(prepared.prefix(size))
+            prepared.removeFirst(size)
+        }
         let count = batch.reduce(0) { $0 + $1.completions.count }
         queue.takeForFlush(count)
         precondition(

@@ -74,17 +74,40 @@ struct WriterLine<Isolation: Hashable> {
     private var blocked: [Isolation: Int] = [:]
     /// The number of writers that wait, cancelled ones not counted.
     private(set) var count = 0
+    /// The writer that waits, where it is the only one: it stands in no lane then, and blocks nobody.
+    private var only: Writer?
 
     var isEmpty: Bool { count == 0 }
 
     /// The writers that wait, in any order.
-    var writers: [Writer] { lanes.flatMap { $0.writers.filter { !$0.isCancelled } } }
+    var writers: [Writer] {
+        if let only { return [only] }
+        return lanes.flatMap { $0.writers.filter { !$0.isCancelled } }
+    }
 
-    func contains(_ ticket: Ticket) -> Bool { place(of: ticket) != nil }
+    func contains(_ ticket: Ticket) -> Bool { only?.ticket == ticket || place(of: ticket) != nil }
 
     /// Puts a writer where its ticket belongs among those of its priority: one that comes, or one that was taken and gives its
     /// turn up.
     mutating func insert(_ writer: Writer) {
+        if count == 0 {
+            only = writer
+            count = 1
+            return
+        }
+        lineUp()
+        enter(writer)
+    }
+
+    /// Puts the only writer into its lane.
+    private mutating func lineUp() {
+        guard let writer = only else { return }
+        only = nil
+        count = 0
+        enter(writer)
+    }
+
+    private mutating func enter(_ writer: Writer) {
         count += 1
         if writer.kind == .synchronous { blocked[writer.isolation, default: 0] += 1 }
         lanes[lane(of: writer.priority)].insert(writer)
@@ -94,6 +117,11 @@ struct WriterLine<Isolation: Hashable> {
     ///
     /// Asynchronous writers whose isolation a synchronous one blocks that waits as well let the others pass.
     mutating func popNext() -> Writer? {
+        if let writer = only {
+            only = nil
+            count = 0
+            return writer
+        }
         for lane in lanes.indices { lanes[lane].dropCancelled() }
         var best: Place?
         var due: Int?
@@ -120,6 +148,7 @@ struct WriterLine<Isolation: Hashable> {
 
     /// Takes the first writer that blocks a thread of the pool out of its turn; nil when none does.
     mutating func takeBlockingPool() -> Writer? {
+        lineUp()
         let tickets = lanes.flatMap(\.writers).filter { !$0.isCancelled && $0.isOnPool && $0.kind == .synchronous }
             .map(\.ticket)
         return tickets.min { $0.number < $1.number }.flatMap { take($0) }
@@ -127,12 +156,14 @@ struct WriterLine<Isolation: Hashable> {
 
     /// Takes a writer out of its turn; nil when it does not wait.
     mutating func take(_ ticket: Ticket) -> Writer? {
+        lineUp()
         guard let (lane, index) = place(of: ticket) else { return nil }
         return take(lane, index)
     }
 
     /// A writer goes away; false when it does not wait.
     mutating func cancel(_ ticket: Ticket) -> Bool {
+        lineUp()
         guard let (lane, index) = place(of: ticket) else { return false }
         count -= 1
         let writer = lanes[lane].writers[index]
@@ -144,6 +175,7 @@ struct WriterLine<Isolation: Hashable> {
 
     /// Moves a writer to its place among those of a higher priority; nothing when it does not wait, or has a higher one.
     mutating func raise(_ ticket: Ticket, to priority: UInt8) {
+        lineUp()
         guard let (old, index) = place(of: ticket), priority > lanes[old].priority else { return }
         var writer = lanes[old].writers.remove(at: index)
         writer.priority = priority
@@ -192,3 +224,29 @@ struct WriterLine<Isolation: Hashable> {
         blocked[isolation] = count > 1 ? count - 1 : nil
     }
 }
+
+#if DEBUG
+extension WriterLine {
+    /// Each writer stands in one place, in the order of the tickets, and is counted.
+    func checkInvariants() throws(BrokenInvariant) {
+        var waiting = 0
+        var blocking: [Isolation: Int] = [:]
+        for (lane, next) in zip(lanes, lanes.dropFirst()) {
+            try Invariant.require(lane.priority > next.priority, "The priorities of the lanes do not descend")
+        }
+        for lane in lanes {
+            for (writer, next) in zip(lane.writers, lane.writers.dropFirst()) {
+                try Invariant.require(writer.ticket.number < next.ticket.number, "Tickets of a lane do not ascend")
+            }
+            for writer in lane.writers where !writer.isCancelled {
+                waiting += 1
+                try Invariant.require(writer.priority == lane.priority, "A writer stands in another priority's lane")
+                if writer.kind == .synchronous { blocking[writer.isolation, default: 0] += 1 }
+            }
+        }
+        try Invariant.require(only == nil || waiting == 0, "The only writer is not alone")
+        try Invariant.require(waiting + (only == nil ? 0 : 1) == count, "\(waiting) writers are counted as \(count)")
+        try Invariant.require(blocking == blocked, "The blocked isolations are not those of the writers that wait")
+    }
+}
+#endif

@@ -42,11 +42,21 @@ enum CatalogKey {
         _ tableID: UInt32 = 0,
         in transaction: WriteTransaction
     ) throws(StorageError) {
-        try with(kind, tableID) { (key) throws(StorageError) in
-            let value = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
-            defer { value.deallocate() }
+        try withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 8) { (value) throws(StorageError) in
             value.copyBytes(from: bytes)
-            try transaction.catalog.insert(key, value: UnsafeRawBufferPointer(value), in: transaction)
+            try store(UnsafeRawBufferPointer(value), kind, tableID, in: transaction)
+        }
+    }
+
+    /// Stores bytes that lie in no page of the catalog.
+    static func store(
+        _ bytes: UnsafeRawBufferPointer,
+        _ kind: UInt8,
+        _ tableID: UInt32,
+        in transaction: WriteTransaction
+    ) throws(StorageError) {
+        try with(kind, tableID) { (key) throws(StorageError) in
+            _ = try transaction.catalog.insert(key, value: bytes, in: transaction)
         }
     }
 

@@ -5,14 +5,27 @@ import RealmStorage
 /// Used by the transaction that is open, or by whoever seals a group; never by two at once.
 final class ModelSession: WriterSession {
     /// The sealed catalog that the tables belong to: when it has another root, somebody else wrote.
-    private(set) var catalog: PageReference
+    @exclusivity(unchecked) private(set) var catalog: PageReference
     /// The schema of that catalog.
     let schema: DatabaseSchema
-    var tables: [UInt32: TableWriter] = [:]
+    @exclusivity(unchecked) var tables: [UInt32: TableWriter] = [:]
+    /// Room for two keys, for the operation that is running.
+    let keyBuffer: UnsafeMutableRawPointer
+    let otherKeyBuffer: UnsafeMutableRawPointer
+    /// Room for an encoded small list, for the operation that is running.
+    let listBuffer: UnsafeMutableRawPointer
 
     init(catalog: PageReference, schema: DatabaseSchema) {
         self.catalog = catalog
         self.schema = schema
+        let keys = (IndexKey.maximumByteCount + 7) & ~7
+        keyBuffer = .allocate(byteCount: 2 * keys + ListFormat.inlineByteLimit, alignment: 8)
+        otherKeyBuffer = keyBuffer + keys
+        listBuffer = otherKeyBuffer + keys
+    }
+
+    deinit {
+        keyBuffer.deallocate()
     }
 
     /// The session of a transaction: the one that stands on the same catalog, or none.

@@ -9,32 +9,24 @@ package final class ModelTransaction {
     /// What is read again when it ends; nil when there is nothing.
     @exclusivity(unchecked) var outside: Outside?
     /// The tables with an open writer, in the order in which they were first written.
-    var touched: [TableView] = []
+    @exclusivity(unchecked) var touched: [TableView] = []
     /// Whether the session may hold roots that it sealed: a rollback leaves nothing of the session then.
-    var isSealing = false
+    @exclusivity(unchecked) var isSealing = false
     /// The large lists that were read or changed, by place.
-    var sequences: [SequencePlace: OpenSequence] = [:]
+    @exclusivity(unchecked) var sequences: [SequencePlace: OpenSequence] = [:]
     /// What was done to large lists, by place, while the transaction is recorded.
-    var splices: [SequencePlace: ListSplices] = [:]
+    @exclusivity(unchecked) var splices: [SequencePlace: ListSplices] = [:]
     /// Whether `prepareCommit` was called.
-    var isPrepared = false
+    @exclusivity(unchecked) var isPrepared = false
     /// Room for two keys, for the operation that is running.
-    let keyBuffer: UnsafeMutableRawPointer
-    let otherKeyBuffer: UnsafeMutableRawPointer
+    var keyBuffer: UnsafeMutableRawPointer { session.keyBuffer }
+    var otherKeyBuffer: UnsafeMutableRawPointer { session.otherKeyBuffer }
     /// Room for an encoded small list, for the operation that is running.
-    let listBuffer: UnsafeMutableRawPointer
+    var listBuffer: UnsafeMutableRawPointer { session.listBuffer }
 
     init(storage: WriteTransaction, session: ModelSession) {
         self.storage = storage
         self.session = session
-        let keys = (IndexKey.maximumByteCount + 7) & ~7
-        keyBuffer = .allocate(byteCount: 2 * keys + ListFormat.inlineByteLimit, alignment: 8)
-        otherKeyBuffer = keyBuffer + keys
-        listBuffer = otherKeyBuffer + keys
-    }
-
-    deinit {
-        keyBuffer.deallocate()
     }
 
     /// What is read outside the transaction.

@@ -23,6 +23,7 @@ extension ModelView {
         let move = try plan(to: snapshot.catalog, view: snapshot.view)
         take(move)
         pin(snapshot)
+        checkInvariantsIfAsked()
     }
 
     private func pin(_ snapshot: Snapshot) {
@@ -103,24 +104,29 @@ extension ModelView {
     ) throws(StorageError) -> Move {
         var move = Move(catalog: catalog, view: view)
         let isSame = catalog.root == self.catalog.root && !catalog.root.isDirty
+        let known = session == nil && !rereading && committed?.catalog == catalog.root ? committed?.roots : nil
         var hasSchema = !rereading
-        if hasSchema, !isSame { hasSchema = try self.hasSchema(of: catalog, view, session) }
+        if hasSchema, !isSame, known == nil { hasSchema = try self.hasSchema(of: catalog, view, session) }
         if hasSchema {
             // Neither the schema nor a class of it is read when only rows changed: this happens at every commit.
             if isSame { return move }
             let tables = openTables
             move.tables.reserveCapacity(tables.count)
-            for table in tables {
-                let version =
-                    table.isDetached
-                    ? nil
-                    : try self.version(
+            for (index, table) in tables.enumerated() {
+                let version: TableVersion?
+                if table.isDetached {
+                    version = nil
+                } else if let known, index < known.count {
+                    version = TableVersion(layout: table.layout, roots: known[index])
+                } else {
+                    version = try self.version(
                         of: table.layout,
                         in: catalog,
                         view: view,
                         known: table.roots.clusters,
                         writer: session?.tables[table.id]
                     )
+                }
                 move.tables.append((table, version))
             }
             return move
@@ -160,6 +166,7 @@ extension ModelView {
     /// Reads what was planned.
     private func take(_ move: Move) {
         generation.pointee &+= 1
+        committed = nil
         catalog = move.catalog
         view = move.view
         if let next = move.schema { schema = next }
@@ -195,6 +202,7 @@ extension ModelView {
             }
         }
         state = .writing(transaction)
+        checkInvariantsIfAsked()
     }
 
     /// Reads the version outside the transaction again: from what was kept, so that nothing can fail.

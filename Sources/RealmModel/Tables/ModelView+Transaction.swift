@@ -8,6 +8,7 @@ extension ModelView {
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
+        checkInvariantsIfAsked()
         let prepared: PreparedCommit
         do throws(StorageError) {
             try sealTables()
@@ -32,6 +33,7 @@ extension ModelView {
     package func join() throws(StorageError) -> UInt64 {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
+        checkInvariantsIfAsked()
         try leave(transaction)
         do throws(StorageError) {
             try transaction.storage.join()
@@ -123,8 +125,17 @@ extension ModelView {
     package func endTransaction(advancingTo snapshot: Snapshot? = nil) throws(StorageError) {
         guard let transaction else { return }
         precondition(transaction.isPrepared, "Prepare the commit or roll back before ending the transaction.")
+        noteCommitted(transaction)
         leave(over: transaction.outside)
         if let snapshot { try advance(to: snapshot) }
+    }
+
+    /// Keeps where a transaction has left the tables, when it is sealed and their classes are as they were before it.
+    private func noteCommitted(_ transaction: ModelTransaction) {
+        let root = transaction.storage.catalog.root
+        let isOfSameClasses = transaction.outside.map { $0.schema == nil } ?? false
+        committed =
+            root.isDirty || !isOfSameClasses ? nil : Committed(catalog: root, roots: openTables.map(\.roots))
     }
 
     /// Stands outside the transaction again.
@@ -136,5 +147,6 @@ extension ModelView {
         }
         state = .reading(outside.snapshot)
         readOutside(outside)
+        checkInvariantsIfAsked()
     }
 }

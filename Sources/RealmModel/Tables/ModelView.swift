@@ -24,6 +24,8 @@ package final class ModelView {
     /// Where pages are read.
     @exclusivity(unchecked) package internal(set) var view: PageView
     @exclusivity(unchecked) var catalog: ByteTree
+    /// What the transaction that ended last has committed, until the view moves: as a rule it moves there.
+    @exclusivity(unchecked) var committed: Committed?
     private let tables = Mutex(TableCache())
 
     enum State {
@@ -35,6 +37,13 @@ package final class ModelView {
         case suspended(ModelTransaction)
         /// Has let go of its version, the number of which is left: all tables are empty.
         case ended(UInt64)
+    }
+
+    /// A version that was written through the view itself, which need not be read again.
+    struct Committed {
+        let catalog: PageReference
+        /// Where the tables that are open begin there, in their order.
+        let roots: [TableRoots]
     }
 
     // Reached through a mutex; a table belongs to whom the view belongs, or is of a version that never changes.
@@ -144,6 +153,7 @@ package final class ModelView {
         generation.pointee &+= 1
         for table in openTables { table.becomeEmpty() }
         catalog = ByteTree()
+        committed = nil
     }
 
     /// The stamp of the schema at this version.

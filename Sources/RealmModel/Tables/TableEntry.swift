@@ -49,19 +49,30 @@ enum TableEntry {
         }
     }
 
+    /// The length of an entry.
+    static func byteCount(trees count: Int) -> Int { treesOffset + count * treeByteCount }
+
     /// The bytes of an entry.
     static func bytes(clusters: ClusterTree, trees: [(column: Int, root: PageReference)]) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: treesOffset + trees.count * treeByteCount)
+        var bytes = [UInt8](repeating: 0, count: byteCount(trees: trees.count))
         bytes.withUnsafeMutableBytes { buffer in
             let base = buffer.baseAddress!
-            clusters.store(to: base)
-            base.storeBytes(of: UInt32(trees.count).littleEndian, toByteOffset: 32, as: UInt32.self)
-            for (index, tree) in trees.enumerated() {
-                let start = treesOffset + index * treeByteCount
-                base.storeBytes(of: UInt32(tree.column).littleEndian, toByteOffset: start, as: UInt32.self)
-                tree.root.store(to: base + start + 4)
-            }
+            store(clusters, treeCount: trees.count, to: base)
+            for (index, tree) in trees.enumerated() { store(tree.root, tag: tree.column, at: index, to: base) }
         }
         return bytes
+    }
+
+    /// Writes the beginning of an entry.
+    static func store(_ clusters: ClusterTree, treeCount: Int, to base: UnsafeMutableRawPointer) {
+        clusters.store(to: base)
+        base.storeBytes(of: UInt32(treeCount).littleEndian, toByteOffset: 32, as: UInt32.self)
+    }
+
+    /// Writes the number and the root of a tree.
+    static func store(_ root: PageReference, tag: Int, at index: Int, to base: UnsafeMutableRawPointer) {
+        let start = treesOffset + index * treeByteCount
+        base.storeBytes(of: UInt32(tag).littleEndian, toByteOffset: start, as: UInt32.self)
+        root.store(to: base + start + 4)
     }
 }

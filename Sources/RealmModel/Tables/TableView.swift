@@ -19,7 +19,7 @@ package final class TableView {
     @exclusivity(unchecked) private(set) var view: PageView
     @exclusivity(unchecked) private(set) var state = State.reading
     /// What is read again when the open transaction ends.
-    private var outside: TableVersion?
+    @exclusivity(unchecked) private var outside: TableVersion?
     /// How often the class as stored was taken over.
     // Read through a function: for other modules, the exclusivity of a variable is checked whatever stands here.
     @exclusivity(unchecked) private var layoutCount = 1
@@ -163,3 +163,31 @@ package final class TableView {
         StorageError(.corrupt, "The table of class '\(schema.name)' is damaged: \(what)")
     }
 }
+
+#if DEBUG
+extension TableView {
+    /// The table reads and writes what its model view stands on.
+    func checkInvariants() throws(BrokenInvariant) {
+        let name = schema.name
+        try Invariant.require(id == layout.schema.tableID, "The table of '\(name)' has another number")
+        try Invariant.require(slots == layout.slots, "The table of '\(name)' has the slots of another layout")
+        try Invariant.require(view.mapping == model.view.mapping, "The table of '\(name)' reads another file")
+        switch state {
+        case .reading: try roots.checkInvariants(layout)
+        case .detached: try Invariant.require(roots.clusters.rowCount == 0, "'\(name)' is not in the file and has rows")
+        case .writing(let writer):
+            guard let transaction = model.transaction else {
+                throw BrokenInvariant("The table of '\(name)' is written outside of a transaction")
+            }
+            try Invariant.require(writer.layout.schema == layout.schema, "'\(name)' is written as another class")
+            let isKnown = transaction.session.tables[id] === writer
+            try Invariant.require(isKnown, "The session has another writer for '\(name)'")
+            let isTouched = transaction.touched.contains { $0 === self }
+            try Invariant.require(isTouched, "'\(name)' is written, and would not be sealed")
+            try writer.checkInvariants(in: transaction.storage)
+        }
+        let hasOutside = model.transaction?.outside != nil
+        try Invariant.require((outside != nil) == hasOutside, "'\(name)' has forgotten what it reads again later")
+    }
+}
+#endif

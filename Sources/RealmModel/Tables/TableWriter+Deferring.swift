@@ -48,17 +48,43 @@ extension TableWriter {
         trees[tree].lagsBehind = false
         let parts = trees[tree].aside
         trees[tree].aside = []
-        if source.hasKeyRuns {
-            try applyChanges(source)
+        if source.hasKeyRuns { try applyChanges(source) }
+        if parts.isEmpty, try insertOnlyRow(source, first) {
+            // As many transactions do that add one object.
+        } else if source.hasKeyRuns {
             try rows.insertRuns(source.slots[0], from: first, into: &trees[tree].tree)
-            return
-        }
-        if first < rows.tree.nextKey || !parts.isEmpty {
+        } else if first < rows.tree.nextKey || !parts.isEmpty {
             var entries = PendingEntries(source, parts: parts)
             try rows.collect(from: first, into: &entries)
             try entries.insert(into: &trees[tree].tree, in: rows.transaction)
         }
-        try applyChanges(source)
+        if !source.hasKeyRuns { try applyChanges(source) }
+    }
+
+    /// Puts the entry of a row into a tree of one property, when no other row waits for it.
+    ///
+    /// - Returns: false when nothing was done: there are more rows or none, or the tree is empty and is to be built.
+    private func insertOnlyRow(_ source: TreeSource, _ key: Int64) throws(StorageError) -> Bool {
+        let tree = source.tree
+        guard key &+ 1 == rows.tree.nextKey, !source.isCompound, !trees[tree].tree.isEmpty,
+            let location = try rows.leaf(containing: key)
+        else { return false }
+        let slot = source.slots[0]
+        let column = try location.leaf.column(Int(slot.column), isNullable: slot.isNullable)
+        let value = try TableView.value(slot, in: column, row: location.row)
+        if source.hasKeyRuns {
+            try KeyRuns.insert(KeyRun(value, row: key), into: &trees[tree].tree, in: rows.transaction)
+            return true
+        }
+        if slot.isLink, value.isNull { return true }
+        try withUnsafeTemporaryAllocation(byteCount: IndexKey.maximumByteCount, alignment: 8) {
+            (buffer) throws(StorageError) in
+            guard let bytes = buffer.baseAddress else { return }
+            let length = PendingEntries.encode(value, slot: slot, rowKey: key, to: bytes)
+            let entry = UnsafeRawBufferPointer(start: bytes, count: length)
+            try trees[tree].tree.insert(entry, value: .none, in: rows.transaction)
+        }
+        return true
     }
 
     // MARK: Changes of other rows

@@ -17,7 +17,7 @@ final class TableWriter {
     /// Whether something is not in the catalog yet, of transactions before the open one.
     @exclusivity(unchecked) private(set) var isDirty = false
     /// Where rows and trees began when everything was in the catalog; while that is so.
-    private(set) var roots: TableRoots
+    @exclusivity(unchecked) private(set) var roots: TableRoots
     /// What the transactions before the open one left: what a rollback goes back to.
     @exclusivity(unchecked) private var left: [Left]
     @exclusivity(unchecked) private var leftMaximum: Int64?
@@ -31,9 +31,9 @@ final class TableWriter {
     /// Whether what earlier transactions left has to be sealed before one of its rows is changed.
     @exclusivity(unchecked) private(set) var mustSettle = false
     /// What it was sealed to.
-    private var settledTree: ClusterTree?
+    @exclusivity(unchecked) private var settledTree: ClusterTree?
     /// Why it could not be sealed: it is sealed by half then, and its group is lost.
-    private var settlingFailure: StorageError?
+    @exclusivity(unchecked) private var settlingFailure: StorageError?
 
     /// A tree between two transactions: only appended rows may be missing from it.
     private struct Left {
@@ -142,21 +142,24 @@ final class TableWriter {
         defer { rows.detach() }
         for source in layout.sources { try catchUp(source) }
         let clusters = try rows.seal()
-        var entries: [(column: Int, root: PageReference)] = []
-        entries.reserveCapacity(trees.count)
-        for (index, tag) in layout.treeTags.enumerated() {
-            try trees[index].tree.seal(in: transaction)
-            entries.append((tag, trees[index].tree.root))
-        }
-        try CatalogKey.store(
-            TableEntry.bytes(clusters: clusters, trees: entries),
-            CatalogKey.table,
-            id,
-            in: transaction
-        )
+        for index in trees.indices { try trees[index].tree.seal(in: transaction) }
+        try storeEntry(clusters, in: transaction)
         roots = TableRoots(clusters: clusters, trees: trees.map(\.tree))
         noteLeft()
         isDirty = false
+        mustSettle = false
+    }
+
+    private func storeEntry(_ clusters: ClusterTree, in transaction: WriteTransaction) throws(StorageError) {
+        let byteCount = TableEntry.byteCount(trees: trees.count)
+        try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { (entry) throws(StorageError) in
+            guard let base = entry.baseAddress else { return }
+            TableEntry.store(clusters, treeCount: trees.count, to: base)
+            for (index, tag) in layout.treeTags.enumerated() {
+                TableEntry.store(trees[index].tree.root, tag: tag, at: index, to: base)
+            }
+            try CatalogKey.store(UnsafeRawBufferPointer(entry), CatalogKey.table, id, in: transaction)
+        }
     }
 
     /// Notes the keys of the rows that the open transaction made: whatever becomes of it, they are never given out again.
@@ -179,3 +182,83 @@ final class TableWriter {
         maximumPrimaryKey = .min
     }
 }
+
+#if DEBUG
+extension TableWriter {
+    /// Rows and trees fit the class and each other, and what a rollback goes back to is there.
+    func checkInvariants(in transaction: WriteTransaction?) throws(BrokenInvariant) {
+        try rows.checkInvariants()
+        let name = layout.schema.name
+        try Invariant.require(trees.count == layout.treeCount, "'\(name)' has \(trees.count) trees")
+        try Invariant.require(left.count == layout.treeCount, "'\(name)' was left with \(left.count) trees")
+        try roots.checkInvariants(layout)
+        try Invariant.require(firstNewKey == .max || firstNewKey <= rows.tree.nextKey, "'\(name)' has lost row keys")
+        try Invariant.require(!mustSettle || isDirty, "'\(name)' has nothing to settle")
+        for source in layout.sources {
+            let tree = trees[source.tree]
+            let end = rows.tree.nextKey
+            try Invariant.require(tree.pendingFrom <= end, "An index of '\(name)' waits for rows that there are not")
+            try Invariant.require(
+                tree.lagsBehind || tree.changes == nil && tree.aside.isEmpty,
+                "An index of '\(name)' counts as up to date, and changes wait for it"
+            )
+        }
+        if let uniqueness {
+            let sources = layout.uniqueSources.count
+            try Invariant.require(uniqueness.pending.count == sources, "'\(name)' has other unique indexes")
+            for pending in uniqueness.pending {
+                try Invariant.require(pending.firstKey <= rows.tree.nextKey, "Unique values of '\(name)' are of no row")
+            }
+        }
+        // Where steps are made to fail, reading pages here would be one of them.
+        if let transaction, transaction.file.options.failures == nil { try checkIndexes(in: transaction) }
+    }
+
+    /// Every index that is up to date has an entry for each row.
+    private func checkIndexes(in transaction: WriteTransaction) throws(BrokenInvariant) {
+        for source in layout.sources where !source.slots[0].isLink {
+            let tree = trees[source.tree]
+            guard tree.pendingFrom == rows.tree.nextKey, !tree.lagsBehind else { continue }
+            // What cannot be read says nothing of this structure.
+            guard let count = try? source.entryCount(in: tree.tree, transaction.view) else { continue }
+            try Invariant.require(
+                count == rows.tree.rowCount,
+                "An index of '\(layout.schema.name)' has \(count) entries for \(rows.tree.rowCount) rows"
+            )
+        }
+    }
+}
+
+extension TreeSource {
+    /// The number of rows that a tree has entries for.
+    fileprivate func entryCount(in tree: ByteTree, _ view: PageView) throws(StorageError) -> Int {
+        if !hasKeyRuns { return try tree.count(in: view) }
+        var cursor = tree.cursor(in: view)
+        var count = 0
+        var isOnRun = try cursor.seekFirst()
+        while isOnRun {
+            guard let run = KeyRun(key: cursor.key, entry: try cursor.value) else { break }
+            count += Int(run.count)
+            isOnRun = try cursor.next()
+        }
+        return count
+    }
+}
+
+extension TableRoots {
+    /// There is a root for each tree, all are sealed, and rows are where there are pages.
+    func checkInvariants(_ layout: TableLayout) throws(BrokenInvariant) {
+        let name = layout.schema.name
+        try Invariant.require(trees.count == layout.treeCount, "The roots of '\(name)' are of \(trees.count) trees")
+        for root in [clusters.root] + trees.map(\.root) {
+            try Invariant.require(!root.isDirty, "A root of '\(name)' is not sealed")
+        }
+        let isEmpty = clusters.rowCount == 0
+        try Invariant.require(
+            clusters.root.isNone == isEmpty,
+            "'\(name)' has \(clusters.rowCount) rows and other pages"
+        )
+        try Invariant.require(clusters.nextKey >= Int64(clusters.rowCount), "The next key of '\(name)' was given out")
+    }
+}
+#endif

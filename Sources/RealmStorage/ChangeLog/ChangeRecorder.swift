@@ -55,8 +55,35 @@ package final class ChangeRecorder {
             return count
         }
 
+        /// What changed, in the shape observers get.
+        var changes: TableChanges {
+            var changes = TableChanges()
+            if inserted.count == 1 {
+                changes.inserted.append(inserted[0].first..<inserted[0].first + inserted[0].count)
+            } else {
+                for run in inserted.sorted(by: { $0.first < $1.first }) {
+                    changes.inserted.append(run.first..<run.first + run.count)
+                }
+            }
+            if !deleted.isEmpty {
+                let firstInserted = inserted.first?.first ?? .max
+                let deleted = RowKeys(deleted.sorted())
+                changes.inserted = changes.inserted.subtracting(deleted)
+                changes.deleted = RowKeys(deleted.prefix { $0 < firstInserted })
+            }
+            if lastColumns.isEmpty {
+                changes.modified = modifications()
+            } else {
+                var flushed = self
+                flushed.flushLast()
+                changes.modified = flushed.modifications()
+            }
+            return changes
+        }
+
         /// The rows that were written and are still there, ascending.
         func modifications() -> [TableChanges.Modification] {
+            if modified.isEmpty, earlier.isEmpty, scattered.isEmpty { return [] }
             var result: [TableChanges.Modification] = []
             result.reserveCapacity(Int(modifiedCount) + scattered.count)
             var scattered = scattered
@@ -188,19 +215,12 @@ package final class ChangeRecorder {
     /// What this transaction changed so far, in the shape observers get.
     package var changeSet: ChangeSet {
         var result = ChangeSet()
-        var all = tables
-        if currentID != .max { all[currentID] = current }
-        for (id, var table) in all {
-            table.flushLast()
-            var changes = TableChanges()
-            let firstInserted = table.inserted.first?.first ?? .max
-            for run in table.inserted.sorted(by: { $0.first < $1.first }) {
-                changes.inserted.append(run.first..<run.first + run.count)
-            }
-            let deleted = RowKeys(table.deleted.sorted())
-            changes.inserted = changes.inserted.subtracting(deleted)
-            changes.deleted = RowKeys(deleted.prefix { $0 < firstInserted })
-            changes.modified = table.modifications()
+        if currentID != .max {
+            let changes = current.changes
+            if !changes.isEmpty { result.tables[currentID] = changes }
+        }
+        for (id, table) in tables {
+            let changes = table.changes
             if !changes.isEmpty { result.tables[id] = changes }
         }
         return result

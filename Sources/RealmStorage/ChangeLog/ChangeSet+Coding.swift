@@ -2,19 +2,27 @@ extension ChangeSet {
     /// Appends the change set in the form of the space record; `Docs/FileFormat.md` draws it.
     func encode(into writer: inout ByteWriter) {
         writer.write(tables.count)
-        for (id, changes) in tables.sorted(by: { $0.key < $1.key }) {
-            writer.write(id)
-            ChangeSet.encodeKeys(changes.inserted, into: &writer)
-            ChangeSet.encodeKeys(changes.deleted, into: &writer)
-            writer.write(changes.modified.count)
-            var previous: Int64 = 0
-            for change in changes.modified {
-                writer.write(UInt64(bitPattern: change.key &- previous))
-                previous = change.key
-                let words = [change.columns.low] + change.columns.high
-                writer.write(words.count)
-                for word in words { writer.write(word) }
+        if tables.count == 1, let (id, changes) = tables.first {
+            ChangeSet.encode(changes, of: id, into: &writer)
+        } else {
+            for (id, changes) in tables.sorted(by: { $0.key < $1.key }) {
+                ChangeSet.encode(changes, of: id, into: &writer)
             }
+        }
+    }
+
+    private static func encode(_ changes: TableChanges, of id: UInt32, into writer: inout ByteWriter) {
+        writer.write(id)
+        encodeKeys(changes.inserted, into: &writer)
+        encodeKeys(changes.deleted, into: &writer)
+        writer.write(changes.modified.count)
+        var previous: Int64 = 0
+        for change in changes.modified {
+            writer.write(UInt64(bitPattern: change.key &- previous))
+            previous = change.key
+            writer.write(1 + change.columns.high.count)
+            writer.write(change.columns.low)
+            for word in change.columns.high { writer.write(word) }
         }
     }
 
@@ -44,7 +52,8 @@ extension ChangeSet {
     private static func encodeKeys(_ keys: RowKeys, into writer: inout ByteWriter) {
         writer.write(keys.runCount)
         var previous: Int64 = 0
-        for run in (0..<keys.runCount).lazy.map(keys.run) {
+        for index in 0..<keys.runCount {
+            let run = keys.run(index)
             writer.write(UInt64(bitPattern: run.lowerBound &- previous))
             writer.write(UInt64(run.count))
             previous = run.upperBound

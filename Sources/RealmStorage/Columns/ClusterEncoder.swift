@@ -7,7 +7,7 @@ struct ClusterEncoder {
     /// Writes and seals the cluster's runs, frees those of the base that they replace, and returns the node's reference.
     func write() throws(StorageError) -> PageReference {
         let rows = cluster.rowCount
-        let node = try transaction.allocate(pageCount: plan.nodePageCount, kind: .clusterNode)
+        let node = try transaction.allocateUnfilled(pageCount: plan.nodePageCount, kind: .clusterNode)
         let headerOffset = ClusterFormat.rowCountOffset
         (node.bytes + headerOffset)
             .copyMemory(
@@ -15,6 +15,7 @@ struct ClusterEncoder {
                 byteCount: ClusterFormat.descriptorsOffset - headerOffset
             )
         var offset = ClusterPlan.dataOffset(columnCount: cluster.columnCount)
+        node.clear(ClusterFormat.descriptorsOffset..<offset)
         writeKeys(to: node, rows: rows, offset: &offset)
         var retired: [PageReference] = []
         for index in 0..<cluster.columnCount {
@@ -63,6 +64,7 @@ struct ClusterEncoder {
             }
             if !cluster.columns[index].run.isNone { retired.append(cluster.columns[index].run) }
         }
+        node.clear(offset..<node.byteCount)
         let reference = transaction.seal(node.reference)
         for run in retired { transaction.free(run) }
         transaction.free(cluster.origin)
@@ -78,6 +80,7 @@ struct ClusterEncoder {
         guard width > 0, let keys = cluster.keys else { return }
         let first = keys[0]
         let output = node.bytes + offset
+        Self.clearGaps(of: output, byteLength: width * rows)
         for row in 0..<rows {
             let difference = UInt64(bitPattern: keys[row] &- first)
             switch width {
@@ -109,19 +112,25 @@ struct ClusterEncoder {
         let maximum =
             columnPlan?.maximum
             ?? source.loadUnaligned(fromByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
-        let location = plan.isExternal[index] ? ClusterFormat.locationExternal : ClusterFormat.locationInline
+        let location = plan.isExternal(index) ? ClusterFormat.locationExternal : ClusterFormat.locationInline
         let word =
             columnPlan?.word(location: location) ?? (source.loadUnaligned(as: UInt64.self) & ~0xFF | location)
         descriptor.storeBytes(of: word, as: UInt64.self)
         descriptor.storeBytes(of: minimum, toByteOffset: ClusterFormat.descriptorMinimumOffset, as: Int64.self)
         descriptor.storeBytes(of: maximum, toByteOffset: ClusterFormat.descriptorMaximumOffset, as: Int64.self)
-        guard plan.isExternal[index] else {
+        guard plan.isExternal(index) else {
             descriptor.storeBytes(
                 of: UInt32(offset),
                 toByteOffset: ClusterFormat.descriptorPlaceOffset,
                 as: UInt32.self
             )
-            try writeData(node.bytes + offset)
+            let output = node.bytes + offset
+            if let columnPlan, columnPlan.hasNulls {
+                node.clear(offset..<offset + ClusterPlan.aligned(byteLength))
+            } else {
+                Self.clearGaps(of: output, byteLength: byteLength)
+            }
+            try writeData(output)
             offset += ClusterPlan.aligned(byteLength)
             return
         }
@@ -137,6 +146,12 @@ struct ClusterEncoder {
         run.bytes.storeBytes(of: maximum, toByteOffset: ClusterFormat.runMaximumOffset, as: Int64.self)
         try writeData(run.bytes + ClusterFormat.runDataOffset)
         transaction.seal(run.reference).store(to: descriptor + ClusterFormat.descriptorPlaceOffset)
+    }
+
+    /// Fills what the encoder leaves free of data without nulls: up to the next eight bytes, and behind values of twelve.
+    private static func clearGaps(of output: UnsafeMutableRawPointer, byteLength: Int) {
+        let end = ClusterPlan.aligned(byteLength)
+        if end > 0 { output.storeBytes(of: 0, toByteOffset: end - 8, as: UInt64.self) }
     }
 
     /// The stored minimum of a column of the base; the descriptor of a bytes column holds the heap's address there.

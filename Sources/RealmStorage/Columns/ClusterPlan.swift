@@ -27,19 +27,21 @@ struct ClusterPlan {
     static let smallestRun = 1536
 
     var columns: [Column] = []
-    /// Per column, whether it is written to a run of its own.
-    var isExternal: [Bool]
+    /// Per column, whether it is written to a run of its own; empty where none is.
+    private var external: [Bool] = []
     var keyWidth = 0
     var nodePageCount = 1
     /// Whether everything is in one node of moderate size, cheap to rewrite for every small commit.
     var isCompact = true
+
+    /// Whether a column is written to a run of its own.
+    func isExternal(_ index: Int) -> Bool { !external.isEmpty && external[index] }
 
     /// Plans for a cluster without deleted rows; `filtered` has by column what is to be copied from the base without
     /// them, and is empty for nothing.
     init(_ cluster: OpenCluster, filtered: [FilteredColumn?] = []) throws(StorageError) {
         let leaf = cluster.leaf
         let rows = cluster.rowCount
-        isExternal = Array(repeating: false, count: cluster.columnCount)
         columns.reserveCapacity(cluster.columnCount)
         if let keys = cluster.keys, keys[rows - 1] &- keys[0] != Int64(rows - 1) {
             switch UInt64(bitPattern: keys[rows - 1] &- keys[0]) {
@@ -83,11 +85,12 @@ struct ClusterPlan {
     /// Gives the largest columns runs of their own until the rest fits.
     private mutating func moveOut(_ inline: inout Int, budget: Int) {
         isCompact = false
+        external = Array(repeating: false, count: columns.count)
         let bySize = columns.indices.sorted { columns[$0].byteLength > columns[$1].byteLength }
         for index in bySize {
             guard inline > budget, columns[index].byteLength >= Self.smallestRun else { break }
             inline -= Self.aligned(columns[index].byteLength)
-            isExternal[index] = true
+            external[index] = true
         }
     }
 

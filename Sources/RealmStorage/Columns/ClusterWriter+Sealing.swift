@@ -259,13 +259,21 @@ extension ClusterWriter {
         return (pages, true)
     }
 
+    /// Fills the places behind a number of entries.
+    private func clearBehind(_ count: Int, of page: MutablePage) {
+        page.clear(ClusterFormat.innerKeysOffset + count * 8..<ClusterFormat.innerEndsOffset)
+        page.clear(ClusterFormat.innerEndsOffset + count * 8..<ClusterFormat.innerReferencesOffset)
+        page.clear(ClusterFormat.innerReferencesOffset + count * PageReference.byteCount..<page.byteCount)
+    }
+
     private func writeInner(_ entries: [Sealed], level: Int) throws(StorageError) -> [Sealed] {
         var pages: [Sealed] = []
         var start = 0
         while start < entries.count {
             let end = min(start + ClusterFormat.innerCapacity, entries.count)
-            let page = try transaction.allocate(pageCount: 1, kind: .clusterInner, level: level)
+            let page = try transaction.allocateUnfilled(pageCount: 1, kind: .clusterInner, level: level)
             page.entryCount = end - start
+            clearBehind(end - start, of: page)
             var rows = 0
             for (slot, entry) in entries[start..<end].enumerated() {
                 rows += entry.count

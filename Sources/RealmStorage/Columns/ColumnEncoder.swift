@@ -1,6 +1,8 @@
 /// Writes the values of a column in the form that a plan chose.
 enum ColumnEncoder {
-    /// Writes `plan.byteLength` bytes; the destination is zeroed.
+    /// Writes `plan.byteLength` bytes.
+    ///
+    /// Where there are nulls the destination is zeroed, since the places of their values are left as they are.
     static func write(_ column: ColumnView, as plan: ColumnPlan, to destination: UnsafeMutableRawPointer) {
         var output = destination
         if plan.hasNulls {
@@ -77,6 +79,9 @@ enum ColumnEncoder {
         let width = plan.width
         let heap = output + (width == 0 ? 0 : (column.count + 1) * width)
         var end = 0
+        // Values that follow each other where they are, as those of appended rows do, are copied together.
+        var copied = 0
+        var stretch: UnsafeRawPointer?
         for row in 0..<column.count {
             let isOverflow = width == 4 && column.isOverflow(row)
             if width == 2 {
@@ -87,9 +92,17 @@ enum ColumnEncoder {
             }
             if column.isNull(row) { continue }
             let value = column.storedBytes(row)
-            if let bytes = value.baseAddress { (heap + end).copyMemory(from: bytes, byteCount: value.count) }
+            guard value.count > 0, let bytes = value.baseAddress else { continue }
+            if let start = stretch, bytes != start + (end - copied) {
+                (heap + copied).copyMemory(from: start, byteCount: end - copied)
+                copied = end
+                stretch = bytes
+            } else if stretch == nil {
+                stretch = bytes
+            }
             end += value.count
         }
+        if let stretch { (heap + copied).copyMemory(from: stretch, byteCount: end - copied) }
         if width == 2 {
             output.storeBytes(of: UInt16(end), toByteOffset: column.count * 2, as: UInt16.self)
         } else if width == 4 {

@@ -90,11 +90,25 @@ struct ColumnPlan {
         var hasOverflow = false
         let first = column.storedBytes(0).count
         var isUniform = !hasNulls
-        for row in 0..<column.count where !column.isNull(row) {
-            let length = column.storedBytes(row).count
-            total += length
-            if length != first { isUniform = false }
-            if column.isOverflow(row) { hasOverflow = true }
+        if column.width == ClusterFormat.pairWidth, !hasNulls {
+            // As it stands in an open cluster: the lengths are there.
+            var flags: UInt32 = 0
+            var differences: UInt32 = 0
+            for row in 0..<column.count {
+                let word = column.data.loadUnaligned(fromByteOffset: row &<< 3 &+ 4, as: UInt32.self)
+                total &+= Int(word & ~ClusterFormat.overflowFlag)
+                flags |= word
+                differences |= (word & ~ClusterFormat.overflowFlag) ^ UInt32(truncatingIfNeeded: first)
+            }
+            isUniform = differences == 0
+            hasOverflow = flags & ClusterFormat.overflowFlag != 0
+        } else {
+            for row in 0..<column.count where !column.isNull(row) {
+                let length = column.storedBytes(row).count
+                total += length
+                if length != first { isUniform = false }
+                if column.isOverflow(row) { hasOverflow = true }
+            }
         }
         if hasOverflow {
             width = 4

@@ -64,10 +64,11 @@ extension OpenCluster {
 
     /// Takes the deleted rows out before the cluster is encoded.
     ///
-    /// - Returns: by column what is left to be copied from the base, nil where memory holds the rows that are left.
+    /// - Returns: by column what is left to be copied from the base, nil where memory holds the rows that are left; nothing where
+    ///   no row was deleted.
     func compactForEncoding() throws(StorageError) -> [FilteredColumn?] {
+        guard deadCount > 0 else { return [] }
         var filtered: [FilteredColumn?] = Array(repeating: nil, count: columnCount)
-        guard deadCount > 0 else { return filtered }
         let ranges = liveRanges()
         for index in 0..<columnCount where columns[index].state == .stored {
             let source = try leaf.column(index)

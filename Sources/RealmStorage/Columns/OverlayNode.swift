@@ -10,18 +10,19 @@ enum OverlayChild {
 
 /// An inner node that a write transaction has loaded because something below it changes.
 ///
-/// While it is loaded it may have any number of children; it is divided when it is encoded.
+/// While it is loaded it may have any number of children; it is divided when it is encoded. It has one user, the writer of its table,
+/// who calls nothing out while it changes a list.
 final class OverlayNode {
     let level: Int
     /// Lower bounds of the children's keys, exact for those that are sealed.
-    var keys: [Int64] = []
+    @exclusivity(unchecked) var keys: [Int64] = []
     /// The children's row counts.
     ///
     /// That of the tail lags behind while it is being appended to.
-    var counts: [Int] = []
-    var children: [OverlayChild] = []
+    @exclusivity(unchecked) var counts: [Int] = []
+    @exclusivity(unchecked) var children: [OverlayChild] = []
     /// The page that the node was loaded from, to be freed when it has been encoded.
-    var origin: PageReference
+    @exclusivity(unchecked) var origin: PageReference
 
     init(level: Int, origin: PageReference = .none) {
         self.level = level

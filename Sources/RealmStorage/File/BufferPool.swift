@@ -25,6 +25,10 @@ final class BufferPool: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var residentEnd = 0
     /// The number of pages in use, with those that round a run up.
     @exclusivity(unchecked) private(set) var usedPageCount = 0
+    #if DEBUG
+    /// What memory that is given out is filled with, for tests of those that must not rely on what is in it.
+    @exclusivity(unchecked) var filling: UInt8?
+    #endif
 
     /// - Parameters:
     ///   - memory: Address space that costs nothing until it is touched.
@@ -51,6 +55,12 @@ final class BufferPool: @unchecked Sendable {
             classes[page] = UInt8(index)
         }
         usedPageCount += size
+        #if DEBUG
+        if let filling {
+            (memory + page * pageByteCount)
+                .initializeMemory(as: UInt8.self, repeating: filling, count: pageCount * pageByteCount)
+        }
+        #endif
         return memory + page * pageByteCount
     }
 

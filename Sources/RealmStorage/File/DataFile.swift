@@ -133,7 +133,23 @@ final class DataFile: StorageDevice {
         to descriptor: Int32,
         path: String
     ) throws(StorageError) {
-        var vectors = pieces.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.0), iov_len: $0.1) }
+        // On the stack, where they are few.
+        try withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { (vectors) throws(StorageError) in
+            for (index, (bytes, byteCount)) in pieces.enumerated() {
+                let vector = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes), iov_len: byteCount)
+                vectors.initializeElement(at: index, to: vector)
+            }
+            try write(vectors, at: offset, to: descriptor, path: path)
+        }
+    }
+
+    /// Writes pieces of memory; what is said of them changes on the way.
+    private static func write(
+        _ vectors: UnsafeMutableBufferPointer<iovec>,
+        at offset: Int,
+        to descriptor: Int32,
+        path: String
+    ) throws(StorageError) {
         var first = 0
         var position = offset
         while first < vectors.count {
@@ -148,7 +164,7 @@ final class DataFile: StorageDevice {
             let whole = vectors[first].iov_len
             vectors[first].iov_len = min(whole, longestWrite)
             var written = try SystemCall.retrying(path, "Cannot write to the realm file") {
-                vectors.withUnsafeBufferPointer { pwritev(descriptor, $0.baseAddress! + first, Int32(count), position) }
+                pwritev(descriptor, vectors.baseAddress! + first, Int32(count), position)
             }
             vectors[first].iov_len = whole
             if written == 0 {

@@ -38,7 +38,7 @@ extension LockFile {
         memory.word64(Word.writerNanosecond).store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
         memory.word32(Word.writerSlot).store(UInt32(processSlot + 1), ordering: .relaxed)
         memory.word32(Word.writerPlace).store(0, ordering: .relaxed)
-        memory.word32(Word.writerProcess).store(UInt32(getpid()), ordering: .relaxed)
+        memory.word32(Word.writerProcess).store(process, ordering: .relaxed)
         memory.word32(Word.turn).wrappingIncrement(ordering: .sequentiallyConsistent)
         if memory.word32(Word.turnWaiterCount).load(ordering: .sequentiallyConsistent) != 0 {
             _ = crealm_futex_wake_all(memory.address(Word.turn))

@@ -20,6 +20,8 @@ final class LockFile: Sendable {
     let data: any StorageDevice
     let failures: StepFailures?
     private let forkGeneration = ForkDetector.generation
+    /// The process that opened the file, as those that wait are told.
+    let process = UInt32(bitPattern: getpid())
     let memory: LockFileMemory
     /// This process's slot.
     let processSlot: Int
@@ -113,7 +115,7 @@ final class LockFile: Sendable {
         }
         forget(slot: processSlot)
         raise(Word.slotEnd, to: UInt32(processSlot + 1))
-        memory.word32(Layout.processIDs + processSlot * 4).store(UInt32(getpid()), ordering: .relaxed)
+        memory.word32(Layout.processIDs + processSlot * 4).store(process, ordering: .relaxed)
         LockFileMemory.word64(ownArea + Layout.Area.openingNanosecond)
             .store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
         _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), Layout.initialisationByte, 1, 0)

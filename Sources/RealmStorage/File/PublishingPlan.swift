@@ -92,3 +92,33 @@ struct PublishingPlan {
         )
     }
 }
+
+#if DEBUG
+extension PublishingPlan {
+    /// The runs ascend below the end, and the header says of them what it must.
+    func checkInvariants() throws(BrokenInvariant) {
+        var end = UInt64(FileHeader.slotPageCount)
+        for run in runs {
+            try Invariant.require(UInt64(run.page) >= end, "The run at page \(run.page) is written over another one")
+            end = UInt64(run.page) + UInt64(run.pageCount)
+        }
+        try Invariant.require(
+            end <= max(header.pageCount, UInt64(FileHeader.slotPageCount)),
+            "A run lies behind the end"
+        )
+        try Invariant.require(
+            neededByteCount == Int(header.pageCount) * pageByteCount,
+            "The file is to have another length"
+        )
+        try Invariant.require(slot == 0 || slot == 1, "There is no slot \(slot)")
+        try Invariant.require(header.confirmedVersion < header.version, "The commit says of itself that it is durable")
+        guard !header.isContentFlushed else {
+            return try Invariant.require(header.extents.isEmpty, "The header vouches for what was flushed before it")
+        }
+        try Invariant.require(!isBulk, "What was written early is not flushed before the header")
+        try Invariant.require(header.extents == PreparedCommit.extents(of: runs), "The header vouches for other pages")
+        let checksum = PreparedCommit.contentChecksum(of: runs)
+        try Invariant.require(header.contentChecksum == checksum, "The header has another checksum of the pages")
+    }
+}
+#endif

@@ -34,6 +34,9 @@ extension StorageFile {
             bulkByteCount: StorageFile.bulkGrowthByteCount,
             flushes: options.durability == .flushed
         )
+        #if DEBUG
+        assertInvariants { () throws(BrokenInvariant) in try plan.checkInvariants() }
+        #endif
         var step = PublishingPlan.Step.writing
         do throws(StorageError) {
             if let stopped { throw stopped }
@@ -167,8 +170,8 @@ extension StorageFile {
     /// Pins the version that is about to be published; false when there is no entry for it.
     private func pinPublished(_ state: inout State, _ lock: LockFile) -> Bool {
         let version = state.published.version
-        if state.pins[version] != nil {
-            state.pins[version]!.count += 1
+        if let place = state.pins.index(forKey: version) {
+            _ = state.pins.values[place].add(from: nil)
             return true
         }
         var entry = state.spareEntries.popLast()

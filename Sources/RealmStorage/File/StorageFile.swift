@@ -84,7 +84,28 @@ package final class StorageFile: Sendable {
         /// Where its readers were opened, as far as they said so.
         var origins: [ReaderOrigin]
         /// What leads to the version's pages.
-        var header: FileHeader
+        let header: FileHeader
+
+        /// Counts a reader more.
+        ///
+        /// - Returns: The entry that names the first place where one was opened, when that is this one's.
+        mutating func add(from origin: ReaderOrigin?) -> Int? {
+            count += 1
+            guard let origin else { return nil }
+            origins.append(origin)
+            // Whoever pinned it before did not say where it was opened.
+            return origins.count == 1 ? entry : nil
+        }
+
+        /// Counts a reader less.
+        ///
+        /// - Returns: The entry that named the place where this one was opened.
+        mutating func remove(from origin: ReaderOrigin?) -> Int? {
+            count -= 1
+            guard count > 0, let origin, let index = origins.firstIndex(of: origin) else { return nil }
+            origins.remove(at: index)
+            return index == 0 ? entry : nil
+        }
     }
 
     struct State {
@@ -217,35 +238,23 @@ package final class StorageFile: Sendable {
 
     /// Counts one more reader of a version that is pinned already; false when it is not.
     private func addPin(at version: UInt64, from origin: ReaderOrigin?, _ state: inout State) -> Bool {
-        guard var pin = state.pins[version] else { return false }
-        pin.count += 1
-        if let origin {
-            pin.origins.append(origin)
-            // Whoever pinned it before did not say where it was opened.
-            if pin.origins.count == 1, let entry = pin.entry { lock?.setPlace(of: origin, ofEntry: entry) }
-        }
-        state.pins[version] = pin
+        guard let place = state.pins.index(forKey: version) else { return false }
+        if let entry = state.pins.values[place].add(from: origin) { lock?.setPlace(of: origin, ofEntry: entry) }
         return true
     }
 
     /// Releases a version that a snapshot had pinned.
     func unpin(_ version: UInt64, from origin: ReaderOrigin?) {
         let versionWasFreed = state.withLock { (state) -> (@Sendable () -> Void)? in
-            guard var pin = state.pins[version] else { return nil }
-            pin.count -= 1
-            if let origin, let index = pin.origins.firstIndex(of: origin) {
-                pin.origins.remove(at: index)
+            guard let place = state.pins.index(forKey: version) else { return nil }
+            let named = state.pins.values[place].remove(from: origin)
+            if state.pins.values[place].count > 0 {
                 // Others are told of one that is still there.
-                if index == 0, pin.count > 0, let entry = pin.entry {
-                    lock?.setPlace(of: pin.origins.first, ofEntry: entry)
-                }
-            }
-            if pin.count > 0 {
-                state.pins[version] = pin
+                if let named { lock?.setPlace(of: state.pins.values[place].origins.first, ofEntry: named) }
                 return nil
             }
+            let pin = state.pins.remove(at: place).value
             if let lock, let entry = pin.entry { giveBack(entry, to: lock, &state) }
-            state.pins[version] = nil
             return state.versionWasFreed
         }
         versionWasFreed?()

@@ -26,6 +26,9 @@ package struct StorageOptions: Sendable {
     package var reservedByteCount: Int?
     /// Has steps fail that no device reaches; for the same tests.
     package var failures: StepFailures?
+    /// Called with what is found where the structures of the write path are checked after each step, in debug builds; nil where they
+    /// are not checked.
+    package var invariantWasBroken: (@Sendable (BrokenInvariant) -> Void)? = Invariant.environmentHandler
 
     package init() {}
 }

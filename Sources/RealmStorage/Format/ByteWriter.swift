@@ -7,6 +7,12 @@ struct ByteWriter {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Goes on behind some bytes, with room for more.
+    init(behind bytes: [UInt8], capacity: Int) {
+        self.bytes.reserveCapacity(bytes.count + capacity)
+        self.bytes += bytes
+    }
+
     mutating func write(_ value: UInt64) {
         var value = value
         while value >= 0x80 {

@@ -85,7 +85,18 @@ package struct FileHeader: Sendable, Equatable {
 
     /// Writes one copy, for the page where it will stand.
     func store(to bytes: UnsafeMutableRawPointer, page: PageNumber) {
-        bytes.initializeMemory(as: UInt8.self, repeating: 0, count: pageByteCount)
+        fill(bytes, page: page)
+        FileHeader.seal(bytes, copies: 1)
+    }
+
+    /// Writes one copy but for its checksum.
+    private func fill(_ bytes: UnsafeMutableRawPointer, page: PageNumber) {
+        func clear(_ range: Range<Int>) {
+            (bytes + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
+        }
+        clear(0..<FileHeader.extentsOffset)
+        clear(FileHeader.extentsOffset + extents.count * 8..<FileHeader.recordsOffset)
+        clear(FileHeader.recordsOffset + records.count..<FileHeader.checksumOffset)
         bytes.storeLittle(page, at: PageHeader.pageOffset)
         bytes.storeLittle(UInt32(1), at: PageHeader.pageCountOffset)
         bytes.storeLittle(version, at: PageHeader.versionOffset)
@@ -111,8 +122,21 @@ package struct FileHeader: Sendable, Equatable {
             bytes.storeLittle(extent.page, at: FileHeader.extentsOffset + index * 8)
             bytes.storeLittle(extent.pageCount, at: FileHeader.extentsOffset + index * 8 + 4)
         }
-        let checksum = XXH64.hash(bytes, count: FileHeader.checksumOffset)
-        bytes.storeLittle(checksum, at: FileHeader.checksumOffset)
+    }
+
+    /// Stores the checksums of copies that differ in their first eight bytes only.
+    private static func seal(_ bytes: UnsafeMutableRawPointer, copies: Int) {
+        if copies == 2 {
+            let other = UnsafeRawPointer(bytes + pageByteCount).little(UInt64.self, at: 0)
+            let checksums = XXH64.hashes(bytes, count: checksumOffset, orBeginningWith: other)
+            bytes.storeLittle(checksums.0, at: checksumOffset)
+            bytes.storeLittle(checksums.1, at: pageByteCount + checksumOffset)
+            return
+        }
+        for copy in 0..<copies {
+            let page = bytes + copy * pageByteCount
+            page.storeLittle(XXH64.hash(page, count: checksumOffset), at: checksumOffset)
+        }
     }
 
     /// Tells this header from every other one of the file, wherever its copies stand.
@@ -144,14 +168,14 @@ package struct FileHeader: Sendable, Equatable {
     ) throws(StorageError) {
         let byteCount = copies * pageByteCount
         let first = slot * FileHeader.copiesPerSlot
-        store(to: bytes, page: PageNumber(first))
+        fill(bytes, page: PageNumber(first))
         for copy in 1..<max(copies, 1) {
             // They differ in the number of their page only.
             let page = bytes + copy * pageByteCount
             page.copyMemory(from: bytes, byteCount: pageByteCount)
             page.storeLittle(PageNumber(first + copy), at: PageHeader.pageOffset)
-            page.storeLittle(XXH64.hash(page, count: FileHeader.checksumOffset), at: FileHeader.checksumOffset)
         }
+        FileHeader.seal(bytes, copies: copies)
         try device.write([(UnsafeRawPointer(bytes), byteCount)], at: first * pageByteCount)
     }
 

@@ -16,6 +16,12 @@ package struct MutablePage {
     /// The size of the run in bytes, header included.
     @inlinable package var byteCount: Int { Int(reference.pageCount) * pageByteCount }
 
+    /// Fills a stretch with zeros.
+    @inline(__always)
+    func clear(_ range: Range<Int>) {
+        (bytes + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
+    }
+
     /// The entry count of the page header.
     @inlinable package var entryCount: Int {
         get {

@@ -88,6 +88,37 @@ struct ExtentSet: Sendable {
         return block + 1 < blocks.count ? Index(block: block + 1, offset: 0) : nil
     }
 
+    /// The first of the shortest extents with a number of pages, and fewer than a limit, among so many from a page on; those behind
+    /// the last one are the first.
+    func index(
+        ofShortestWith pages: UInt32,
+        below limit: UInt32,
+        from page: PageNumber,
+        among candidateCount: Int
+    ) -> Index? {
+        guard var place = index(from: page) ?? startIndex else { return nil }
+        var best: Index?
+        var length = limit
+        var left = min(count, candidateCount)
+        while left > 0, length > pages {
+            let end = blocks[place.block].extents
+                .withUnsafeBufferPointer { extents in
+                    let end = min(extents.count, place.offset + left)
+                    for offset in place.offset..<end {
+                        let candidate = extents[offset].pageCount
+                        guard candidate >= pages, candidate < length else { continue }
+                        best = Index(block: place.block, offset: offset)
+                        length = candidate
+                        if length == pages { break }
+                    }
+                    return end
+                }
+            left -= end - place.offset
+            place = Index(block: place.block + 1 < blocks.count ? place.block + 1 : 0, offset: 0)
+        }
+        return best
+    }
+
     /// The last block that begins before a page, or the first one.
     private func block(for page: PageNumber) -> Int {
         blocks.count <= 1 ? 0 : max(0, blocks.partitioningIndex { $0.extents[0].page >= page } - 1)
@@ -251,3 +282,37 @@ extension ExtentSet: Equatable {
         one.count == other.count && one.pageCount == other.pageCount && one.extents == other.extents
     }
 }
+
+#if DEBUG
+extension ExtentSet {
+    /// Extents as they are given, for tests of the check.
+    init(unchecked extents: [Extent], pageCount: Int) {
+        blocks = [Block(extents: extents, longest: extents.map(\.pageCount).max() ?? 0)]
+        count = extents.count
+        self.pageCount = pageCount
+    }
+
+    /// Extents ascend, none touches the next one, and what is counted is right.
+    func checkInvariants() throws(BrokenInvariant) {
+        var end = -1
+        var pages = 0
+        for block in blocks {
+            try Invariant.require(!block.extents.isEmpty, "A block of extents is empty")
+            try Invariant.require(block.extents.count <= Self.blockCapacity, "A block of extents is too long")
+            for extent in block.extents {
+                try Invariant.require(
+                    Int(extent.page) > end,
+                    "The extent at page \(extent.page) touches the one before"
+                )
+                try Invariant.require(extent.pageCount > 0, "The extent at page \(extent.page) is empty")
+                try Invariant.require(extent.pageCount <= block.longest, "A block has a longer extent than it says")
+                end = Int(extent.page) + Int(extent.pageCount)
+                pages += Int(extent.pageCount)
+            }
+        }
+        let found = blocks.reduce(0) { $0 + $1.extents.count }
+        try Invariant.require(count == found, "\(found) extents are counted as \(count)")
+        try Invariant.require(pageCount == pages, "\(pages) pages are counted as \(pageCount)")
+    }
+}
+#endif

@@ -115,3 +115,27 @@ final class GroupSavepoint {
         images = []
     }
 }
+
+#if DEBUG
+extension GroupSavepoint {
+    /// The group still has what it had, and what is to be put back belongs to it.
+    func checkInvariants() throws(BrokenInvariant) {
+        if group.damage != nil { return }
+        try Invariant.require(
+            retiredCount <= group.retired.count,
+            "The group has lost runs that earlier members gave up"
+        )
+        try Invariant.require(sealedCount <= group.sealed.count, "The group has lost sealed runs")
+        for extent in taken + givenUp + settled {
+            try Invariant.require(
+                group.hasTaken(extent),
+                "Page \(extent.page) is to be put back and is not the group's"
+            )
+        }
+        for image in images {
+            let extent = Extent(page: image.page, pageCount: image.pageCount)
+            try Invariant.require(group.hasTaken(extent), "A page is kept that is not the group's: \(image.page)")
+        }
+    }
+}
+#endif

@@ -90,7 +90,9 @@ package final class PreparedCommit: Sendable {
 
     /// The checksum over the checksums of the runs, in page order.
     static func contentChecksum(of runs: [Run]) -> UInt64 {
-        runs.map(\.checksum)
-            .withUnsafeBytes { XXH64.hash($0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, count: $0.count) }
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: max(runs.count, 1)) { checksums in
+            for (index, run) in runs.enumerated() { checksums.initializeElement(at: index, to: run.checksum) }
+            return XXH64.hash(UnsafeRawPointer(checksums.baseAddress!), count: runs.count * 8)
+        }
     }
 }

@@ -179,20 +179,9 @@ struct SpaceMap: Equatable {
 
     /// Takes the start of an extent that is too short for a commit's pages, the shortest among the next few.
     private mutating func allocateInHole(_ count: UInt32) -> PageNumber? {
-        var best: ExtentSet.Index?
-        var length = chunkPageCount
-        guard var index = free.index(from: holeCursor) ?? free.startIndex else { return nil }
-        for _ in 0..<min(free.count, 64) {
-            let candidate = free[index].pageCount
-            if candidate >= count, candidate < length {
-                best = index
-                length = candidate
-                if length == count { break }
-            }
-            guard let next = free.index(after: index) ?? free.startIndex else { break }
-            index = next
+        guard let best = free.index(ofShortestWith: count, below: chunkPageCount, from: holeCursor, among: 64) else {
+            return nil
         }
-        guard let best else { return nil }
         let page = free.takeFirst(count, ofExtentAt: best)
         holeCursor = page
         return page
@@ -234,3 +223,29 @@ extension [UInt64] {
         return index < count && self[index] == value
     }
 }
+
+#if DEBUG
+extension SpaceMap {
+    /// No page is in two places, none lies behind the end, and what is waited for is in the order of its death.
+    func checkInvariants() throws(BrokenInvariant) {
+        // What a damaged file says may be anything; the next transaction refuses it.
+        if isDamaged { return }
+        try free.checkInvariants()
+        var extents = free.extents + waiting.map(\.extent) + held.values.flatMap { $0.map(\.extent) }
+        if chunk.pageCount > 0 { extents.append(chunk) }
+        extents.sort { $0.page < $1.page }
+        for (extent, next) in zip(extents, extents.dropFirst()) {
+            try Invariant.require(extent.end <= next.page, "Page \(next.page) is free or retired twice")
+        }
+        let end = extents.last?.end ?? 0
+        try Invariant.require(end <= pageCount, "Space up to page \(end) lies behind the end, which is \(pageCount)")
+        for (retired, next) in zip(waiting, waiting.dropFirst()) {
+            try Invariant.require(retired.death <= next.death, "What waits is not in the order of its death")
+        }
+        for (version, retired) in held {
+            let isNeeded = retired.allSatisfy { $0.birth <= version && version < $0.death }
+            try Invariant.require(isNeeded, "Version \(version) holds back what it does not need")
+        }
+    }
+}
+#endif

@@ -66,3 +66,19 @@ struct UnspilledRuns {
         return nil
     }
 }
+
+#if DEBUG
+extension UnspilledRuns {
+    /// All of them, in any order.
+    var runs: [PreparedCommit.Run] { many.isEmpty ? few : Array(many.values) }
+
+    /// They stand in one of the two forms, each page once, and their pages are counted.
+    func checkInvariants() throws(BrokenInvariant) {
+        try Invariant.require(few.isEmpty || many.isEmpty, "Unspilled runs stand in both forms")
+        let pages = runs.reduce(0) { $0 + Int($1.pageCount) }
+        try Invariant.require(pages == pageCount, "\(pages) unspilled pages are counted as \(pageCount)")
+        try Invariant.require(Set(runs.map(\.page)).count == runs.count, "A page has two unspilled runs")
+        for (page, run) in many { try Invariant.require(page == run.page, "A run stands under another page") }
+    }
+}
+#endif

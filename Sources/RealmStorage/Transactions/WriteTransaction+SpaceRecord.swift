@@ -13,13 +13,11 @@ extension WriteTransaction {
     /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
     func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
         let own = record(changeSet)
-        // More than the record of a small commit.
-        var writer = ByteWriter(capacity: 256)
+        // With room for more than the record of a small commit; the header before this one has the bytes until now.
+        var writer = ByteWriter(behind: state.recordBytes, capacity: 256)
         own.encode(into: &writer)
-        if !state.writesPicture,
-            state.recordBytes.count + writer.bytes.count <= FileHeader.maximumRecordByteCount
-        {
-            state.recordBytes += writer.bytes
+        if !state.writesPicture, writer.bytes.count <= FileHeader.maximumRecordByteCount {
+            state.recordBytes = writer.bytes
             note(own)
             state.records.append(own)
             return

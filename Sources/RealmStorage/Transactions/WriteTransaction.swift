@@ -33,7 +33,7 @@ package final class WriteTransaction {
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// What is put back when it is rolled back, where there are members before it.
-    private let savepoint: GroupSavepoint?
+    let savepoint: GroupSavepoint?
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
     @exclusivity(unchecked) private var isSettling = false
     /// Why it can only be rolled back.
@@ -74,8 +74,15 @@ package final class WriteTransaction {
 
     /// Allocates a run of pages with its header written and the rest zeroed.
     package func allocate(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
+        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level)
+        page.clear(PageHeader.byteCount..<page.byteCount)
+        return page
+    }
+
+    /// The same with anything behind the header: the caller fills every byte of it, since all of them come to the file.
+    func allocateUnfilled(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
         let page = try takeRun(pageCount, isLasting: kind.isLasting)
-        page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: page.byteCount)
+        page.clear(0..<PageHeader.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
         page.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
@@ -220,7 +227,7 @@ package final class WriteTransaction {
         if isJoined { group.changes.absorb(changes) }
         let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
         try writeRecord(changeSet)
-        let runs = group.liveRuns(in: reservation)
+        let runs = group.takeLiveRuns(in: reservation)
         isOpen = false
         giveSpareBack()
         state.space.endCommit()
@@ -250,6 +257,7 @@ package final class WriteTransaction {
             }
             throw error
         }
+        checkInvariantsIfAsked()
         return prepared
     }
 
@@ -265,11 +273,13 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         end()
+        checkInvariantsIfAsked()
     }
 
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.
     package func rollback() {
         guard isOpen else { return }
+        defer { checkInvariantsIfAsked() }
         if let savepoint {
             if group.damage == nil, savepoint.restore() { return end() }
             // What earlier members wrote cannot be had back: they fail with the group.
@@ -305,6 +315,13 @@ package final class WriteTransaction {
         file.cutBack(afterDiscarding: group)
         isOpen = false
         file.endGroup(of: state)
+    }
+
+    @inline(__always)
+    private func checkInvariantsIfAsked() {
+        #if DEBUG
+        file.assertInvariants { () throws(BrokenInvariant) in try checkInvariants() }
+        #endif
     }
 
     /// Ends the member; the group is forgotten when commits that it was built on were lost meanwhile.

@@ -94,10 +94,27 @@ final class WriterGroup {
     /// Fails when the group met damage, or gave a page up twice: two runs of a damaged file share it.
     func checkDamage() throws(StorageError) {
         if let damage { throw damage }
-        let extents = retired.count > 1 ? retired.map(\.extent).sorted { $0.page < $1.page } : []
-        for (extent, next) in zip(extents, extents.dropFirst()) where extent.end > next.page {
-            throw .corrupt("A page is in use twice", page: next.page)
+        if let page = retired.count <= Self.usualRunCount ? firstPageOfFewTwice : firstPageTwice {
+            throw .corrupt("A page is in use twice", page: page)
         }
+    }
+
+    /// The first page of a run that begins in another one which the group gave up; nil when there is none.
+    private var firstPageTwice: PageNumber? {
+        let extents = retired.map(\.extent).sorted { $0.page < $1.page }
+        return zip(extents, extents.dropFirst()).first { $0.end > $1.page }?.1.page
+    }
+
+    /// The same for a handful of runs, each of which is compared with every other one: sorting them costs more.
+    private var firstPageOfFewTwice: PageNumber? {
+        for index in retired.indices.dropFirst() {
+            let extent = retired[index].extent
+            for other in 0..<index {
+                let before = retired[other].extent
+                if extent.page < before.end, before.page < extent.end { return max(extent.page, before.page) }
+            }
+        }
+        return nil
     }
 
     /// Pages taken and not in use.
@@ -145,7 +162,7 @@ final class WriterGroup {
 
     /// The pages taken and kept, joined.
     func keptExtents() -> [Extent] {
-        if taken.count <= 1, spareSingles.isEmpty, spareRuns.isEmpty { return taken }
+        if spareSingles.isEmpty, spareRuns.isEmpty { return Self.joined(taken) }
         var space = SpaceMap(pageCount: .max)
         space.release(taken)
         var result: [Extent] = []
@@ -165,16 +182,78 @@ final class WriterGroup {
         return result
     }
 
-    /// The runs that stand at the end, each with its last checksum, ascending.
-    func liveRuns(in reservation: Reservation) -> [PreparedCommit.Run] {
-        // Sorting is stable: the last entry of a page is its last checksum.
-        let order = sealed.sorted { $0.page < $1.page }
-        var runs: [PreparedCommit.Run] = []
-        runs.reserveCapacity(order.count)
-        for index in order.indices {
-            if index + 1 < order.count, order[index + 1].page == order[index].page { continue }
-            if reservation.isBuffered(Int(order[index].page)) { runs.append(order[index]) }
+    /// Extents that do not overlap, ascending, neighbours joined.
+    private static func joined(_ extents: [Extent]) -> [Extent] {
+        if extents.count <= 1 { return extents }
+        var result = extents
+        result.sort { $0.page < $1.page }
+        var last = 0
+        for index in 1..<result.count {
+            if result[index].page == result[last].end {
+                result[last].pageCount += result[index].pageCount
+            } else {
+                last += 1
+                result[last] = result[index]
+            }
         }
+        result.removeSubrange((last + 1)...)
+        return result
+    }
+
+    /// Takes out the runs that stand at the end, each with its last checksum, ascending.
+    func takeLiveRuns(in reservation: Reservation) -> [PreparedCommit.Run] {
+        var runs = sealed
+        sealed = []
+        // Sorting is stable: the last entry of a page is its last checksum.
+        runs.sort { $0.page < $1.page }
+        var count = 0
+        for index in runs.indices {
+            let run = runs[index]
+            if index + 1 < runs.count, runs[index + 1].page == run.page { continue }
+            guard reservation.isBuffered(Int(run.page)) else { continue }
+            if count != index { runs[count] = run }
+            count += 1
+        }
+        if count < runs.count { runs.removeSubrange(count...) }
         return runs
     }
 }
+
+#if DEBUG
+extension WriterGroup {
+    /// What was taken is disjoint, what was given back was taken, and what was given up is of earlier versions.
+    func checkInvariants() throws(BrokenInvariant) {
+        // A damaged file may make two runs of one.
+        if damage != nil { return }
+        try unspilled.checkInvariants()
+        let own = taken.sorted { $0.page < $1.page }
+        for (extent, next) in zip(own, own.dropFirst()) {
+            try Invariant.require(extent.end <= next.page, "Page \(next.page) was taken twice")
+        }
+        for extent in spare {
+            try Invariant.require(hasTaken(extent), "Page \(extent.page) is spare and was not taken")
+        }
+        let free = spare.sorted { $0.page < $1.page }
+        for (extent, next) in zip(free, free.dropFirst()) {
+            try Invariant.require(extent.end <= next.page, "Page \(next.page) is spare twice")
+        }
+        for old in retired {
+            try Invariant.require(old.death == firstVersion, "A run is given up by version \(old.death)")
+            try Invariant.require(old.birth < firstVersion, "A run of the group's own is given up as an older one")
+        }
+        for run in sealed {
+            let extent = Extent(page: run.page, pageCount: run.pageCount)
+            try Invariant.require(hasTaken(extent), "The run at page \(run.page) is sealed and was not taken")
+        }
+        if !hasSpilled {
+            let known = Dictionary(sealed.map { ($0.page, $0.checksum) }) { $1 }
+            for run in unspilled.runs {
+                try Invariant.require(known[run.page] == run.checksum, "An unspilled run was not sealed so")
+            }
+        }
+        for (version, next) in zip(pinned, pinned.dropFirst()) {
+            try Invariant.require(version < next, "The pinned versions do not ascend")
+        }
+    }
+}
+#endif

@@ -143,3 +143,44 @@ final class WriterState: @unchecked Sendable {
         return state
     }
 }
+
+#if DEBUG
+extension WriterState {
+    /// Space, group, and the records and segments in the order of their versions.
+    func checkInvariants() throws(BrokenInvariant) {
+        try space.checkInvariants()
+        try group?.checkInvariants()
+        try Invariant.require(group != nil || !catalog.isDirty, "The catalog is not sealed, and no transaction is open")
+        try Invariant.require(!sealedCatalog.isDirty, "The catalog that the group builds on is not sealed")
+        try Invariant.require(settledVersion <= version, "Version \(settledVersion) has lasted and is not there")
+        var last: UInt64 = 0
+        for segment in pictures + segments {
+            try Invariant.require(segment.version > last, "The versions of the space segments do not ascend")
+            last = segment.version
+        }
+        for record in records {
+            try Invariant.require(record.version > last, "The record of version \(record.version) is out of order")
+            last = record.version
+        }
+        try Invariant.require(last <= version, "A record is of version \(last), the newest one is \(version)")
+        let stored = try? recordBytes.withUnsafeBytes { try SpaceRecord.list(in: $0) }
+        try Invariant.require(
+            stored?.map(\.version) == records.map(\.version),
+            "The bytes of the records are not those of the records"
+        )
+    }
+}
+
+extension WriteTransaction {
+    /// The transaction's group and free space, and what is put back when it is rolled back.
+    func checkInvariants() throws(BrokenInvariant) {
+        try state.checkInvariants()
+        if isOpen {
+            try savepoint?.checkInvariants()
+            try Invariant.require(state.group === group, "The open transaction's group is not the one that is open")
+            let follows = version == state.version + 1 || version == state.version
+            try Invariant.require(follows, "The transaction does not follow the newest version")
+        }
+    }
+}
+#endif

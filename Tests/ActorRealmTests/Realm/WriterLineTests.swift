@@ -1,3 +1,4 @@
+import RealmStorage
 import RealmTestSupport
 import Testing
 
@@ -27,20 +28,52 @@ struct WriterLineTests {
                     priority: priority
                 )
             )
+            check()
             return last
         }
 
-        func next() -> UInt64? { line.popNext()?.ticket.number }
+        func next() -> UInt64? {
+            defer { check() }
+            return line.popNext()?.ticket.number
+        }
+
+        /// That the line is in order after each step.
+        private func check() {
+            #if DEBUG
+            #expect(throws: Never.self) { try line.checkInvariants() }
+            #endif
+        }
+
         func all() -> [UInt64] { Array(sequence(state: ()) { _ in self.next() }) }
-        func cancel(_ number: UInt64) -> Bool { line.cancel(.init(number: number)) }
-        func raise(_ number: UInt64, to priority: UInt8) { line.raise(.init(number: number), to: priority) }
+        func cancel(_ number: UInt64) -> Bool {
+            defer { check() }
+            return line.cancel(.init(number: number))
+        }
+        func raise(_ number: UInt64, to priority: UInt8) {
+            line.raise(.init(number: number), to: priority)
+            check()
+        }
 
         func takeAndPutBack(_ number: UInt64) -> Bool {
             guard let writer = line.take(.init(number: number)) else { return false }
             line.insert(writer)
+            check()
             return true
         }
     }
+
+    #if DEBUG
+    @Test("A writer that stands in the line twice is told by its check")
+    func brokenLine() {
+        var line = WriterLine<Int>()
+        let writer = WriterLine<Int>
+            .Writer(ticket: .init(number: 3), kind: .synchronous, isolation: 1, origin: nil, priority: 9)
+        line.insert(writer)
+        #expect(throws: Never.self) { try line.checkInvariants() }
+        line.insert(writer)
+        #expect(throws: BrokenInvariant.self) { try line.checkInvariants() }
+    }
+    #endif
 
     @Test("Within a priority the order is kept, and a higher one goes first")
     func order() {

@@ -1,6 +1,7 @@
 import RealmModel
 import RealmStorage
 import RealmTestSupport
+import Testing
 
 /// A realm file of its own with a schema, and one model view on it.
 final class TestDatabase {
@@ -18,6 +19,7 @@ final class TestDatabase {
         var options = StorageOptions()
         options.durability = .none
         options.failures = failures
+        options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
         file = try StorageFile.open(path: directory.path("test.realm"), options: options)
         try Self.reconcile(DatabaseSchema(classes: classes, version: version), in: file)
         model = try ModelView(snapshot: file.beginRead())

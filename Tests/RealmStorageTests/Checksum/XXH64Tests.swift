@@ -1,4 +1,5 @@
 import RealmStorage
+import RealmTestSupport
 import Testing
 
 @Suite struct XXH64Tests {
@@ -25,5 +26,16 @@ import Testing
             #expect(page.withUnsafeBytes { XXH64.hash($0.baseAddress!, count: 4096) } != original)
             page[bit / 8] ^= 1 << UInt8(bit % 8)
         }
+    }
+
+    @Test(arguments: [32, 33, 39, 63, 64, 100, 1_000, 4_088] as [Int])
+    func `two strings that differ in their first eight bytes have the hashes that each has alone`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        var first = (0..<count).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
+        let other = UInt64.random(in: 0 ... .max, using: &random)
+        let hashes = first.withUnsafeBytes { XXH64.hashes($0.baseAddress!, count: count, orBeginningWith: other) }
+        #expect(hashes.0 == first.withUnsafeBytes { XXH64.hash($0.baseAddress!, count: count) })
+        first.withUnsafeMutableBytes { $0.storeBytes(of: other.littleEndian, as: UInt64.self) }
+        #expect(hashes.1 == first.withUnsafeBytes { XXH64.hash($0.baseAddress!, count: count) })
     }
 }

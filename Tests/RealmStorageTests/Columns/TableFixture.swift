@@ -13,6 +13,7 @@ final class TableFixture {
         self.columns = columns
         var options = StorageOptions()
         options.durability = .none
+        options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
         file = try StorageFile.open(path: directory.path("table.realm"), options: options)
         _ = try file.tryLockForWriting()
     }
@@ -37,7 +38,13 @@ final class TableFixture {
             openByteLimit: openByteLimit
         )
         try body(writer)
+        #if DEBUG
+        try writer.checkInvariants()
+        #endif
         tree = try writer.seal()
+        #if DEBUG
+        try writer.checkInvariants()
+        #endif
         try file.publish([try transaction.prepareCommit()])
         return try file.beginRead()
     }

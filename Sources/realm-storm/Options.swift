@@ -11,6 +11,8 @@ struct Options: Sendable {
     var isFlushed = true
     /// The number of this process; nil for the one that starts the others.
     var process: Int?
+    /// How many transactions of blocking and suspending actors to time instead of the storm; nil for the storm.
+    var mixed: Int?
     /// How many verdicts and traps of misuse to ask for instead of the storm; nil for the storm.
     var misuses: Int?
     var traps = 0
@@ -32,6 +34,7 @@ struct Options: Sendable {
             case "--seed": seed = Options.number(value)
             case "--flush": isFlushed = value == "yes"
             case "--process": process = Options.number(value)
+            case "--mixed": mixed = Options.number(value)
             case "--misuse": misuses = Options.number(value)
             case "--traps": traps = Options.number(value)
             case "--summary": summary = value
@@ -58,6 +61,7 @@ struct Options: Sendable {
         let text =
             "usage: realm-storm [--path FILE] [--processes 4] [--actors 100] [--tasks 10000] [--seconds 5] [--seed N] "
             + "[--flush yes|no]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N] [--summary FILE]\n"
+            + "       realm-storm --mixed TRANSACTIONS [--flush yes|no]\n"
         FileHandle.standardError.write(Data(text.utf8))
         exit(2)
     }

@@ -11,6 +11,7 @@ struct Storm {
     static func main() async throws {
         var options = Options(Array(CommandLine.arguments.dropFirst()))
         if let verdicts = options.misuses { exit(try await misuse(options, verdicts: verdicts) ? 0 : 1) }
+        if let transactions = options.mixed { exit(try await mixed(options, transactions: transactions) ? 0 : 1) }
         if let process = options.process { return try await run(process, options) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storm-\(UUID().uuidString)")
         if options.path.isEmpty {
@@ -22,7 +23,7 @@ struct Storm {
         exit(isKept ? 0 : 1)
     }
 
-    private static func configuration(_ options: Options) -> Realm.Configuration {
+    static func configuration(_ options: Options) -> Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: options.path))
         configuration.objectTypes = [Entry.self, Total.self]
         if !options.isFlushed { configuration.durability = .unflushed }

@@ -31,12 +31,12 @@ class ListPlace {
         switch descriptor.source {
         case .list(let ownerClass, let key, let property):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
-                descriptor.outlivesOwner || attempt({ try accessor.table.contains(key: key) })
+                descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
             return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
         case .nested(let ownerClass, let key, let property, let path):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
-                descriptor.outlivesOwner || attempt({ try accessor.table.contains(key: key) })
+                descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
             let place = NestedPlace(
                 accessor: accessor,
@@ -59,7 +59,9 @@ class ListPlace {
     var path: [NestedStep] { [] }
 
     /// Whether the owner exists, and what the collection lies in.
-    var isThere: Bool { core.attempt(or: false) { try accessor.table.contains(key: key) } }
+    ///
+    /// Where damage keeps that from being known it may be there, and whoever reads it meets the damage.
+    var isThere: Bool { accessor.mayHave(key) }
 
     final func isSame(as other: ListPlace) -> Bool {
         core === other.core && accessor === other.accessor && key == other.key && declared == other.declared

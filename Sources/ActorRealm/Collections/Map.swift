@@ -18,8 +18,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// One entry.
     public typealias Element = (key: Key, value: Value)
 
-    /// The entries of an unmanaged map.
-    private(set) var unmanaged: [Key: Value] = [:]
+    /// The entries of an unmanaged map, whose names differ by their bytes as those of a managed one do.
+    private var unmanaged: [TextKey: Value] = [:]
     /// Where a managed map is.
     private(set) var place: ListPlace?
     /// Set on maps of recording instances.
@@ -63,7 +63,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     /// The names, ascending as bytes in a managed map.
     public var keys: [Key] {
-        guard let place else { return Array(unmanaged.keys) }
+        guard let place else { return unmanaged.keys.map { Key._key(named: $0.text) } }
         return place.entries().map { Key._key(named: $0.key) }
     }
 
@@ -74,7 +74,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
 
     private func entries() -> [Element] {
-        guard let place else { return unmanaged.map { ($0.key, $0.value) } }
+        guard let place else { return unmanaged.map { (Key._key(named: $0.key.text), $0.value) } }
         let backing = place.backing
         return place.entries()
             .map { entry in
@@ -88,7 +88,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         get {
             guard let place else {
                 if isRecording { return Value._recordingElement() }
-                return unmanaged[key]
+                return unmanaged[TextKey(Key._name(key))]
             }
             let name = Key._name(key)
             return place.value(forName: name)
@@ -153,7 +153,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             return core.isClosed ? () : core.mistake(problem)
         }
         guard let place else {
-            unmanaged[key] = value
+            unmanaged[TextKey(name)] = value
             return
         }
         guard let writer = place.writer() else { return }
@@ -193,7 +193,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// The object itself stays in the realm, unless it is embedded.
     public func removeObject(for key: Key) {
         guard let place else {
-            unmanaged[key] = nil
+            unmanaged[TextKey(Key._name(key))] = nil
             return
         }
         guard let writer = place.writer() else { return }
@@ -246,7 +246,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         if isSame(as: other) { return }
         let entries = other.entries()
         guard let place else {
-            unmanaged = Dictionary(entries.map { ($0.key, $0.value) }) { $1 }
+            unmanaged = Dictionary(entries.map { (TextKey(Key._name($0.key)), $0.value) }) { $1 }
             return
         }
         guard let writer = place.writer() else { return }
@@ -312,7 +312,7 @@ extension Map {
         stored.reserveCapacity(entries.count)
         let rows = writer.reusedEntries(for: entries.map { $0.value as Any? })
         for (key, value) in entries {
-            if !rows.isEmpty { writer.context?.reusedElement = rows[Key._name(key)] }
+            if !rows.isEmpty { writer.context?.reusedElement = rows[TextKey(Key._name(key))] }
             guard let value = Value._encodeElement(value, writer), let entry = entry(key, value, writer) else {
                 return nil
             }

@@ -15,11 +15,35 @@ import RealmModel
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The elements of an unmanaged set, in order of insertion.
     var unmanaged: [Element] = []
-    private var unmanagedElements: Set<Element> = []
+    private var unmanagedElements: Set<Member> = []
     /// Where a managed set is.
     private(set) var place: ListPlace?
     /// Set on sets of recording instances.
     let isRecording: Bool
+
+    /// An element of an unmanaged set: texts differ by their bytes, as in a managed one.
+    private struct Member: Hashable {
+        let element: Element
+
+        init(_ element: Element) { self.element = element }
+
+        static func == (left: Member, right: Member) -> Bool {
+            guard left.element == right.element else { return false }
+            guard let text = left.text, let other = right.text else { return true }
+            return TextBytes.areEqual(text, other)
+        }
+
+        /// The text that the element is; nil for others.
+        private var text: String? {
+            switch element {
+            case let text as String: text
+            case let value as AnyRealmValue: value.stringValue
+            default: nil
+            }
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(element) }
+    }
 
     /// Creates an unmanaged, empty set.
     public init() { isRecording = false }
@@ -75,7 +99,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Whether the set holds an element.
     public func contains(_ object: Element) -> Bool {
-        guard let place else { return unmanagedElements.contains(object) }
+        guard let place else { return unmanagedElements.contains(Member(object)) }
         guard let stored = Element._storedElement(object, in: place.backing) else {
             place.checkOwner()
             return false
@@ -87,7 +111,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Puts an element into the set, if it is not there.
     public func insert(_ object: Element) {
         guard let place else {
-            if unmanagedElements.insert(object).inserted { unmanaged.append(object) }
+            if unmanagedElements.insert(Member(object)).inserted { unmanaged.append(object) }
             return
         }
         guard let writer = place.writer() else { return }
@@ -109,7 +133,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The object itself stays in the realm.
     public func remove(_ object: Element) {
         guard let place else {
-            if unmanagedElements.remove(object) != nil { unmanaged.removeAll { $0 == object } }
+            let member = Member(object)
+            if unmanagedElements.remove(member) != nil { unmanaged.removeAll { Member($0) == member } }
             return
         }
         guard let writer = place.writer() else { return }

@@ -21,7 +21,10 @@ final class NestedPlace: ListPlace {
     private var isMap: Bool { name == "Map" }
 
     override var isThere: Bool {
-        guard let value = content() else { return false }
+        core.checkAccess()
+        let content: StoredValue?
+        do { content = try accessor.table.nested(property, key: key, steps) } catch { return true }
+        guard let value = content else { return false }
         switch value {
         case .list: return !isMap
         case .dictionary: return isMap

@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 
 /// Making and finding objects by their keys, inside a migration.
 extension MigrationTransaction {
@@ -66,6 +67,10 @@ extension MigrationTransaction {
     /// The dynamic accessor of a class of the program; nil after a mistake.
     private func writableAccessor(_ className: String) -> TableAccessor? {
         if declaredClass(className) != nil, let accessor = new.registry.dynamicAccessor(className: className) {
+            do throws(StorageError) { try new.requireReadable(accessor) } catch {
+                fail(publicError(error, className))
+                return nil
+            }
             return accessor
         }
         refuse(new.unknownClassMessage(className), className)

@@ -94,6 +94,9 @@ extension MigrationTransaction {
         guard isThere(object, accessor) else {
             return refuse("Object of type '\(className)' has been deleted or invalidated.", className, name)
         }
+        do throws(StorageError) { try new.requireReadable(accessor) } catch {
+            return fail(publicError(error, className, name))
+        }
         property.assign(value, to: object)
         if let failure = new.takeWriteFailure() { fail(publicError(failure, className, name)) }
     }
@@ -101,6 +104,10 @@ extension MigrationTransaction {
     /// Whether an object is there and has a property; where not, that is kept as a mistake.
     func has(_ name: String, in object: ObjectBase) -> Bool {
         guard let accessor = object.tableAccessor, property(name, accessor.info) != nil else { return false }
+        do throws(StorageError) { try accessor.core.requireReadable(accessor) } catch {
+            fail(publicError(error, accessor.info.name, name))
+            return false
+        }
         if !object.isInvalidated { return true }
         refuse("Object of type '\(accessor.info.name)' has been deleted or invalidated.", accessor.info.name, name)
         return false

@@ -20,7 +20,7 @@ extension RealmCore {
 
     /// Ends the process for a failure, or keeps that of a migration.
     @inline(never)
-    private func keep(_ error: any Error) {
+    func keep(_ error: any Error) {
         guard let migration else { trap(error) }
         migration.fail(migration.publicError(error))
     }

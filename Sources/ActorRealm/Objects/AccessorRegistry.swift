@@ -35,6 +35,12 @@ final class AccessorRegistry {
 
     deinit { writeCount.deallocate() }
 
+    /// As ``accessor(for:)``, where a class that cannot be read is an error.
+    func readableAccessor(for type: ObjectBase.Type) throws(StorageError) -> TableAccessor? {
+        if core.isFrozen { return try lock.withLock { (_) throws(StorageError) in Unchecked(try find(type)) }.value }
+        return try find(type)
+    }
+
     func accessor(for type: ObjectBase.Type) -> TableAccessor? {
         heldAccessor(for: type)?.takeUnretainedValue()
     }
@@ -49,9 +55,9 @@ final class AccessorRegistry {
     @inline(never)
     private func findHeldAccessor(for type: ObjectBase.Type) -> Unmanaged<TableAccessor>? {
         if core.isFrozen {
-            return lock.withLock { _ in Unchecked(find(type)) }.value.map { Unmanaged.passUnretained($0) }
+            return attempt { try readableAccessor(for: type) }.map { Unmanaged.passUnretained($0) }
         }
-        guard let found = find(type).map({ Unmanaged.passUnretained($0) }) else { return nil }
+        guard let found = attempt({ try find(type) }).map({ Unmanaged.passUnretained($0) }) else { return nil }
         last = (ObjectIdentifier(type), found)
         return found
     }
@@ -62,13 +68,20 @@ final class AccessorRegistry {
 
     /// The accessor for dynamic objects of a class of the program or of the file; nil when the file has no such class.
     func dynamicAccessor(className: String) -> TableAccessor? {
-        if core.isFrozen { return lock.withLock { _ in Unchecked(findDynamic(className)) }.value }
-        return findDynamic(className)
+        core.attempt(or: nil) { try readableDynamicAccessor(className: className) }
     }
 
-    private func findDynamic(_ className: String) -> TableAccessor? {
+    /// As ``dynamicAccessor(className:)``, where a class that cannot be read is an error.
+    func readableDynamicAccessor(className: String) throws(StorageError) -> TableAccessor? {
+        if core.isFrozen {
+            return try lock.withLock { (_) throws(StorageError) in Unchecked(try findDynamic(className)) }.value
+        }
+        return try findDynamic(className)
+    }
+
+    private func findDynamic(_ className: String) throws(StorageError) -> TableAccessor? {
         if let known = dynamicByName[className] { return known }
-        guard let table = attempt({ try core.model.table(named: className) }) else { return nil }
+        guard let table = try core.model.table(named: className) else { return nil }
         let declared = schema[programName(of: className)]
         let info = declared.map { ModelClass(dynamic: $0) } ?? ModelClass(dynamic: table.schema)
         let accessor = TableAccessor(core: core, table: table, info: info)
@@ -96,11 +109,11 @@ final class AccessorRegistry {
         for accessor in dynamicByName.values { accessor.readOrdinals() }
     }
 
-    private func find(_ type: ObjectBase.Type) -> TableAccessor? {
+    private func find(_ type: ObjectBase.Type) throws(StorageError) -> TableAccessor? {
         if let known = byType[ObjectIdentifier(type)] { return known }
         let info = ModelClass.of(type)
         if let other = schema[info.name], other.type != type { return nil }
-        guard let table = attempt({ try core.model.table(named: info.name) }) else { return nil }
+        guard let table = try core.model.table(named: info.name) else { return nil }
         let accessor = TableAccessor(core: core, table: table, info: info)
         byType[ObjectIdentifier(type)] = accessor
         return accessor
@@ -207,6 +220,33 @@ extension RealmCore {
 
     /// Where objects of a class are read and made; nil when the realm's schema does not have it.
     func accessor(for type: ObjectBase.Type) -> TableAccessor? { registry.accessor(for: type) }
+
+    /// Where objects of a class are read and made, for what throws.
+    func readableAccessor(for type: ObjectBase.Type) throws(Realm.Error) -> TableAccessor {
+        let found: TableAccessor?
+        do throws(StorageError) {
+            found = try registry.readableAccessor(for: type)
+        } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+        guard let found else { throw error(.invalidInput, unknownClassMessage(type.className())) }
+        return found
+    }
+
+    /// Throws where a class, or one that links lead to from it, cannot be read.
+    func requireReadable(_ accessor: TableAccessor) throws(StorageError) {
+        if accessor.hasReadableTargets { return }
+        var seen: Set<ObjectIdentifier> = []
+        var waiting = [accessor]
+        while let next = waiting.popLast() {
+            guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+            for property in next.info.properties {
+                if let target = try next.readableTarget(of: property) { waiting.append(target) }
+            }
+        }
+        // Several threads may ask a frozen realm.
+        if !isFrozen { accessor.hasReadableTargets = true }
+    }
 
     /// Where objects of a class are read and made; nil when the realm's schema does not have it.
     func accessor(className: String) -> TableAccessor? { registry.accessor(className: className) }

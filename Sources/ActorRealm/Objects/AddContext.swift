@@ -116,7 +116,7 @@ class AddContext {
             defer { reusedElement = nil }
             return reusedElement
         }
-        return attempt { try writer.table.link(writer.property, key: writer.rowKey) }
+        return writer.linkedRow
     }
 
     /// Gives the object a row and queues it to be filled.

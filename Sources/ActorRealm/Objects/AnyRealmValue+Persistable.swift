@@ -161,8 +161,10 @@ extension AnyRealmValue: _Persistable {
         let accessor = object.checkedAccessor()
         let declared = Int(key) - 1
         // Nothing of a closed realm is there any more.
-        if accessor.core.isClosed, !attempt({ try accessor.table.contains(key: object.rowKey) }) { return .none }
-        let stored = attempt { try accessor.table.value(accessor.ordinals[declared], key: object.rowKey) }
+        if accessor.core.isClosed, !accessor.mayHave(object.rowKey) { return .none }
+        let stored = accessor.core.attempt(or: .null) {
+            try accessor.table.value(accessor.ordinals[declared], key: object.rowKey)
+        }
         let place = AnyValuePlace(accessor: accessor, key: object.rowKey, declared: declared, path: [])
         return AnyRealmValue(stored, in: accessor.core, at: place)
     }
@@ -196,12 +198,12 @@ extension AnyRealmValue: _Persistable {
         }
         if let integer = ValueReader.integer(value) { return Int(exactly: integer).map { .int($0) } }
         if let entries = ValueReader.entries(of: value) {
-            var dictionary: [String: AnyRealmValue] = [:]
+            let dictionary = Map<String, AnyRealmValue>()
             for entry in entries {
                 guard let element = _unboxed(entry.value) else { return nil }
                 dictionary[entry.name] = element
             }
-            return .fromDictionary(dictionary)
+            return .dictionary(dictionary)
         }
         guard let elements = ValueReader.elements(of: value) else { return nil }
         var array: [AnyRealmValue] = []

@@ -76,9 +76,8 @@ final class Detacher {
             if let object = value as? ObjectBase {
                 property.assign(target(object, depth: item.depth), to: item.copy)
             } else if let value, let entries = ValueReader.entries(of: value) {
-                var copies: [String: Any?] = [:]
-                for entry in entries { copies.updateValue(element(entry.value, depth: item.depth), forKey: entry.name) }
-                property.assign(copies, to: item.copy)
+                let copies = entries.map { (name: $0.name, value: element($0.value, depth: item.depth)) }
+                property.assign(ValueReader.Entries(copies), to: item.copy)
             } else if let value, let elements = ValueReader.elements(of: value) {
                 let isAny = property.shape.kind == .any
                 let copies = elements.map { element($0, depth: item.depth) }
@@ -98,15 +97,18 @@ final class Detacher {
         }
     }
 
+    private func copied(_ map: Map<String, AnyRealmValue>, depth: Int) -> Map<String, AnyRealmValue> {
+        let copy = Map<String, AnyRealmValue>()
+        for (name, value) in map { copy[name] = copied(value, depth: depth) }
+        return copy
+    }
+
     /// A value of any kind with copies of the objects in it; none in the place of those beyond the depth.
     private func copied(_ value: AnyRealmValue, depth: Int) -> AnyRealmValue {
         switch value {
         case .object(let object): (target(object, depth: depth) as? Object).map { .object($0) } ?? .none
         case .list(let list): .fromArray(list.map { copied($0, depth: depth) })
-        case .dictionary(let map):
-            .fromDictionary(
-                Dictionary(map.map { ($0.key, copied($0.value, depth: depth)) }) { first, _ in first }
-            )
+        case .dictionary(let map): .dictionary(copied(map, depth: depth))
         default: value
         }
     }

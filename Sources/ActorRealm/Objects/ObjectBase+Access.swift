@@ -36,12 +36,20 @@ nonisolated extension ObjectBase {
     @inline(never)
     final var isolationAdmitsCaller: Bool { core?.isolation.isCurrent ?? true }
 
-    /// Looks the row up again when the version or the leaf changed.
-    final func refreshLocation(_ accessor: TableAccessor) {
+    /// Looks the row up again when the version or the leaf changed; where that fails, the commit of the open transaction throws it.
+    ///
+    /// - Returns: whether the row can be written.
+    private func refreshLocation(_ accessor: TableAccessor) -> Bool {
         let generation = accessor.state.pointee.generation.pointee
-        if rowGeneration == generation { return }
-        guard let location = attempt({ try accessor.locate(rowKey) }) else { misuse(TableAccessor.deletedMessage) }
-        point(to: location, generation: generation)
+        if rowGeneration == generation { return true }
+        do throws(StorageError) {
+            guard let location = try accessor.locate(rowKey) else { misuse(TableAccessor.deletedMessage) }
+            point(to: location, generation: generation)
+            return true
+        } catch {
+            accessor.core.writeFailed(error)
+            return false
+        }
     }
 
     /// The table, not counted, after the check of the isolation that every read makes.
@@ -73,12 +81,23 @@ nonisolated extension ObjectBase {
         readableAccessor._withUnsafeGuaranteedRef { $0.view(key, of: self) }
     }
 
+    /// The bytes of a value; nil where a migration meets damage.
+    final func readBytes(_ view: ColumnView, _ row: Int) -> UnsafeRawBufferPointer? {
+        do {
+            return try view.bytes(row)
+        } catch {
+            guard let core else { trap(error) }
+            core.keep(error)
+            return nil
+        }
+    }
+
     @usableFromInline
     final func readString(_ key: UInt32) -> String? {
         let view = view(key)
         let row = rowIndex
         if view.isNull(row) { return nil }
-        let bytes = attempt { try view.bytes(row) }
+        guard let bytes = readBytes(view, row) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -111,7 +130,7 @@ nonisolated extension ObjectBase {
                     + "'\(accessor.info.name).\(accessor.info.properties[ordinal].name)'."
             )
         }
-        refreshLocation(accessor)
+        guard refreshLocation(accessor) else { return nil }
         return _RowWriter(accessor: accessor, rowKey: rowKey, declared: ordinal, context: nil)
     }
 }

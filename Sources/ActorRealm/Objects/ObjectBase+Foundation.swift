@@ -7,7 +7,7 @@ nonisolated extension ObjectBase {
         let view = view(key)
         let row = rowIndex
         if view.isNull(row) { return nil }
-        return Data(attempt { try view.bytes(row) })
+        return readBytes(view, row).map { Data($0) }
     }
 
     final func readObjectId(_ key: UInt32) -> ObjectId? {

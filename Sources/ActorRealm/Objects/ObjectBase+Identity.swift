@@ -33,12 +33,15 @@ nonisolated extension ObjectBase: Hashable {
     public final var realm: Realm? { core?.realm() }
 
     /// Whether the object was deleted, or its realm invalidated.
+    ///
+    /// Where damage keeps that from being known it is false, and whoever reads the object meets the damage: `value(of:)` and
+    /// ``requireReadable()`` throw it.
     public final var isInvalidated: Bool {
         guard let core, let tableAccessor else { return false }
         if core.isInvalidated { return true }
         core.checkAccess()
         if rowGeneration == tableAccessor.state.pointee.generation.pointee { return false }
-        return !attempt { try tableAccessor.table.contains(key: rowKey) }
+        return !tableAccessor.mayHave(rowKey)
     }
 
     /// Whether the object stands on one version for good and may be read anywhere.
@@ -66,7 +69,7 @@ extension ThreadConfined where Self: ObjectBase {
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Self? {
         guard case .object(let className, let key) = reference.content,
             let accessor = realm.core.accessor(className: className, isDynamic: Self.self == DynamicObject.self),
-            realm.core.isClosed || attempt({ try accessor.table.contains(key: key) })
+            realm.core.isClosed || accessor.mayHave(key)
         else { return nil }
         return accessor.makeObject(key: key) as? Self
     }

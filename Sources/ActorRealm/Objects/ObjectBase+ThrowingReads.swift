@@ -25,6 +25,33 @@ extension ObservableModel where Self: ObjectBase {
 }
 
 nonisolated extension ObjectBase {
+    /// Throws unless the object is there and belongs to where it is used, for where ``isInvalidated`` cannot say.
+    ///
+    /// Its properties are read with `value(of:)`.
+    ///
+    /// ```swift
+    /// let todo = realm.objects(Todo.self).first!
+    /// do { try todo.requireReadable() } catch let error as Realm.Error { print(error.code, error) }
+    /// ```
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.closed`, `.wrongIsolation` or `.invalidDatabase`.
+    public final func requireReadable() throws {
+        guard let core, let accessor = tableAccessor else { return }
+        try core.requireAccess()
+        do {
+            _ = try requireRow(accessor)
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+    }
+
+    /// Where the row is.
+    private func requireRow(_ accessor: TableAccessor) throws -> RowLocation {
+        if let location = try accessor.locate(rowKey) { return location }
+        if let damage = accessor.table.damage(ofMissing: rowKey) { throw damage }
+        throw accessor.core.error(.invalidatedObject, TableAccessor.deletedMessage)
+    }
+
     /// Throws what reading the properties of a path would trap on.
     final func requireReadable(_ names: [String]) throws {
         var object: ObjectBase = self
@@ -42,10 +69,8 @@ nonisolated extension ObjectBase {
         guard let core, let accessor = tableAccessor else { return }
         try core.requireAccess()
         do {
-            guard let location = try accessor.locate(rowKey) else {
-                if let damage = accessor.table.damage(ofMissing: rowKey) { throw damage }
-                throw core.error(.invalidatedObject, TableAccessor.deletedMessage)
-            }
+            let location = try requireRow(accessor)
+            try accessor.readableTarget(of: property)
             if property.isComputed { return }
             let ordinal = accessor.storedOrdinal(property.ordinal)
             guard property.shape.collection == .none else {

@@ -2,6 +2,8 @@ import FoundationEssentials
 import RealmModel
 
 /// Lists objects and collections for people.
+///
+/// Who describes an object may be about to tell of an error: what cannot be read is said in its place, and ends nothing.
 enum ObjectDescription {
     private static let maximumDepth = 5
     private static let maximumElements = 100
@@ -12,7 +14,11 @@ enum ObjectDescription {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         var text = "\(info.name) {\n"
         for property in info.properties where !property.isComputed {
-            let value = describe(value: property.value(in: object), depth: depth + 1)
+            let value = readable {
+                try object.requireReadable(property)
+            } describe: {
+                describe(value: property.value(in: object), depth: depth + 1)
+            }
             text += "\t\(property.name) = \(indented(value));\n"
         }
         return text + "}"
@@ -21,6 +27,17 @@ enum ObjectDescription {
     static func describe<Elements: RealmCollection>(collection: Elements, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         if collection.isInvalidated { return "[invalid collection]" }
+        return readable {
+            guard let backing = collection._backing else { return }
+            try backing.requireReadable([], first: maximumElements) {
+                Elements.Element._isReadableElement($0, in: backing)
+            }
+        } describe: {
+            describe(readable: collection, depth: depth)
+        }
+    }
+
+    private static func describe<Elements: RealmCollection>(readable collection: Elements, depth: Int) -> String {
         let elements = collection.prefix(maximumElements).enumerated()
             .map { index, element in
                 let value = describe(value: Elements.Element._boxedElement(element), depth: depth + 1)
@@ -34,6 +51,14 @@ enum ObjectDescription {
     static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         if map.isInvalidated { return "[invalid collection]" }
+        return readable {
+            try (map as? any BackedMap)?.requireReadable()
+        } describe: {
+            describe(readable: map, depth: depth)
+        }
+    }
+
+    private static func describe<Entries: RealmKeyedCollection>(readable map: Entries, depth: Int) -> String {
         let entries = map.keys.prefix(maximumElements)
             .map { key in
                 let value = describe(value: map[key].flatMap { Entries.Value._boxedElement($0) }, depth: depth + 1)
@@ -42,6 +67,16 @@ enum ObjectDescription {
         let value = name(of: Entries.Value.self, in: (map as? any BackedMap)?.backing)
         return "\(kind(of: map))<string, \(value)> <\(address(of: map as AnyObject))> (\n"
             + listing(entries, of: map.count) + "\n)"
+    }
+
+    /// What is described, or the error that reading it meets.
+    private static func readable(_ check: () throws -> Void, describe: () -> String) -> String {
+        do {
+            try check()
+            return describe()
+        } catch {
+            return "[unreadable: \(error)]"
+        }
     }
 
     /// The address of an object, as text.
@@ -105,6 +140,7 @@ enum ObjectDescription {
 /// A map of any types, as far as what stands behind it goes.
 private protocol BackedMap {
     var backing: _CollectionBacking? { get }
+    func requireReadable() throws
 }
 
 extension Map: BackedMap {

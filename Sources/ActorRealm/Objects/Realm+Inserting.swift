@@ -129,8 +129,11 @@ extension RealmCore {
                     + "realm.asyncWrite { }."
             )
         }
-        guard let accessor = accessor(for: type) else {
-            throw error(.invalidInput, unknownClassMessage(type.className()))
+        let accessor = try readableAccessor(for: type)
+        do throws(StorageError) {
+            try requireReadable(accessor)
+        } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
         }
         return accessor
     }

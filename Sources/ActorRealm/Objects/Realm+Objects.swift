@@ -7,15 +7,19 @@ extension Realm {
     /// All objects of a class, or all projections of them.
     ///
     /// - Precondition: The class is in the realm's ``schema`` and is not embedded. `schema[name]` tells for a name from outside.
+    ///   The page where the class begins is whole: ``requireReadable(_:)`` throws.
     public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         core.checkAccess()
         let accessor = core.requiredAccessor(for: type._fetchedType)
         if accessor.info.isEmbedded {
-            misuse(
-                "Embedded objects cannot be queried directly: '\(accessor.info.name)' is reached through its owners."
-            )
+            misuse(Self.embeddedMessage(accessor.info.name))
         }
         return Results(_CollectionBacking(table: accessor))
+    }
+
+    /// Says that a class is embedded.
+    static func embeddedMessage(_ className: String) -> String {
+        "Embedded objects cannot be queried directly: '\(className)' is reached through its owners."
     }
 
     /// The object of a class with a primary key; nil when there is none.

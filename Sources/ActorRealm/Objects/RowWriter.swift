@@ -43,15 +43,15 @@ public struct _RowWriter {
     /// The rows of a list's embedded objects, which an update writes its elements into; none where it does not.
     func reusedRows(for values: @autoclosure () -> [Any?]) -> [Int64?] {
         guard updatesElements, mayUpdate(values()) else { return [] }
-        return attempt { try table.list(property, key: rowKey).values() }.map(\.linkKey)
+        return attemptRead(or: []) { try table.list(property, key: rowKey).values() }.map(\.linkKey)
     }
 
     /// The rows of a map's embedded objects by their names, which an update writes its values into; none where it does not.
-    func reusedEntries(for values: @autoclosure () -> [Any?]) -> [String: Int64] {
+    func reusedEntries(for values: @autoclosure () -> [Any?]) -> [TextKey: Int64] {
         guard updatesElements, mayUpdate(values()) else { return [:] }
-        var rows: [String: Int64] = [:]
-        for entry in attempt({ try table.map(property, key: rowKey).entries() }) {
-            rows[entry.key] = entry.value.linkKey
+        var rows: [TextKey: Int64] = [:]
+        for entry in attemptRead(or: [], { try table.map(property, key: rowKey).entries() }) {
+            rows[TextKey(entry.key)] = entry.value.linkKey
         }
         return rows
     }
@@ -68,7 +68,7 @@ public struct _RowWriter {
     }
 
     private func isStored(_ value: @autoclosure () -> StoredValue) -> Bool {
-        skipsEqual && attempt { try table.value(property, key: rowKey) } == value()
+        skipsEqual && attemptRead(or: nil) { try table.value(property, key: rowKey) } == value()
     }
 
     /// Writes to the model like `RealmCore.attemptWrite`, but touches the core, which costs a slow retain, on failure only.
@@ -78,6 +78,17 @@ public struct _RowWriter {
             try body()
         } catch {
             failed(error)
+        }
+    }
+
+    /// Reads what a write compares or goes on from; a failure is that of the write.
+    @inline(__always)
+    private func attemptRead<Result>(or other: @autoclosure () -> Result, _ body: () throws -> Result) -> Result {
+        do {
+            return try body()
+        } catch {
+            failed(error)
+            return other()
         }
     }
 
@@ -188,26 +199,34 @@ public struct _RowWriter {
     /// Whether the to-one link holds that row already.
     func isLinked(to target: Int64) -> Bool {
         guard accessor.info.properties[declared].shape.collection == .none else { return false }
-        return attempt { try table.link(property, key: rowKey) } == target
+        return linkedRow == target
+    }
+
+    /// The row that the to-one link holds.
+    var linkedRow: Int64? { attemptRead(or: nil) { try table.link(property, key: rowKey) } }
+
+    /// What a list or set holds; nil after a failure.
+    private var storedElements: [StoredValue]? {
+        attemptRead(or: nil) { try table.list(property, key: rowKey).values() }
     }
 
     /// Makes a list hold these elements.
     func setList(_ elements: [StoredValue]) {
-        if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements { return }
+        if skipsEqual, storedElements == elements { return }
         attemptWrite { try table.listAssign(property, key: rowKey, elements) }
     }
 
     /// Makes a set hold these elements.
     func setSet(_ elements: [StoredValue]) {
-        if skipsEqual, attempt({ try table.list(property, key: rowKey).values() }) == elements.sortedAndUnique() {
-            return
-        }
+        if skipsEqual, storedElements == elements.sortedAndUnique() { return }
         attemptWrite { try table.setAssign(property, key: rowKey, elements) }
     }
 
     /// Makes a dictionary hold these entries.
     func setMap(_ entries: [StoredEntry]) {
-        if skipsEqual, attempt({ try table.map(property, key: rowKey).entries() }) == entries.sortedAndUnique() {
+        if skipsEqual,
+            attemptRead(or: nil, { try table.map(property, key: rowKey).entries() }) == entries.sortedAndUnique()
+        {
             return
         }
         attemptWrite { try table.mapAssign(property, key: rowKey, entries) }

@@ -25,6 +25,8 @@ final class TableAccessor {
     /// By declared ordinal: the stored ordinals of the properties that linking objects reverse, -1 while not known.
     private let origins: UnsafeMutablePointer<Int32>
     private let slotCount: Int
+    /// Whether the classes that links lead to from here were found readable, all of them.
+    @exclusivity(unchecked) var hasReadableTargets = false
 
     var type: ObjectBase.Type { info.type }
 
@@ -124,7 +126,7 @@ final class TableAccessor {
         object.rowKey = key
         if let location {
             object.point(to: location, generation: state.pointee.generation.pointee)
-        } else if isFrozen, let location = attempt({ try table.locate(key) }) {
+        } else if isFrozen, let location = readableLocation(of: key) {
             object.point(to: location, generation: state.pointee.generation.pointee)
         }
         return object
@@ -136,6 +138,18 @@ final class TableAccessor {
     /// Whether what was looked up outside a transaction may be used, and kept: not while several threads may read.
     @inline(__always)
     private var remembers: Bool { rows.remembers }
+
+    /// The row of a key, for calls that cannot throw and need not know: nil also where damage keeps it from being found, which
+    /// whoever reads the row meets.
+    func readableLocation(of key: Int64) -> RowLocation? {
+        do { return try table.locate(key) } catch { return nil }
+    }
+
+    /// Whether there is a row, for calls that cannot throw: where damage keeps that from being known there may be one, and
+    /// whoever reads it meets the damage.
+    func mayHave(_ key: Int64) -> Bool {
+        do { return try table.contains(key: key) } catch { return true }
+    }
 
     /// The row of a key; nil when there is no such row.
     @inline(__always)
@@ -149,8 +163,8 @@ final class TableAccessor {
     private func currentLeaf(of object: ObjectBase) -> LeafView? {
         let generation = state.pointee.generation.pointee
         if object.rowGeneration != generation {
-            guard let location = attempt({ try locate(object.rowKey) }) else {
-                trapUnlessClosed(missing: object.rowKey)
+            guard let location = core.attempt(or: nil, { try locate(object.rowKey) }) else {
+                refuse(missing: object.rowKey)
                 return nil
             }
             object.point(to: location, generation: generation)
@@ -158,12 +172,11 @@ final class TableAccessor {
         return rows.leaf(at: object.rowLeaf.unsafelyUnwrapped)
     }
 
-    /// Traps for a row that is not there; nothing of a closed realm is.
+    /// Traps for a row that is not there, or keeps that in a migration; nothing of a closed realm is.
     @inline(never)
-    private func trapUnlessClosed(missing key: Int64) {
+    private func refuse(missing key: Int64) {
         if core.isClosed { return }
-        if let damage = table.damage(ofMissing: key) { trap(damage) }
-        misuse(Self.deletedMessage)
+        if let damage = table.damage(ofMissing: key) { core.keep(damage) } else { core.mistake(Self.deletedMessage) }
     }
 
     /// Says that an object does not exist any more.
@@ -174,7 +187,7 @@ final class TableAccessor {
     @inline(__always)
     private func column(_ key: UInt32, in leaf: LeafView) -> ColumnView {
         if _slowPath(columns.isStale) { columns.read(properties.ordinals) }
-        return attempt { try columns.column(key, in: leaf) }
+        return core.attempt(or: table.emptyColumn(ordinals[Int(key) - 1])) { try columns.column(key, in: leaf) }
     }
 
     /// Where the column of a property lies, for an object whose isolation was checked.
@@ -241,11 +254,17 @@ final class TableAccessor {
 
     // MARK: Links
 
+    /// As ``readableLocation(of:)``, where the last ones were found.
+    @inline(__always)
+    private func locateIfReadable(_ key: Int64) -> RowLocation? {
+        do { return try locate(key) } catch { return nil }
+    }
+
     /// Makes an accessor for the row that a property links to.
     func makeTarget(of property: Int, key: Int64) -> ObjectBase {
         func make(_ accessor: TableAccessor) -> ObjectBase {
             // Whoever follows a link reads a property there: the row is looked for where the last ones were.
-            accessor.makeObject(key: key, at: attempt { try accessor.locate(key) })
+            accessor.makeObject(key: key, at: accessor.locateIfReadable(key))
         }
         if let known = targets[property] { return known._withUnsafeGuaranteedRef { make($0) } }
         return make(target(of: property))
@@ -285,6 +304,18 @@ final class TableAccessor {
         let (root, declared) = path._withUnsafeGuaranteedRef { ($0.root, $0.declared) }
         guard root == type, declared >= 0 else { return nil }
         return IndexedEquality(storedOrdinal(declared), value, table: table)
+    }
+
+    /// The accessor of the class that a property links to, where it does.
+    ///
+    /// - Throws: `StorageError` where that class cannot be read.
+    @discardableResult
+    func readableTarget(of property: ModelProperty) throws(StorageError) -> TableAccessor? {
+        guard property.shape.kind == .object else { return nil }
+        if let known = targets[property.ordinal] { return known.takeUnretainedValue() }
+        if info.isDynamic { return try core.registry.readableDynamicAccessor(className: property.targetName) }
+        guard let target = property.shape.target else { return nil }
+        return try core.registry.readableAccessor(for: target)
     }
 
     /// The accessor of the class that a property links to.

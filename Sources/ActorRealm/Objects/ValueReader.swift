@@ -155,8 +155,15 @@ enum ValueReader {
         return boxed(collection)
     }
 
+    /// Entries whose names may differ by their bytes only, which a dictionary would take for one.
+    struct Entries {
+        let entries: [(name: String, value: Any?)]
+        init(_ entries: [(name: String, value: Any?)]) { self.entries = entries }
+    }
+
     /// The entries of a map or a dictionary.
     static func entries(of value: Any) -> [(name: String, value: Any?)]? {
+        if let entries = value as? Entries { return entries.entries }
         if let dictionary = value as? [String: Any?] {
             return dictionary.map { (name: $0.key, value: unwrap($0.value)) }
         }

@@ -50,7 +50,8 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
 
     /// A listing of the first hundred values.
     public var description: String {
-        "ProjectedCollection<\(Value.self)> {\n"
+        do { try requireReadable() } catch { return "ProjectedCollection<\(Value.self)> [unreadable: \(error)]" }
+        return "ProjectedCollection<\(Value.self)> {\n"
             + prefix(100).enumerated().map { "\t[\($0)] \($1)" }.joined(separator: ",\n") + "\n}"
     }
 }

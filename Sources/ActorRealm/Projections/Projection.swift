@@ -61,6 +61,12 @@ nonisolated extension Projection: ProjectionObservable {
 
     /// The projected properties, where they come from, and their values.
     public var description: String {
+        let isClosed = rootObject.core?.isClosed ?? false
+        if !isClosed {
+            do { try requireReadable() } catch {
+                return "\(type(of: self))<\(Root.className())> [unreadable: \(error)]"
+            }
+        }
         let properties = ProjectionSchema.of(type(of: self))
             .map { "\t\($0.name)(\\.\($0.origin)) = \($0.projected.describedValue(of: rootObject));\n" }
         let address = ObjectDescription.address(of: rootObject)

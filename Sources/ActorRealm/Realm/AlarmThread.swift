@@ -1,4 +1,7 @@
 import Dispatch
+// Before the C module behind RealmStorage, which repeats some of its declarations.
+import Glibc
+import RealmStorage
 import Synchronization
 
 /// Calls functions later, all of them on one thread that is there while any is to be called.
@@ -6,8 +9,10 @@ import Synchronization
 /// Not a queue: where the system starts no thread, a queue would have its caller wait until one can be started. Here nobody is called
 /// then.
 final class AlarmThread: Sendable {
-    /// That of the process.
-    static let shared = AlarmThread()
+    /// That of the process: a forked child has none of its parent's threads.
+    static var shared: AlarmThread { processes.value }
+
+    private static let processes = PerProcess { AlarmThread() }
 
     private struct Alarm {
         let time: UInt64

@@ -49,8 +49,9 @@ final class BaseFlush: Sendable {
     /// As ``wait()``, and says so where the thread is one of Swift's pool.
     func waitOnPool() -> WriteScheduler.CommitResult {
         let isOnPool = crealm_is_on_pool()
-        if isOnPool { BlockedPool.swift.enter() }
-        defer { if isOnPool { BlockedPool.swift.leave() } }
+        let pool = isOnPool ? BlockedPool.swift : nil
+        pool?.enter()
+        defer { pool?.leave() }
         return wait()
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import Synchronization
 
 /// The threads of a pool that block in writes.
@@ -6,8 +7,12 @@ import Synchronization
 /// A suspended writer needs one of them to go on. When all of them block, none is left, and only those that wait for their turns
 /// can let each other go on: they are told at once.
 final class BlockedPool: Sendable {
-    /// That of Swift's tasks.
-    static let swift = BlockedPool(threadCount: ProcessInfo.processInfo.activeProcessorCount)
+    /// That of Swift's tasks in this process: a forked child has none of its parent's threads.
+    static var swift: BlockedPool { processes.value }
+
+    private static let processes = PerProcess {
+        BlockedPool(threadCount: ProcessInfo.processInfo.activeProcessorCount)
+    }
 
     /// A thread that waits for its turn, and may have to press for it.
     private struct Waiter {

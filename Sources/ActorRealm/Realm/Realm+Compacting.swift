@@ -16,7 +16,8 @@ extension Realm {
     ///
     /// - Parameter configuration: The file; it must exist.
     /// - Returns: the bytes of the file before and after.
-    /// - Throws: `Realm.Error` with the code `.alreadyOpen` while the realm is open, in this process or in another one.
+    /// - Throws: `Realm.Error` with the code `.alreadyOpen` while the realm is open, in this process or in another one; `.invalidInput`
+    ///   when the file has a second name (a hard link), which would keep the old file.
     @discardableResult
     public static func compact(
         _ configuration: Configuration = .defaultConfiguration
@@ -115,10 +116,11 @@ extension StorageFile {
         do {
             try compact()
             return true
-        } catch let error as StorageError where error.code == .alreadyOpen {
+        } catch let error as StorageError where error.code == .alreadyOpen || error.code == .invalidArgument {
+            let reason = error.code == .alreadyOpen ? "another process has it open" : "it has another name, a hard link"
             (configuration.logger ?? Logger.sharedIfSet)?
                 .notice(
-                    "A realm was not compacted when it was opened: another process has it open.",
+                    "A realm was not compacted when it was opened: \(reason).",
                     metadata: ["realm.path": "\(path)"]
                 )
             return false

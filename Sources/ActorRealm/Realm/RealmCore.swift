@@ -284,7 +284,8 @@ final class RealmCore {
     /// - Throws: `incompatibleSession` when it is open with settings that exclude these.
     func reopened(with configuration: Realm.Configuration, for use: RealmUse) throws -> RealmCore {
         try coordinator.checkCompatible(self.configuration, with: configuration)
-        note(use, whileClosing: callbackWrites.keepOpen())
+        // What exists already stays as closed or as open as it is to be.
+        if use != .found { note(use, whileClosing: callbackWrites.keepOpen()) }
         return self
     }
 

@@ -22,7 +22,14 @@ final class RealmRegistry: Sendable {
         let content = Mutex(Content())
     }
 
+    /// Held while a file is opened, replaced or deleted, whatever name is used for it.
+    private final class Gate: Sendable {
+        let lock = Mutex(())
+    }
+
     private struct State {
+        /// Of the files that are being opened, replaced or deleted, with how many do or wait to.
+        var gates: [FileIdentity: (gate: Gate, userCount: Int)] = [:]
         var slots: [String: Slot] = [:]
         /// Those of the files that are open, whatever names they were opened by.
         var coordinators: [WeakReference<RealmCoordinator>] = []
@@ -63,7 +70,7 @@ final class RealmRegistry: Sendable {
                 try coordinator.verifyInBackground(as: configuration)
                 return coordinator
             }
-            let coordinator = try open(settings, configuration)
+            let coordinator = try alone(with: settings.path) { try open(settings, configuration) }
             try coordinator.verifyInBackground(as: configuration)
             content.coordinator = coordinator
             return coordinator
@@ -74,10 +81,42 @@ final class RealmRegistry: Sendable {
     func whileClosed<Result: Sendable>(at path: String, _ body: (_ isOpen: Bool) throws -> Result) rethrows -> Result {
         try slot(at: path).content
             .withLock { content in
-                try body(
-                    content.coordinator.map { !$0.isEnded } ?? false || known.contains { $0.file.isFile(at: path) }
-                )
+                try alone(with: path) {
+                    try body(
+                        content.coordinator.map { !$0.isEnded } ?? false || known.contains { $0.file.isFile(at: path) }
+                    )
+                }
             }
+    }
+
+    /// Runs what opens, replaces or deletes a file while nobody else does so by another name of it.
+    private func alone<Result: Sendable>(with path: String, _ body: () throws -> Result) rethrows -> Result {
+        while true {
+            guard let identity = FileIdentity.ofFile(at: path) else { return try body() }
+            let gate = state.withLock { state in
+                let gate = state.gates[identity]?.gate ?? Gate()
+                state.gates[identity, default: (gate, 0)].userCount += 1
+                return gate
+            }
+            defer {
+                state.withLock { state in
+                    state.gates[identity]?.userCount -= 1
+                    if state.gates[identity]?.userCount == 0 { state.gates[identity] = nil }
+                }
+            }
+            let result: Result? = try gate.lock.withLock { _ in
+                // Whoever was before may have replaced it.
+                guard FileIdentity.ofFile(at: path) == identity else { return nil }
+                return try body()
+            }
+            if let result { return result }
+        }
+    }
+
+    /// How many open, replace or delete the file at a path just now, or wait to; for tests.
+    func userCount(ofFileAt path: String) -> Int {
+        guard let identity = FileIdentity.ofFile(at: path) else { return 0 }
+        return state.withLock { $0.gates[identity]?.userCount ?? 0 }
     }
 
     /// The coordinators of the files that are open.
@@ -140,8 +179,11 @@ final class RealmRegistry: Sendable {
         _ settings: OpenSettings,
         _ configuration: Realm.Configuration
     ) throws -> StorageFile {
+        let isNew = FileIdentity.ofFile(at: path) == nil
         do {
             let file = try StorageFile.open(path: path, options: settings.options)
+            // There is nothing to compact.
+            if isNew { return file }
             // Somebody uses it by another name.
             if known.contains(where: { $0.file === file }) { return file }
             if try !file.compactOnLaunch(configuration) { return file }

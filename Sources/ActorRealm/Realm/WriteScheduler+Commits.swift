@@ -33,8 +33,9 @@ extension WriteScheduler {
         let place = add(commit, ending: ticket, .preparedBlocking, leavingOut: leftOut, completion: .thread(gate))
         if place == .caller { flush() }
         let isOnPool = crealm_is_on_pool()
-        if isOnPool { BlockedPool.swift.enter() }
-        defer { if isOnPool { BlockedPool.swift.leave() } }
+        let pool = isOnPool ? BlockedPool.swift : nil
+        pool?.enter()
+        defer { pool?.leave() }
         return gate.wait()
     }
 

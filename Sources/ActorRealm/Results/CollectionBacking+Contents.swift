@@ -250,7 +250,7 @@ extension _CollectionBacking {
     /// The position of an object.
     func index(of key: Int64) -> Int? {
         core.checkAccess()
-        if isWholeTable, let elements { return attempt { try elements.table.index(of: key) } }
+        if isWholeTable, let elements { return core.attempt(or: nil) { try elements.table.index(of: key) } }
         if let order = advancedOrder { return order.firstIndex(of: key) }
         return keys().firstIndex(of: key)
     }
@@ -310,13 +310,13 @@ func outOfBoundsMessage(_ index: Int, count: Int) -> String {
 }
 
 extension TableAccessor {
-    /// The keys of all rows, ascending.
-    func allKeys() throws -> [Int64] {
+    /// The keys of all rows, or of the first ones, ascending.
+    func allKeys(first limit: Int = .max) throws -> [Int64] {
         var keys: [Int64] = []
-        keys.reserveCapacity(table.count)
+        keys.reserveCapacity(min(limit, table.count))
         var cursor = table.leaves()
-        while let leaf = try cursor.next() {
-            for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
+        while keys.count < limit, let leaf = try cursor.next() {
+            for row in 0..<min(leaf.rowCount, limit - keys.count) { keys.append(leaf.key(at: row)) }
         }
         return keys
     }

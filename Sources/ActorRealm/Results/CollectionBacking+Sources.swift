@@ -50,8 +50,8 @@ extension _CollectionBacking {
         func find(_ name: String) -> TableAccessor? {
             core.accessor(className: name, isDynamic: descriptor.isDynamic)
         }
-        func isThere(_ key: Int64, _ owner: TableAccessor) throws -> Bool {
-            try descriptor.outlivesOwner || owner.table.contains(key: key)
+        func isThere(_ key: Int64, _ owner: TableAccessor) -> Bool {
+            descriptor.outlivesOwner || owner.mayHave(key)
         }
         let base: _CollectionBacking
         switch descriptor.source {
@@ -59,18 +59,18 @@ extension _CollectionBacking {
             guard let name = descriptor.className, let accessor = find(name) else { return nil }
             base = _CollectionBacking(table: accessor)
         case .list(let ownerClass, let key, let property):
-            guard let accessor = find(ownerClass), try isThere(key, accessor),
+            guard let accessor = find(ownerClass), isThere(key, accessor),
                 let declared = accessor.info.property(columnNamed: property)
             else { return nil }
             base = _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
         case .nested(let ownerClass, let key, let property, let path):
-            guard let accessor = find(ownerClass), try isThere(key, accessor),
+            guard let accessor = find(ownerClass), isThere(key, accessor),
                 let declared = accessor.info.property(columnNamed: property)
             else { return nil }
             base = _CollectionBacking(nested: accessor, key: key, declared: declared.ordinal, path: path)
         case .backlinks(let targetClass, let key, let property):
             guard let accessor = find(targetClass), let name = descriptor.className,
-                let origin = find(name), try isThere(key, accessor),
+                let origin = find(name), isThere(key, accessor),
                 let declared = origin.info.property(columnNamed: property)
             else { return nil }
             base = _CollectionBacking(

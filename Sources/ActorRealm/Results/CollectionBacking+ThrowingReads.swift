@@ -10,16 +10,21 @@ extension _CollectionBacking {
     ///
     /// - Parameters:
     ///   - names: Paths of properties, in the names of the file.
+    ///   - limit: Of all objects of a class, only the first so many are looked at.
     ///   - isReadable: Whether the type of the elements has a stored value.
     /// - Throws: `Realm.Error`.
-    func requireReadable(_ names: [[String]], _ isReadable: (_Stored) -> Bool) throws {
+    func requireReadable(
+        _ names: [[String]],
+        first limit: Int = .max,
+        _ isReadable: (_Stored) -> Bool
+    ) throws {
         if isEmptied { return }
         try core.requireReading()
         if core.isClosed { return }
         do {
             try requireOwner()
             if elements == nil { return try requireValues(isReadable) }
-            try requireObjects(names, isReadable)
+            try requireObjects(names, first: limit, isReadable)
         } catch let error as StorageError {
             throw Realm.Error(storage: error, path: core.coordinator.path)
         } catch let error as ModelError {
@@ -64,11 +69,15 @@ extension _CollectionBacking {
         )
     }
 
-    private func requireObjects(_ names: [[String]], _ isReadable: (_Stored) -> Bool) throws {
+    private func requireObjects(_ names: [[String]], first limit: Int, _ isReadable: (_Stored) -> Bool) throws {
         guard let elements else { return }
         let keys: [Int64]
         if isWholeTable {
-            keys = try elements.allKeys()
+            keys = try elements.allKeys(first: limit)
+            // An iteration begins by looking where it will end.
+            if limit < .max, !keys.isEmpty, let last = try elements.table.key(at: elements.table.count - 1) {
+                _ = try elements.locate(last)
+            }
         } else {
             keys = try withCache { cache in
                 if let keys = cache.keys { return keys }
@@ -95,6 +104,48 @@ extension _CollectionBacking {
         {
             _ = try accessor.table.map(property, at: location, key: key).entries()
         }
+    }
+}
+
+extension Realm {
+    /// Reads where the objects of a class begin, and those of the classes that links lead to from it, for where ``objects(_:)`` would
+    /// end the process.
+    ///
+    /// After it has returned, `objects(_:)` does not, nor does ``isEmpty`` when that is so for each class; what the results hold is read
+    /// behind their own ``RealmCollection/requireReadable()``.
+    ///
+    /// ```swift
+    /// do {
+    ///     try realm.requireReadable(Todo.self)
+    ///     try realm.objects(Todo.self).requireReadable()
+    /// } catch let error as Realm.Error { print(error.code, error) }
+    /// ```
+    ///
+    /// - Throws: `Realm.Error` with the code `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a class that the realm does not
+    ///   have, and for an embedded one.
+    public func requireReadable<Element: RealmFetchable>(_ type: Element.Type) throws {
+        try core.requireReading()
+        let accessor = try core.readableAccessor(for: type._fetchedType)
+        do throws(StorageError) {
+            try core.requireReadable(accessor)
+        } catch {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+        if accessor.info.isEmbedded { throw core.error(.invalidInput, Self.embeddedMessage(accessor.info.name)) }
+    }
+
+    /// As ``requireReadable(_:)``, for ``dynamicObjects(_:)``.
+    public func requireReadable(className: String) throws {
+        try core.requireReading()
+        let found: TableAccessor?
+        do throws(StorageError) {
+            found = try core.registry.readableDynamicAccessor(className: className)
+            if let found { try core.requireReadable(found) }
+        } catch {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+        guard let found else { throw core.error(.invalidInput, core.unknownClassMessage(className)) }
+        if found.info.isEmbedded { throw core.error(.invalidInput, Self.embeddedMessage(found.info.name)) }
     }
 }
 

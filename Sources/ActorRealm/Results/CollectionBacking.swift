@@ -316,7 +316,7 @@ public final class _CollectionBacking {
     @inline(__always)
     func forEachLink(_ body: (Int64) -> Void) {
         guard case .backlinks(let accessor, let key, let property) = source, let elements else { return }
-        attempt { try accessor.forEachBacklink(of: key, from: elements, property: property, body) }
+        core.attempt(or: ()) { try accessor.forEachBacklink(of: key, from: elements, property: property, body) }
     }
 
     /// The filter, compiled.
@@ -336,14 +336,14 @@ public final class _CollectionBacking {
         return equality == nil && refinement == nil
     }
 
-    /// Whether the list's owner is gone.
+    /// Whether the list's owner is gone; not where damage keeps that from being known, which whoever reads the list meets.
     var isOwnerDeleted: Bool {
         switch source {
-        case .table: false
+        case .table: return false
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _):
-            !attempt { try accessor.table.contains(key: key) }
+            return !accessor.mayHave(key)
         case .nested(let accessor, let key, let property, let path):
-            attempt { try accessor.table.nested(property, key: key, path) } == nil
+            do { return try accessor.table.nested(property, key: key, path) == nil } catch { return false }
         }
     }
 

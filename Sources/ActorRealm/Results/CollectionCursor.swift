@@ -73,7 +73,8 @@ public final class _CollectionCursor {
         if let elements {
             if isScan {
                 let count = elements.table.count
-                endKey = count == 0 ? .min : attempt { try elements.table.key(at: count - 1) } ?? .min
+                let last = count == 0 ? nil : backing.core.attempt(or: nil) { try elements.table.key(at: count - 1) }
+                endKey = last ?? .min
                 leaves = elements.table.leaves()
             } else if backing.isLinks, backing.delivered == nil || !backing.core.isFrozen {
                 // Frozen where the last change was delivered, they are what that says, which may be nothing.
@@ -218,7 +219,14 @@ public final class _CollectionCursor {
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
-        guard let location = attempt({ try accessor._withUnsafeGuaranteedRef { try $0.locate(key) } }) else {
+        let found: RowLocation?
+        do {
+            found = try accessor._withUnsafeGuaranteedRef { try $0.locate(key) }
+        } catch {
+            backing.core.keep(error)
+            return end()
+        }
+        guard let location = found else {
             // The object was deleted during the iteration; it is delivered invalidated. Nothing of a closed realm is.
             if backing.core.isClosed { return nil }
             return accessor._withUnsafeGuaranteedRef { $0.makeObject(key: key) }
@@ -244,8 +252,25 @@ public final class _CollectionCursor {
         return object(key: key, RowLocation(leaf: leaf, row: row))
     }
 
+    /// The next leaf; none behind damage that a migration meets.
+    private func nextLeaf() -> LeafView? {
+        do {
+            return try leaves?.next()
+        } catch {
+            backing.core.keep(error)
+            leaves = nil
+            return nil
+        }
+    }
+
+    /// Ends an iteration over keys behind damage that a migration meets.
+    private func end() -> ObjectBase? {
+        position = keyCount
+        return nextObjectSlowly()
+    }
+
     private func advanceToNextLeaf() -> Bool {
-        while let next = attempt({ try leaves?.next() }) {
+        while let next = nextLeaf() {
             let first = lastKey == .min ? 0 : next.lowerBound(of: lastKey + 1)
             guard first < next.rowCount else { continue }
             leaf = next
@@ -278,7 +303,8 @@ public final class _CollectionCursor {
             return
         }
         firstKey = leaf.firstKey
-        plainRowCount = endKey >= leaf.lastKey ? leaf.rowCount : max(0, Int(endKey - firstKey) + 1)
+        // An iteration over no rows ends before all keys.
+        plainRowCount = endKey >= leaf.lastKey ? leaf.rowCount : endKey < firstKey ? 0 : Int(endKey - firstKey) + 1
     }
 
     @inline(__always)

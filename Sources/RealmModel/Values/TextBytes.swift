@@ -6,6 +6,17 @@ import Musl
 import Darwin
 #endif
 
+/// A string as a key of a dictionary, by the bytes of its UTF-8.
+package struct TextKey: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: TextKey, right: TextKey) -> Bool { TextBytes.areEqual(left.text, right.text) }
+
+    package func hash(into hasher: inout Hasher) { TextBytes.hash(text, into: &hasher) }
+}
+
 /// Strings by the bytes of their UTF-8, which tells texts apart that Swift's equality takes for the same.
 package enum TextBytes {
     /// Below 0 when the left text comes first, 0 when both have the same bytes.

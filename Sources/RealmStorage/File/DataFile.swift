@@ -50,7 +50,7 @@ final class DataFile: StorageDevice {
             return DataFile(
                 descriptor: descriptor,
                 path: path,
-                identity: FileIdentity(status),
+                identity: FileIdentity.of(status),
                 isReadOnly: isReadOnly
             )
         } catch {

@@ -47,7 +47,7 @@ extension LockFile {
     static func identity(of data: any StorageDevice) throws(StorageError) -> FileIdentity {
         var status = stat()
         _ = try SystemCall.retrying(data.path, "Cannot examine the realm file") { Int(fstat(data.descriptor, &status)) }
-        return FileIdentity(status)
+        return FileIdentity.of(status)
     }
 
     static func checkIsRegular(_ descriptor: Int32, _ path: String) throws(StorageError) {

@@ -66,7 +66,7 @@ extension LockFile {
         memory.word64(Layout.Word.fileID).store(state.fileID, ordering: .relaxed)
         memory.word64(Layout.Word.newestVersion).store(state.version, ordering: .sequentiallyConsistent)
         var status = stat()
-        if stat(data.path, &status) == 0 { note(FileIdentity(status)) }
+        if stat(data.path, &status) == 0 { note(FileIdentity.of(status)) }
     }
 
     /// Whether any process has a file open, by its lock file; opens nothing.

@@ -84,10 +84,20 @@ extension StorageFile {
     /// Replaces this file by a new one; nobody may use this instance afterwards, whose file has no name any more.
     ///
     /// - Parameter fill: Writes the new file's content.
-    /// - Throws: `alreadyOpen` when another process has the file open, or what `fill` throws; then nothing has changed.
+    /// - Throws: `alreadyOpen` when another process has the file open, `invalidArgument` when the file has another name, or what
+    ///   `fill` throws; then nothing has changed.
     package func replace(_ fill: (Snapshot, StorageFile) throws -> Void) throws {
         guard let lock, !data.isReadOnly else {
             throw StorageError(.readOnly, "The realm was opened for reading only", path: path)
+        }
+        var status = Glibc.stat()
+        if fstat(data.descriptor, &status) == 0, status.st_nlink > 1 {
+            // The other name would keep the old file: of one realm there would be two.
+            throw StorageError(
+                .invalidArgument,
+                "The realm has another name, a hard link, and cannot be replaced under one of them: remove the other one",
+                path: path
+            )
         }
         var failure: (any Error)?
         do throws(StorageError) {

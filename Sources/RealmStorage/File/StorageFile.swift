@@ -362,7 +362,7 @@ package final class StorageFile: Sendable {
         var other = Glibc.stat()
         var own = Glibc.stat()
         guard stat(path, &other) == 0, fstat(data.descriptor, &own) == 0 else { return false }
-        return FileIdentity(other) == FileIdentity(own)
+        return FileIdentity.of(other) == FileIdentity.of(own)
     }
 
     /// The size of the file in bytes.

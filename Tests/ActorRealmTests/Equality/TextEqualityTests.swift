@@ -63,6 +63,73 @@ import Testing
         try realm.verify()
     }
 
+    final class Album: Object {
+        override class func _realmObjectName() -> String? { "SpelledAlbum" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var covers: Map<String, Cover?>
+    }
+
+    final class Cover: EmbeddedObject {
+        override class func _realmObjectName() -> String? { "SpelledCover" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var text: String
+    }
+
+    @Test func `unmanaged maps and sets keep both spellings apart, and so do copies of managed ones`() throws {
+        let term = Term("a")
+        for (index, spelling) in [decomposed, composed].enumerated() {
+            term.scores[spelling] = Double(index)
+            term.anySet.insert(.string(spelling))
+        }
+        let names = Map<String, AnyRealmValue>()
+        for (index, spelling) in [decomposed, composed].enumerated() { names[spelling] = .int(index) }
+        term.free = .dictionary(names)
+        func check(_ term: Term, _ what: String) {
+            #expect(term.scores.count == 2 && term.scores[composed] == 1 && term.scores[decomposed] == 0, "\(what)")
+            #expect(term.anySet.count == 2, "\(what)")
+            let inner = term.free.dictionaryValue
+            #expect(inner?.count == 2 && inner?[composed] == .int(1) && inner?[decomposed] == .int(0), "\(what)")
+        }
+        check(term, "unmanaged")
+        let realm = try termRealm()
+        try realm.write { realm.add(term) }
+        check(term, "managed")
+        check(term.detached(), "detached")
+        let other = try termRealm()
+        check(try other.write { other.create(Term.self, value: term) }, "created from a managed one")
+        let plain = term.detached()
+        plain.scores[composed] = nil
+        plain.anySet.remove(.string(decomposed))
+        #expect(bytes(plain.scores.keys) == bytes([decomposed]) && plain.anySet.first == .string(composed))
+        #expect(plain.anySet.first.map { bytes([$0.stringValue ?? ""]) } == bytes([composed]))
+    }
+
+    @Test func `an update of a map of embedded objects keeps an object for each spelling`() throws {
+        let types: [ObjectBase.Type] = [Album.self, Cover.self]
+        func filled(_ text: String) throws -> (Realm, Album) {
+            let realm = try memoryRealm(types)
+            let album = try realm.write {
+                let album = realm.create(Album.self, value: ["id": 1])
+                for spelling in [decomposed, composed] {
+                    album.covers[spelling] = Cover(value: ["text": "\(text) \(spelling.utf8.count)"])
+                }
+                return album
+            }
+            return (realm, album)
+        }
+        let (_, source) = try filled("source")
+        for policy in [Realm.UpdatePolicy.modified, .all] {
+            let (realm, album) = try filled("target")
+            try realm.write { _ = realm.create(Album.self, value: source, update: policy) }
+            #expect(album.covers.count == 2)
+            for spelling in [decomposed, composed] {
+                #expect(album.covers[spelling]??.text == "source \(spelling.utf8.count)", "\(policy)")
+            }
+            try realm.verify()
+        }
+    }
+
     @Test func `observers of two spellings see what they asked for`() async throws {
         let realm = try termRealm()
         let collections = [composed, decomposed]

@@ -1,5 +1,7 @@
 import Foundation
+import Logging
 import RealmStorage
+import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -114,6 +116,59 @@ struct RealmRegistryTests {
         #expect(isAsked.value == 0)
         try await writer.write("later")
         #expect(try names().count == 52)
+    }
+
+    /// Makes the file, and waits until no thread holds it any more.
+    private func makeClosedFile() async throws {
+        _ = try names()
+        let path = file.directory.path("test.realm")
+        while RealmRegistry.shared.existing(at: path) != nil { await Task.yield() }
+    }
+
+    /// Opens the file by another name while its first opening asks whether to compact it.
+    @Test(
+        "Two first openings by two names, one of which compacts the file, are openings of one file",
+        arguments: SecondName.allCases
+    )
+    func compactingBesideAnotherName(name: SecondName) async throws {
+        try await makeClosedFile()
+        let other = try configuration(by: name)
+        let path = file.directory.path("test.realm")
+        let opened = Counter()
+        let second = Mutex<Task<Writer, any Error>?>(nil)
+        var compacting = file.fast
+        compacting.shouldCompactOnLaunch = { _, _ in
+            let task = Task { @Sendable in
+                defer { opened.increment() }
+                return try await Writer(other)
+            }
+            second.withLock { $0 = task }
+            // It waits behind this opening, or would be open.
+            while RealmRegistry.shared.userCount(ofFileAt: path) < 2, opened.value == 0 { sched_yield() }
+            return true
+        }
+        let one = try await Writer(compacting)
+        let two = try await #require(second.withLock { $0 }).value
+        // Else the process ends below.
+        try #require(await one.coordinator === two.coordinator)
+        try await one.write("one")
+        try await two.write("two")
+        #expect(try names().count == 102)
+    }
+
+    @Test("A file that has a second name is not compacted, which would make two of it")
+    func compactingHardLink() async throws {
+        try await makeClosedFile()
+        var other = try configuration(by: .hardLink)
+        let error = #expect(throws: Realm.Error.self) { try Realm.compact(file.fast) }
+        #expect(error?.code == .invalidInput)
+        let lines = Mutex<[String]>([])
+        other.shouldCompactOnLaunch = { _, _ in true }
+        other.logger = Logger(level: .all) { _, message in lines.withLock { $0.append(message) } }
+        #expect(try withNewRealm(other) { $0.objects(Tally.self).count } == 1)
+        #expect(lines.withLock { $0 }.contains { $0.contains("it has another name, a hard link") })
+        #expect(try names() == ["0", "1"])
+        #expect(try withNewRealm(other) { $0.objects(Tally.self).count } == 2)
     }
 
     @Test("Who looks at a file, for its schema version or a plan, keeps nobody from opening it and writing")

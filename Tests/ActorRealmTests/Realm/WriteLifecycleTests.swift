@@ -126,6 +126,19 @@ struct WriteLifecycleTests {
             return realm.isClosed
         }
 
+        /// Closes the realm while a write of its own waits, and thaws a frozen copy meanwhile.
+        func closeAroundThawing() async throws -> Bool {
+            let frozen = realm.freeze()
+            realm.beginWrite()
+            let write = Task { try await self.write() }
+            while !isWriting { await Task.yield() }
+            realm.close()
+            #expect(frozen.thaw() === realm && frozen.objects(Tally.self).thaw() != nil)
+            realm.cancelWrite()
+            try await write.value
+            return realm.isClosed
+        }
+
         private var isWriting: Bool { realm.core.callbackWrites.count > 0 }
         private func write() async throws { try await realm.asyncWrite {} }
 
@@ -140,6 +153,11 @@ struct WriteLifecycleTests {
     @Test("A realm that is closed while it writes is closed in the end, though a block uses it meanwhile")
     func closedAroundBlock() async throws {
         #expect(try await Closer(file.fast).closeAroundBlock())
+    }
+
+    @Test("A realm that is closed while it writes is closed in the end, though something is thawed in it meanwhile")
+    func closedAroundThawing() async throws {
+        #expect(try await Closer(file.fast).closeAroundThawing())
     }
 
     @Test("A realm that waits to be closed goes with its actor")

@@ -82,6 +82,17 @@ import Testing
         #expect(count == 1250 && realm.objects(Puppy.self).where { $0.age == 99 }.isEmpty)
     }
 
+    @Test func `an iteration that began over nothing ends, whatever is added meanwhile`() throws {
+        let realm = try memoryRealm([Tally.self])
+        try realm.write { for count in 0..<5 { realm.create(Tally.self, value: ["name": "\(count)"]) } }
+        // Rows are not numbered from zero again.
+        try realm.write { realm.deleteAll() }
+        var iterator = realm.objects(Tally.self).makeIterator()
+        try realm.write { for count in 0..<3 { realm.create(Tally.self, value: ["name": "n \(count)"]) } }
+        #expect(iterator.next() == nil && iterator.next() == nil)
+        #expect(realm.objects(Tally.self).map(\.name) == ["n 0", "n 1", "n 2"])
+    }
+
     @Test func `sorting and distinct agree with plain Swift`() throws {
         let realm = try filled(500)
         let plain = realm.objects(Puppy.self).map { ($0.name, $0.age, $0.weight!) }

@@ -3,10 +3,10 @@ import RealmStorage
 
 /// Finds the rows of one table where others were found before.
 ///
-/// It remembers nothing for frozen realms, which several threads may read, and nothing inside a transaction, in which rows move.
+/// It remembers nothing inside a transaction, in which rows move. A frozen realm, which several threads may read, has nothing to
+/// do with what changes it.
 struct RowLocator: ~Copyable {
     private let table: TableView
-    private let isFrozen: Bool
     /// Changes whenever a leaf that was read before may be stale.
     private let generation: UnsafeMutablePointer<UInt64>
     private let transactionFlag: UnsafeMutablePointer<UInt64>
@@ -30,7 +30,6 @@ struct RowLocator: ~Copyable {
 
     init(_ table: TableView, isFrozen: Bool) {
         self.table = table
-        self.isFrozen = isFrozen
         generation = table.model.generation
         transactionFlag = table.model.transactionFlag
         pages = table.model.view
@@ -63,12 +62,16 @@ struct RowLocator: ~Copyable {
     /// The leaf at an address.
     @inline(__always)
     mutating func leaf(at base: UnsafeRawPointer) -> LeafView {
-        if !isFrozen, pagesGeneration != generation.pointee {
+        if pagesGeneration != generation.pointee {
             pages = table.model.view
             pagesGeneration = generation.pointee
         }
         return LeafView(base: base, view: pages)
     }
+
+    /// The leaf at an address of a frozen realm's version: nothing is kept, since several threads may ask.
+    @inline(__always)
+    func frozenLeaf(at base: UnsafeRawPointer) -> LeafView { LeafView(base: base, view: pages) }
 
     /// The row of a key; nil when there is no such row.
     @inline(__always)

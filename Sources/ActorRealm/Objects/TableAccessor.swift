@@ -153,7 +153,9 @@ final class TableAccessor {
 
     /// The row of a key; nil when there is no such row.
     @inline(__always)
-    func locate(_ key: Int64) throws(StorageError) -> RowLocation? { try rows.locate(key) }
+    func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
+        isFrozen ? try table.locate(key) : try rows.locate(key)
+    }
 
     // MARK: Columns
 
@@ -169,7 +171,8 @@ final class TableAccessor {
             }
             object.point(to: location, generation: generation)
         }
-        return rows.leaf(at: object.rowLeaf.unsafelyUnwrapped)
+        let base = object.rowLeaf.unsafelyUnwrapped
+        return isFrozen ? rows.frozenLeaf(at: base) : rows.leaf(at: base)
     }
 
     /// Traps for a row that is not there, or keeps that in a migration; nothing of a closed realm is.

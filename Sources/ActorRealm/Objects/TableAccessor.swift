@@ -165,11 +165,17 @@ final class TableAccessor {
     private func currentLeaf(of object: ObjectBase) -> LeafView? {
         let generation = state.pointee.generation.pointee
         if object.rowGeneration != generation {
-            guard let location = core.attempt(or: nil, { try locate(object.rowKey) }) else {
+            do {
+                guard let location = try locate(object.rowKey) else {
+                    refuse(missing: object.rowKey)
+                    return nil
+                }
+                object.point(to: location, generation: generation)
+            } catch {
+                keep(error)
                 refuse(missing: object.rowKey)
                 return nil
             }
-            object.point(to: location, generation: generation)
         }
         let base = object.rowLeaf.unsafelyUnwrapped
         return isFrozen ? rows.frozenLeaf(at: base) : rows.leaf(at: base)
@@ -190,7 +196,20 @@ final class TableAccessor {
     @inline(__always)
     private func column(_ key: UInt32, in leaf: LeafView) -> ColumnView {
         if _slowPath(columns.isStale) { columns.read(properties.ordinals) }
-        return core.attempt(or: table.emptyColumn(ordinals[Int(key) - 1])) { try columns.column(key, in: leaf) }
+        do { return try columns.column(key, in: leaf) } catch { return column(key, insteadOf: error) }
+    }
+
+    // Apart from what meets them, because asking for the core counts it.
+
+    /// Ends the process for a failure, or keeps that of a migration.
+    @inline(never)
+    private func keep(_ error: any Error) { core.keep(error) }
+
+    /// What is read of a damaged column where that does not end the process.
+    @inline(never)
+    private func column(_ key: UInt32, insteadOf error: any Error) -> ColumnView {
+        core.keep(error)
+        return table.emptyColumn(ordinals[Int(key) - 1])
     }
 
     /// Where the column of a property lies, for an object whose isolation was checked.

@@ -8,9 +8,7 @@ extension ProjectedCollection {
 
     /// The position of the first value whose object fulfils a predicate; nil for none.
     ///
-    /// ```swift
-    /// projection.dogNames.index(matching: "age > %@", 3)
-    /// ```
+    /// Of the names of dogs, `"age > 3"` finds that of the first dog which is older than three.
     ///
     /// - Precondition: The collection is managed, and the predicate is about properties of its objects.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {

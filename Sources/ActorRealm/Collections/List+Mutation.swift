@@ -149,10 +149,11 @@ extension List {
         stored.reserveCapacity(elements.count)
         let rows = writer.reusedRows(for: elements.map { $0 as Any? })
         for (index, element) in elements.enumerated() {
-            if !rows.isEmpty { writer.context?.reusedElement = index < rows.count ? rows[index] : nil }
+            if !rows.isEmpty { writer.reuse(index < rows.count ? rows[index] : nil) }
             guard let value = Element._encodeElement(element, writer) else { return nil }
             stored.append(value.value)
         }
+        if !rows.isEmpty { writer.reuse(nil) }
         return stored
     }
 
@@ -260,12 +261,13 @@ extension List: _Persistable {
         var stored: [StoredValue] = []
         let rows = writer.reusedRows(for: values)
         for (index, value) in values.enumerated() {
-            if !rows.isEmpty { writer.context?.reusedElement = index < rows.count ? rows[index] : nil }
+            if !rows.isEmpty { writer.reuse(index < rows.count ? rows[index] : nil) }
             guard let element = Element._encodeBoxedElement(value, writer) else {
                 return writer.context?.failure != nil
             }
             stored.append(element.value)
         }
+        if !rows.isEmpty { writer.reuse(nil) }
         writer.setList(stored)
         return true
     }

@@ -102,12 +102,13 @@ extension Map: _Persistable {
         var stored: [StoredEntry] = []
         let rows = writer.reusedEntries(for: values.map(\.value))
         for (name, value) in values {
-            if !rows.isEmpty { writer.context?.reusedElement = rows[TextKey(name)] }
+            if !rows.isEmpty { writer.reuse(rows[TextKey(name)]) }
             guard let element = Value._encodeBoxedElement(value, writer),
                 let entry = entry(Key._key(named: name), element, writer)
             else { return writer.context?.failure != nil }
             stored.append(entry)
         }
+        if !rows.isEmpty { writer.reuse(nil) }
         writer.setMap(stored)
         return true
     }

@@ -312,12 +312,13 @@ extension Map {
         stored.reserveCapacity(entries.count)
         let rows = writer.reusedEntries(for: entries.map { $0.value as Any? })
         for (key, value) in entries {
-            if !rows.isEmpty { writer.context?.reusedElement = rows[TextKey(Key._name(key))] }
+            if !rows.isEmpty { writer.reuse(rows[TextKey(Key._name(key))]) }
             guard let value = Value._encodeElement(value, writer), let entry = entry(key, value, writer) else {
                 return nil
             }
             stored.append(entry)
         }
+        if !rows.isEmpty { writer.reuse(nil) }
         return stored
     }
 }

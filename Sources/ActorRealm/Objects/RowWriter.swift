@@ -56,6 +56,11 @@ public struct _RowWriter {
         return rows
     }
 
+    /// Has the next element of a collection written into a row that is there, unless it is null.
+    ///
+    /// After the last element that is taken back: what a null has left may be a row of another collection.
+    func reuse(_ row: Int64?) { context?.reusedElement = row }
+
     /// Whether the embedded objects of a collection are updated, and not replaced.
     private var updatesElements: Bool {
         guard let context else { return false }

@@ -162,6 +162,57 @@ struct EmbeddedUpdateTests {
         }
     }
 
+    @Test(
+        "a null in a map takes its own object away, and what comes behind it is not written there",
+        arguments: [Realm.UpdatePolicy.modified, .all]
+    )
+    func nullInMap(policy: Realm.UpdatePolicy) throws {
+        try onNewThread { [self] in
+            var configuration = file.configuration
+            configuration.objectTypes = [Quay.self, Position.self, Remark.self]
+            let realm = try Realm(configuration: configuration)
+            func marked() -> Quay {
+                let quay = Quay()
+                quay.marks["a"] = Position(1, 1)
+                quay.marks["b"] = Position(2, 2)
+                return quay
+            }
+            try realm.write { realm.add(marked()) }
+            let quay = realm.objects(Quay.self)[0]
+            let kept = quay.marks["a"]!!
+            func check(_ text: String) throws {
+                #expect(!kept.isInvalidated && quay.marks["b"] == .some(nil))
+                #expect(quay.history.map { $0.latitude } == [7] && quay.remarks.map { $0.text } == [text])
+                #expect(try realm.verifyCounts() == (2, 1))
+            }
+            try realm.write {
+                let bare = Quay()
+                bare.marks["a"] = Position(1, 3)
+                bare.marks["b"] = Position?.none
+                bare.history.append(Position(7, 7))
+                bare.remarks.append(Remark(value: ["text": "added"]))
+                realm.add(bare, update: policy)
+            }
+            try check("added")
+            try realm.write {
+                quay.history.removeAll()
+                quay.remarks.removeAll()
+                quay.marks["b"] = Position(2, 2)
+            }
+            try realm.write {
+                realm.create(
+                    Quay.self,
+                    value: [
+                        "marks": ["a": ["longitude": 4.0], "b": NSNull()] as [String: Any],
+                        "history": [["latitude": 7.0]], "remarks": [["text": "created"]],
+                    ],
+                    update: policy
+                )
+            }
+            try check("created")
+        }
+    }
+
     @Test("a null takes the embedded object away, and an update without differences tells observers nothing")
     func edges() throws {
         try onNewThread { [self] in
@@ -182,6 +233,14 @@ struct EmbeddedUpdateTests {
             #expect(try realm.verifyCounts() == (0, 0))
         }
     }
+}
+
+/// Its map comes first.
+class Quay: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var marks: Map<String, Position?>
+    @Persisted var history: List<Position>
+    @Persisted var remarks: List<Remark>
 }
 
 extension Realm {

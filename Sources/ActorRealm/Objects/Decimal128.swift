@@ -109,8 +109,13 @@ public struct Decimal128: Sendable {
 }
 
 extension Decimal128: SignedNumeric, Comparable, Hashable, Strideable {
-    /// The integer, if it fits.
-    public init?<Integer: BinaryInteger>(exactly source: Integer) { self.init(source) }
+    /// The integer; nil where it has more digits than are kept.
+    public init?<Integer: BinaryInteger>(exactly source: Integer) {
+        self.init(source)
+        if Int64(exactly: source) != nil { return }
+        let digits = "\(source.magnitude)".reversed().drop { $0 == "0" }
+        guard isFinite, digits.count <= DecimalNumber.precision else { return nil }
+    }
     /// The number without its sign.
     public var magnitude: Decimal128 { Decimal128(number.magnitude) }
     /// How far another number is from this one: what `advanced(by:)` takes to get there.

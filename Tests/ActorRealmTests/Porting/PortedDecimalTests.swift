@@ -21,6 +21,17 @@ import Testing
         #expect(Decimal128(value: "1.50").stringValue == "1.50")
     }
 
+    @Test("An integer is taken exactly or not at all where that is asked for")
+    func exactIntegers() {
+        let most: UInt128 = 9_999_999_999_999_999_999_999_999_999_999_999
+        #expect(Decimal128(exactly: most)?.stringValue == "\(most)")
+        #expect(Decimal128(exactly: most + 1)?.stringValue == "1.000000000000000000000000000000000E+34")
+        #expect(Decimal128(exactly: most + 2) == nil && Decimal128(exactly: Int128.min) == nil)
+        #expect(Decimal128(exactly: -Int128(most))?.stringValue == "-\(most)")
+        #expect(Decimal128(exactly: Int.min)?.stringValue == "\(Int.min)")
+        #expect(Decimal128(exactly: UInt64.max)?.stringValue == "\(UInt64.max)" && Decimal128(exactly: 0) == 0)
+    }
+
     @Test("Null and nil are no number")
     func null() {
         #expect(Decimal128(value: NSNull()).isNaN)

@@ -23,7 +23,7 @@ struct OpenSettings: Sendable {
             isTemporary = true
         } else if let url = configuration.fileURL {
             guard url.isFileURL else { throw invalid("The fileURL of a configuration must be a file URL.") }
-            path = url.standardizedFileURL.path
+            path = Self.path(of: url)
             guard !path.utf8.contains(0), !path.isEmpty else {
                 throw invalid("The fileURL of a configuration has no path, or one with a zero byte in it.")
             }
@@ -57,6 +57,22 @@ struct OpenSettings: Sendable {
         options.makeDevice = configuration.makeDevice
         options.failures = configuration.failures
         self.options = options
+    }
+
+    /// Where the file of a URL is.
+    ///
+    /// `..` behind a symbolic link leads to the directory above the one that the link stands for, as everywhere in the system,
+    /// and not to the one above the link: taken out of the path as text, it would name another file.
+    private static func path(of url: URL) -> String {
+        let standardized = url.standardizedFileURL
+        let name = standardized.lastPathComponent
+        let directory = url.absoluteURL.deletingLastPathComponent().path
+        guard url.lastPathComponent == name, directory.split(separator: "/").contains(".."),
+            let resolved = realpath(directory, nil)
+        else { return standardized.path }
+        defer { free(resolved) }
+        let parent = String(cString: resolved)
+        return parent == "/" ? "/" + name : parent + "/" + name
     }
 
     /// The files that belong to a realm, its own first.

@@ -40,6 +40,26 @@ struct OpeningErrorTests {
         #expect(code(configuration("/dev/null/a.realm", readOnly: true)) == .fileOperationFailed)
     }
 
+    @Test("a path that goes up behind a symbolic link is the one that the system finds")
+    func upBehindLink() throws {
+        let (files, target) = (FileManager.default, directory.path("volume/data"))
+        try files.createDirectory(atPath: target, withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: directory.path("link"), withDestinationPath: target)
+        try make(directory.path("link") + "/../a.realm")
+        #expect(files.fileExists(atPath: directory.path("volume/a.realm")))
+        #expect(!files.fileExists(atPath: directory.path("a.realm")))
+        #expect(Realm.fileExists(for: configuration(directory.path("link/../a.realm"))))
+        // Under both names it is one realm.
+        try DispatchQueue(label: "both")
+            .sync {
+                let realm = try Realm(configuration: configuration(directory.path("volume/a.realm")))
+                #expect(try realm === Realm(configuration: configuration(directory.path("link/../a.realm"))))
+            }
+        // No directory: as text it is as good as without.
+        try make(directory.path("nowhere/../b.realm"))
+        #expect(files.fileExists(atPath: directory.path("b.realm")))
+    }
+
     @Test("a directory that does not exist, and a missing file that is only to be read")
     func notFound() {
         #expect(code(configuration(directory.path("missing") + "/a.realm")) == .fileNotFound)

@@ -52,10 +52,13 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
     var columnKind: ColumnKind { ColumnKind(rawValue: columnKindValue) ?? .bytes }
 
     /// Whether the property is a link or a collection of links to one class.
-    @inlinable package var isLink: Bool { kind == .object }
+    @inlinable @inline(__always)
+    package var isLink: Bool { kind == .object }
 
     /// Whether values can be or contain links, whose backlinks its tree holds.
-    @inlinable package var makesLinks: Bool { kind == .object || kind == .any }
+    // Always inlined: a call is handed each field of the slot, which costs more than the question.
+    @inlinable @inline(__always)
+    package var makesLinks: Bool { kind == .object || kind == .any }
 
     /// How the elements of a collection lie in it: those of a dictionary are entries, names with their values.
     var elements: PropertySlot {

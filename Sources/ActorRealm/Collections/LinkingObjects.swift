@@ -179,7 +179,10 @@ extension LinkingObjects: _Persistable {
 
 extension LinkingObjects: Encodable where Element: Encodable {
     /// Encodes the objects as an array.
+    ///
+    /// - Throws: What the encoder throws, and what `requireReadable()` does.
     public func encode(to encoder: any Encoder) throws {
+        try requireReadable()
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }
     }

@@ -284,7 +284,10 @@ extension List: Decodable where Element: Decodable {
 
 extension List: Encodable where Element: Encodable {
     /// Encodes the elements as an array.
+    ///
+    /// - Throws: What the encoder throws, and what `requireReadable()` does.
     public func encode(to encoder: any Encoder) throws {
+        try requireReadable()
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }
     }

@@ -55,6 +55,17 @@ class ListPlace {
         _CollectionBacking(list: accessor, key: key, declared: declared)
     }
 
+    /// The contents, where a class of elements that cannot be read is an error.
+    final func readableBacking() throws -> _CollectionBacking {
+        try core.requireReading()
+        do throws(StorageError) {
+            if !core.isClosed { try accessor.readableTarget(of: accessor.info.properties[declared]) }
+        } catch {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+        return backing
+    }
+
     /// The steps into a value of any kind; none for a collection property.
     var path: [NestedStep] { [] }
 

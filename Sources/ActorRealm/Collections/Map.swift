@@ -339,10 +339,25 @@ extension Map: Decodable where Key: Decodable, Value: Decodable {
 
 extension Map: Encodable where Key: Encodable, Value: Encodable {
     /// Encodes the entries as a dictionary.
+    ///
+    /// - Throws: What the encoder throws, and what `requireReadable()` does; `EncodingError` where two names differ as bytes only
+    ///   (`é` in one character and in two): dictionaries, and those that read them, take them for one.
     public func encode(to encoder: any Encoder) throws {
+        try requireReadable()
         var container = encoder.singleValueContainer()
         var entries: [String: Value] = [:]
-        for (key, value) in self { entries[Key._name(key)] = value }
+        for (key, value) in self {
+            let name = Key._name(key)
+            if entries.updateValue(value, forKey: name) == nil { continue }
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription:
+                        "Two names of the map are spellings of one text, '\(name)': a dictionary has room for one."
+                )
+            )
+        }
         try container.encode(entries)
     }
 }

@@ -370,7 +370,10 @@ extension MutableSet: Decodable where Element: Decodable {
 
 extension MutableSet: Encodable where Element: Encodable {
     /// Encodes the elements as an array.
+    ///
+    /// - Throws: What the encoder throws, and what `requireReadable()` does.
     public func encode(to encoder: any Encoder) throws {
+        try requireReadable()
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }
     }

@@ -121,7 +121,7 @@ extension RealmCollection {
     /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the class, with the position
     ///   of the comparison or clause that does not, or is about objects of another file.
     public func filter(_ predicate: RealmPredicate) throws -> Results<Element> {
-        guard let backing = _backing else {
+        guard let backing = try readableBacking() else {
             throw Realm.Error(
                 .invalidInput,
                 "filter is only supported on managed collections. Add the object to a Realm first."

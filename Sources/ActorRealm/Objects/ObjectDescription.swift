@@ -28,7 +28,7 @@ enum ObjectDescription {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         if collection.isInvalidated { return "[invalid collection]" }
         return readable {
-            guard let backing = collection._backing else { return }
+            guard let backing = try collection.readableBacking() else { return }
             try backing.requireReadable([], first: maximumElements) {
                 Elements.Element._isReadableElement($0, in: backing)
             }

@@ -55,6 +55,9 @@ struct RowLocator: ~Copyable {
         parents?.deallocate()
     }
 
+    /// The number of leaves that it has room for; for tests.
+    var capacity: Int { leafMask + 1 }
+
     /// Whether what was looked up outside a transaction may be used, and kept.
     @inline(__always)
     var remembers: Bool { leaves != nil && transactionFlag.pointee == 0 }

@@ -147,14 +147,18 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
             return
         }
         let error = Realm.Error.wrap(failure, path: cursor.coordinator.path)
-        isolation.post { [self] in
-            // The token may have been let go of meanwhile.
-            if !life.withLock({ $0.isCancelled }), let core = try? liveCore() {
-                core.noteFailure(failure)
-                block(.failure(error), core)
-            }
-            _ = cancel()
-        }
+        isolation.post(
+            { [self] in
+                // The token may have been let go of meanwhile.
+                if !life.withLock({ $0.isCancelled }), let core = try? liveCore() {
+                    core.noteFailure(failure)
+                    block(.failure(error), core)
+                }
+                _ = cancel()
+            },
+            // Where the isolation is gone there is nobody to tell, but a realm to let go of.
+            orElse: { [self] in _ = cancel() }
+        )
     }
 
     /// Runs a part of the delivery in the isolation, behind what was handed to it before; ends when the isolation is gone.

@@ -36,16 +36,18 @@ final class CoreRegistration: @unchecked Sendable {
 
     func isOf(_ other: RealmCore) -> Bool { identifier == ObjectIdentifier(other) }
 
+    /// Ends what observes with a core whose isolation is gone: else it and its version live as long as a token does.
+    func endOrphan() {
+        core?.signals.end()
+    }
+
     /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.
     ///
     /// An isolation that is gone follows nothing any more: its observers end, and the core with its version goes with the last of
     /// them, wherever their tokens are.
     func postRefresh() {
         guard isolation.canPost else { return }
-        guard isolation.isAlive else {
-            core?.signals.end()
-            return
-        }
+        guard isolation.isAlive else { return endOrphan() }
         guard !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         isolation.post { [weak self] in
             guard let self else { return }

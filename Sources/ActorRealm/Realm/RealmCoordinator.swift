@@ -218,8 +218,8 @@ final class RealmCoordinator: Sendable {
             state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
             state.passing = state.passing.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
         }
-        // Until here, so that no other registration has an identifier of theirs.
-        withExtendedLifetime(dead) {}
+        // Nobody tells them of versions any more. They are there until here, so that no other registration has an identifier of theirs.
+        for registration in dead { registration.endOrphan() }
     }
 
     /// Forgets a core that was closed.

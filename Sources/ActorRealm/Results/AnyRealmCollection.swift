@@ -11,6 +11,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 
     /// What stands behind a managed collection; nil for an unmanaged one.
     public var _backing: _CollectionBacking? { base._backing }
+    /// Where the wrapped collection is, if it is the property of an object.
+    var place: ListPlace? { (base as? any PlacedCollection)?.place }
     /// The number of elements.
     ///
     /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
@@ -68,7 +70,10 @@ extension AnyRealmCollection: Sendable {}
 
 extension AnyRealmCollection: Encodable where Element: Encodable {
     /// Encodes the elements as an array.
+    ///
+    /// - Throws: What the encoder throws, and what `requireReadable()` does.
     public func encode(to encoder: any Encoder) throws {
+        try requireReadable()
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }
     }

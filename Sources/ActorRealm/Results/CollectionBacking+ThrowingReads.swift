@@ -170,7 +170,7 @@ extension RealmCollection {
     ///   element that the type does not have.
     /// - Complexity: That of an iteration, which need not search again afterwards.
     public func requireReadable() throws {
-        guard let backing = _backing else { return }
+        guard let backing = try readableBacking() else { return }
         try backing.requireReadable([]) { Element._isReadableElement($0, in: backing) }
     }
 }
@@ -193,7 +193,7 @@ extension RealmCollection where Element: ObjectBase {
     /// - Throws: As ``requireReadable()``, and as `value(of:)` of the elements.
     public func requireReadable(_ first: PartialKeyPath<Element>, _ others: PartialKeyPath<Element>...) throws {
         let paths = try ([first] + others).map { try PathRecorder.requiredNames(of: $0, in: Element.self) }
-        guard let backing = _backing else { return }
+        guard let backing = try readableBacking() else { return }
         try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
     }
 }
@@ -206,7 +206,7 @@ extension Map {
     /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a stored
     ///   value that the type does not have.
     public func requireReadable() throws {
-        guard let backing = _backing else { return }
+        guard let backing = try readableBacking() else { return }
         try backing.requireReadable([]) { Value._isReadableElement($0, in: backing) }
     }
 }
@@ -271,4 +271,26 @@ extension PathRecorder {
         if let names = recordedNames(of: path, in: type) { return names }
         throw Realm.Error(.invalidInput, brokenMessage("\(path)"))
     }
+}
+
+/// A collection that may be a property of an object.
+protocol PlacedCollection {
+    var place: ListPlace? { get }
+}
+
+extension List: PlacedCollection {}
+extension MutableSet: PlacedCollection {}
+extension AnyRealmCollection: PlacedCollection {}
+
+extension RealmCollection {
+    /// What stands behind a managed collection, where a class of elements that cannot be read is an error.
+    func readableBacking() throws -> _CollectionBacking? {
+        if let place = (self as? any PlacedCollection)?.place { return try place.readableBacking() }
+        return _backing
+    }
+}
+
+extension Map {
+    /// What stands behind a managed map, where a class of objects that cannot be read is an error.
+    fileprivate func readableBacking() throws -> _CollectionBacking? { try place?.readableBacking() }
 }

@@ -45,7 +45,8 @@ struct UnreadableTests {
     }
 
     private static let types: [ObjectBase.Type] = [Rack.self, Volume.self, Slip.self]
-    private static let count = 400
+    /// More than one leaf has, so that some are met behind what is read of a class first.
+    private static let count = 1_100
     private let directory = TemporaryDirectory()
 
     private func configuration(_ name: String) -> Realm.Configuration {
@@ -146,6 +147,36 @@ struct UnreadableTests {
         return outcome
     }
 
+    /// The objects of a damaged file, made without reading their rows.
+    private struct Objects {
+        fileprivate let racks: TableAccessor
+        fileprivate let volumes: TableAccessor
+        fileprivate let keys: Keys
+
+        var rack: Rack { unsafeDowncast(racks.makeObject(key: keys.rack), to: Rack.self) }
+
+        func volume(_ number: Int) -> Volume {
+            unsafeDowncast(volumes.makeObject(key: keys.volumes[number]), to: Volume.self)
+        }
+    }
+
+    /// As ``forEachDamagedFile(seed:rounds:flips:_:)``, with the realm of each whose classes can be found.
+    private func forEachDamagedRealm(
+        seed: UInt64,
+        rounds: Int,
+        flips: Int = 3,
+        _ body: (Realm, Objects, inout Outcome) throws -> Void
+    ) throws -> Outcome {
+        try forEachDamagedFile(seed: seed, rounds: rounds, flips: flips) { coordinator, configuration, keys, outcome in
+            let realm = try coordinator.coreForCurrentContext(configuration: configuration).realm()
+            try realm.requireReadable(Rack.self)
+            try realm.requireReadable(Volume.self)
+            let racks = try #require(realm.core.accessor(for: Rack.self))
+            let volumes = try #require(realm.core.accessor(for: Volume.self))
+            try body(realm, Objects(racks: racks, volumes: volumes, keys: keys), &outcome)
+        }
+    }
+
     /// What a process of trials has met.
     private func counted(_ text: String) throws -> Outcome {
         let match = try #require(text.firstMatch(of: /unreadable ([0-9]+), fine ([0-9]+)\./), "\(text)")
@@ -174,10 +205,7 @@ struct UnreadableTests {
     }
 
     private func describeDamaged(seed: UInt64, rounds: Int) throws -> Outcome {
-        try forEachDamagedFile(seed: seed, rounds: rounds) { coordinator, configuration, keys, outcome in
-            let realm = try coordinator.coreForCurrentContext(configuration: configuration).realm()
-            try realm.requireReadable(Rack.self)
-            try realm.requireReadable(Volume.self)
+        try forEachDamagedRealm(seed: seed, rounds: rounds) { realm, objects, outcome in
             func note(_ text: String) {
                 if text.contains("[unreadable: ") { outcome.unreadable += 1 } else { outcome.fine += 1 }
             }
@@ -193,14 +221,12 @@ struct UnreadableTests {
                 #expect(!isInvalidated)
                 note(object.description)
             }
-            let volumes = try #require(realm.core.accessor(for: Volume.self))
             for number in stride(from: 0, to: Self.count, by: 9) {
-                let volume = unsafeDowncast(volumes.makeObject(key: keys.volumes[number]), to: Volume.self)
+                let volume = objects.volume(number)
                 look(volume)
                 note(VolumeProjection(projecting: volume).description)
             }
-            let racks = try #require(realm.core.accessor(for: Rack.self))
-            let rack = unsafeDowncast(racks.makeObject(key: keys.rack), to: Rack.self)
+            let rack = objects.rack
             look(rack)
             #expect(!rack.books.isInvalidated && !rack.marks.isInvalidated && !rack.notes.isInvalidated)
             for text in [
@@ -242,27 +268,20 @@ struct UnreadableTests {
     }
 
     private func writeDamaged(seed: UInt64, rounds: Int) throws -> Outcome {
-        try forEachDamagedFile(seed: seed, rounds: rounds, flips: 1) { coordinator, configuration, keys, outcome in
-            let realm = try coordinator.coreForCurrentContext(configuration: configuration).realm()
-            try realm.requireReadable(Rack.self)
-            try realm.requireReadable(Volume.self)
-            let volumes = try #require(realm.core.accessor(for: Volume.self))
-            let racks = try #require(realm.core.accessor(for: Rack.self))
+        try forEachDamagedRealm(seed: seed, rounds: rounds, flips: 1) { realm, objects, outcome in
             for policy in [Realm.UpdatePolicy.modified, .all] {
                 for part in 0..<3 {
                     do {
                         try realm.write {
                             for number in stride(from: part, to: Self.count, by: 60) {
-                                let object = volumes.makeObject(key: keys.volumes[number])
-                                let volume = unsafeDowncast(object, to: Volume.self)
-                                volume.text = "new"
+                                objects.volume(number).text = "new"
                                 let other = Volume()
                                 other.number = number + 1
                                 other.title = "other"
                                 other.slip = Slip(value: Self.slip(7))
                                 realm.add(other, update: policy)
                             }
-                            let rack = unsafeDowncast(racks.makeObject(key: keys.rack), to: Rack.self)
+                            let rack = objects.rack
                             rack.books.append(Volume(value: ["number": (policy == .all ? 1_000 : 2_000) + part]))
                             rack.marks.insert("new \(part)")
                             rack.notes["new \(part)"] = "note"
@@ -382,6 +401,34 @@ struct UnreadableTests {
         #expect(code { try realm.requireReadable(className: "Nobody") } == .invalidInput)
         await #expect(processExitsWith: .failure) {
             _ = try UnreadableTests().realmWithoutBeginning(of: "UnreadableVolume").objects(Volume.self)
+        }
+    }
+
+    @Test("A list or a map of a class that cannot be found is unreadable, asked and described", .secondProcess)
+    func unreadableElements() async throws {
+        await #expect(processExitsWith: .success) {
+            let realm = try UnreadableTests().realmWithoutBeginning(of: "UnreadableSlip")
+            let rack = try #require(realm.objects(Rack.self).first)
+            func isThrown(_ body: () throws -> Void) -> Bool {
+                do {
+                    try body()
+                    return false
+                } catch { return (error as? Realm.Error)?.code == .invalidDatabase }
+            }
+            #expect(rack.slips.description.hasPrefix("[unreadable: "))
+            #expect(rack.named.description.hasPrefix("[unreadable: "))
+            #expect(AnyRealmCollection(rack.slips).description.hasPrefix("[unreadable: "))
+            #expect(rack.description.contains("slips = [unreadable: "))
+            #expect(isThrown { try rack.slips.requireReadable() })
+            #expect(isThrown { try rack.slips.requireReadable(\.text) })
+            #expect(isThrown { try rack.named.requireReadable() })
+            #expect(isThrown { try AnyRealmCollection(rack.slips).requireReadable() })
+            #expect(isThrown { try rack.slips.projectTo.text.requireReadable() })
+            #expect(isThrown { _ = try rack.slips.filter(RealmPredicate(parsing: "number > 1")) })
+            #expect(!rack.slips.isInvalidated && !rack.named.isInvalidated)
+            try rack.marks.requireReadable()
+            realm.close()
+            try rack.slips.requireReadable()
         }
     }
 }

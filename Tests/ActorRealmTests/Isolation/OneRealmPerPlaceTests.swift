@@ -260,6 +260,30 @@ struct OneRealmPerPlaceTests {
         #expect(observed.tokens.allSatisfy { !$0.invalidate() }, "each has ended by itself")
     }
 
+    /// Whether a core goes within two seconds: jobs that are under way hold it.
+    private func isGone(_ core: WeakReference<RealmCore>) async -> Bool {
+        for _ in 0..<2_000 where core.object != nil { try? await Task.sleep(for: .milliseconds(1)) }
+        return core.object == nil
+    }
+
+    @Test("It does so as well when an observer fails of which nobody can be told, and with the next opening")
+    func unheardFailures() async throws {
+        struct Failure: Error {}
+        let configuration = file.fast
+        let failing = try await Passing().observe(configuration)
+        do {
+            let core = try #require(failing.core.object)
+            while core.isolation.isAlive { await Task.yield() }
+            for member in core.signals.deliverers(before: .max) { member.fail(Failure()) }
+        }
+        #expect(await isGone(failing.core), "its observers have failed")
+        let opened = try await Passing().observe(configuration)
+        if let isolation = opened.core.object?.isolation { while isolation.isAlive { await Task.yield() } }
+        _ = try await Store(configuration)
+        #expect(await isGone(opened.core), "somebody else has opened the file")
+        #expect((failing.tokens + opened.tokens).allSatisfy { !$0.invalidate() }, "each has ended by itself")
+    }
+
     // MARK: Queues
 
     @Test("A concurrent queue is refused with the remedy; a serial one that targets it is not")

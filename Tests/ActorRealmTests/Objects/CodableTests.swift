@@ -75,6 +75,31 @@ class GeneratedOwner: Object, Codable {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(CodablePet.self, from: Data("{}".utf8)) }
     }
 
+    @Test func `encoding a collection that cannot be read throws`() throws {
+        let realm = try memoryRealm(types)
+        let owner = try decoded()
+        try realm.write { realm.add(owner) }
+        let (pets, words, named) = (owner.pets, owner.words, realm.objects(CodablePet.self))
+        #expect(try encode(words) == #"["a","b"]"# && encode(AnyRealmCollection(words)) == #"["a","b"]"#)
+        #expect(try encode(named).contains("Bo"))
+        try realm.write { realm.delete(owner) }
+        for body in [{ try encode(pets) }, { try encode(words) }, { try encode(AnyRealmCollection(words)) }] {
+            let error = #expect(throws: Realm.Error.self) { _ = try body() }
+            #expect(error?.code == .invalidatedObject)
+        }
+        realm.close()
+        #expect(try encode(named) == "[]")
+    }
+
+    @Test func `a map with two spellings of one name is not encoded without one of them`() throws {
+        let map = Map<String, Int>()
+        map["\u{E9}"] = 1
+        #expect(try encode(map) == "{\"\u{E9}\":1}")
+        map["e\u{301}"] = 2
+        #expect(map.count == 2)
+        #expect(throws: EncodingError.self) { try encode(map) }
+    }
+
     @Test func `managed objects encode like unmanaged ones`() throws {
         let owner = try decoded()
         let before = try encode(owner)

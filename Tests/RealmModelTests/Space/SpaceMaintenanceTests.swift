@@ -31,18 +31,13 @@ import Testing
     }
 
     private static let classes = [
-        ClassSchema(
-            name: "Item",
-            properties: [
-                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
-                PropertySchema(name: "name", kind: .string, isIndexed: true),
-                PropertySchema(name: "photo", kind: .data, isOptional: true),
-                PropertySchema(name: "numbers", kind: .int, collection: .list),
-                PropertySchema(name: "texts", kind: .string, collection: .list),
-                PropertySchema(name: "others", kind: .object, collection: .list, targetClass: "Item"),
-                PropertySchema(name: "next", kind: .object, targetClass: "Item"),
-            ]
-        ),
+        .item([
+            PropertySchema(name: "photo", kind: .data, isOptional: true),
+            PropertySchema(name: "numbers", kind: .int, collection: .list),
+            PropertySchema(name: "texts", kind: .string, collection: .list),
+            PropertySchema(name: "others", kind: .object, collection: .list, targetClass: "Item"),
+            PropertySchema(name: "next", kind: .object, targetClass: "Item"),
+        ]),
         ClassSchema(name: "Ballast", properties: [PropertySchema(name: "bytes", kind: .data)]),
     ]
 

@@ -99,3 +99,16 @@ extension TableView {
         try set(ordinal(name), key: key, to: value)
     }
 }
+
+extension ClassSchema {
+    /// The class that tests of transactions, versions and pages have most of their rows in: a key, an indexed name, and `others`.
+    static func item(_ others: [PropertySchema] = []) -> ClassSchema {
+        ClassSchema(
+            name: "Item",
+            properties: [
+                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+                PropertySchema(name: "name", kind: .string, isIndexed: true),
+            ] + others
+        )
+    }
+}

@@ -7,13 +7,7 @@ import Testing
 @Suite("Going to the version that a view has just committed")
 struct CommittedVersionTests {
     private static let classes = [
-        ClassSchema(
-            name: "Item",
-            properties: [
-                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
-                PropertySchema(name: "name", kind: .string, isIndexed: true),
-            ]
-        ),
+        .item(),
         ClassSchema(name: "Other", properties: [PropertySchema(name: "number", kind: .int)]),
     ]
 

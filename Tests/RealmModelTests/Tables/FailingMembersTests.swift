@@ -7,15 +7,10 @@ import Testing
 @Suite("Members that fail", .timeLimit(.minutes(10)))
 struct FailingMembersTests {
     private static let classes = [
-        ClassSchema(
-            name: "Item",
-            properties: [
-                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
-                PropertySchema(name: "name", kind: .string, isIndexed: true),
-                PropertySchema(name: "body", kind: .data),
-                PropertySchema(name: "next", kind: .object, targetClass: "Item"),
-            ]
-        ),
+        .item([
+            PropertySchema(name: "body", kind: .data),
+            PropertySchema(name: "next", kind: .object, targetClass: "Item"),
+        ]),
         ClassSchema(name: "Note", properties: [PropertySchema(name: "text", kind: .string)]),
     ]
 

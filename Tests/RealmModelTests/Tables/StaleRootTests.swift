@@ -7,13 +7,7 @@ import Testing
 @Suite("Roots that a transaction left behind")
 struct StaleRootTests {
     private static let classes = [
-        ClassSchema(
-            name: "Item",
-            properties: [
-                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
-                PropertySchema(name: "name", kind: .string, isIndexed: true),
-            ]
-        ),
+        .item(),
         ClassSchema(name: "Note", properties: [PropertySchema(name: "text", kind: .string)]),
     ]
 

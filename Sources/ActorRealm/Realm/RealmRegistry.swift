@@ -158,10 +158,13 @@ final class RealmRegistry: Sendable {
         let isAskedFor = verification.contains(.onOpen)
         guard file.byteCount <= Self.verifiedByteCount || isAskedFor else { return }
         let snapshot = try file.beginRead()
+        // The file may be open still from before, at the version that was looked at then.
+        guard isAskedFor || file.examinedVersion != snapshot.version else { return }
         try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
             // The file may be open still from before, with pages that were read then.
             _ = isAskedFor ? try snapshot.view.verifiedPointer(to: run) : try snapshot.view.pointer(to: run)
         }
+        file.examinedVersion = snapshot.version
     }
 
     /// A file of its own for each life of a temporary realm: the last one's may just be going away.

@@ -137,6 +137,14 @@ package final class StorageFile: Sendable {
     /// The oldest version that a reader stood at when the newest write transaction began.
     let oldestPin = Atomic<UInt64>(.max)
 
+    private let examined = Atomic<UInt64>(0)
+
+    /// The version all of whose pages the last opening has looked at; 0 before the first.
+    package var examinedVersion: UInt64 {
+        get { examined.load(ordering: .acquiring) }
+        set { examined.store(newValue, ordering: .releasing) }
+    }
+
     /// The version of a torn commit that opening rolled back, for the log.
     package let rolledBackVersion: UInt64?
 

@@ -74,6 +74,32 @@ struct VerificationTests {
         #expect(error?.message.contains("\(page)") == true, "\(error?.message ?? "")")
     }
 
+    @Test("A small file that is open still is looked at again by an opening only where it has changed since")
+    func openStill() async throws {
+        let path = try #require(file.fast.fileURL?.path)
+        /// Opens the realm, runs the block, and waits until nobody has it open.
+        func use(_ body: (Realm) throws -> Void) async throws {
+            try withNewRealm(file.fast, body)
+            while RealmRegistry.shared.existing(at: path) != nil { await Task.yield() }
+        }
+        func add(_ realm: Realm) throws {
+            try realm.write { realm.create(Todo.self, value: ["_id": ObjectId.generate()]) }
+        }
+        try await use(add)
+        // Keeps the file open between the realms.
+        let open = try StorageFile.open(path: path, options: StorageOptions())
+        try await use { _ in }
+        let version = try open.beginRead().version
+        #expect(open.examinedVersion == version)
+        try await use { realm in
+            try add(realm)
+            #expect(open.examinedVersion == version)
+        }
+        try await use { _ in }
+        #expect(try open.beginRead().version > version)
+        #expect(try open.examinedVersion == open.beginRead().version)
+    }
+
     @Test("Verification in the background reports the page, and the realm is read meanwhile")
     func inBackground() async throws {
         let page = try fill(damaging: true)

@@ -4,7 +4,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// The program that makes the files in `Tests/RealmModelTests/Format/Golden`: every kind of page, value, index and collection, the
+/// The program that makes the files in `Tests/RealmModelTests/Format/Golden`: every kind of tree, value, index and collection, the
 /// same in every run.
 ///
 /// A file in that folder was made by the release whose format it has. To make those of a new format, run `GoldenFileTests` with

@@ -70,6 +70,7 @@ extension StorageFile {
                 if !data.isReadOnly, options.durability == .flushed {
                     try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
                 }
+                result.header.sequence = max(result.header.sequence, result.sequence)
                 recovered = result
                 return (result.header.fileID, result.header.version)
             }

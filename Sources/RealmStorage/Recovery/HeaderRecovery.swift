@@ -9,6 +9,10 @@ enum HeaderRecovery {
         var slot: Int
         /// The version of a torn commit that was rolled back.
         var rolledBack: UInt64?
+        /// The highest sequence number that was found: whatever is written from now on comes behind it.
+        ///
+        /// The header keeps its own until it has been written once more as it is, so that a torn write leaves it whole.
+        var sequence: UInt64 = 0
     }
 
     /// The newest intact copy of each slot; a header with the refused fingerprint counts as damaged.
@@ -47,10 +51,18 @@ enum HeaderRecovery {
         path: String,
         refused: UInt64 = 0
     ) throws(StorageError) -> Result {
-        var slots = try slots(in: mapping, path: path, refused: refused)
-        // Whatever is written from now on comes behind all that may be there.
-        let sequence = max(slots[0]?.sequence ?? 0, slots[1]?.sequence ?? 0)
-        for slot in slots.indices where slots[slot]?.isFormer == false { slots[slot]?.sequence = sequence }
+        let slots = try slots(in: mapping, path: path, refused: refused)
+        var result = try choose(from: slots, mapping: mapping, byteCount: byteCount, path: path)
+        result.sequence = max(slots[0]?.sequence ?? 0, slots[1]?.sequence ?? 0)
+        return result
+    }
+
+    private static func choose(
+        from slots: [FileHeader?],
+        mapping: UnsafeRawPointer,
+        byteCount: Int,
+        path: String
+    ) throws(StorageError) -> Result {
         let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.version > slots[$1]!.version }
         if let first = slots[0], let second = slots[1], first.version == second.version {
             // One of them is the closing mark, which was not flushed: the next commit must overwrite that one, and leave

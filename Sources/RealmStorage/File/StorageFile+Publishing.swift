@@ -22,10 +22,11 @@ extension StorageFile {
         pinning isPinned: Bool
     ) throws(StorageError) -> Snapshot? {
         guard let last = commits.last, let lock else { return nil }
+        guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
+        try carryOver()
         let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
-        guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
         let plan = PublishingPlan(
             commits,
             over: published,
@@ -58,6 +59,49 @@ extension StorageFile {
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         return hasPin ? Snapshot(file: self, header: plan.header, view: view) : nil
+    }
+
+    /// Brings a file of the format before to the present one: the published version gets a header in that format, in the slot that
+    /// does not hold it.
+    ///
+    /// The first commit takes the place of the former header then. So there is no moment at which a release that knows the former
+    /// format only finds a whole header of an older version than the newest: it opens the same version as this one, or refuses.
+    private func carryOver() throws(StorageError) {
+        let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
+        guard published.isFormer, stopped == nil else { return }
+        let isFlushed = options.durability == .flushed
+        let header = published.carriedOver(asDurable: isFlushed)
+        var isFlushing = false
+        do throws(StorageError) {
+            if isFlushed, published.confirmedVersion < published.version {
+                isFlushing = true
+                try data.synchronize()
+                isFlushing = false
+            }
+            try header.write(toSlot: 1 - slot, of: data, by: slotMemory)
+            isFlushing = true
+            if isFlushed { try data.synchronize() }
+        } catch {
+            if isFlushing { stopWriting(after: error) }
+            loseCommits(error)
+            throw error
+        }
+        state.withLock { state in
+            state.published = header
+            state.slot = 1 - slot
+        }
+    }
+
+    /// Nobody knows any more what is on the disk.
+    private func stopWriting(after error: StorageError) {
+        state.withLock {
+            $0.stopped = StorageError(
+                .writingStopped,
+                "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
+                path: path,
+                errorNumber: error.errorNumber
+            )
+        }
     }
 
     /// Writes and flushes what a plan says.
@@ -154,16 +198,7 @@ extension StorageFile {
             }
         }
         if remedy.cutsBack { cutBack(to: published, afterFailureOf: plan.header.version) }
-        if stops {
-            state.withLock {
-                $0.stopped = StorageError(
-                    .writingStopped,
-                    "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
-                    path: path,
-                    errorNumber: error.errorNumber
-                )
-            }
-        }
+        if stops { stopWriting(after: error) }
         loseCommits(error)
     }
 

@@ -127,6 +127,7 @@ extension StorageFile {
                 group.isInMember = true
                 state.group = group
                 state.sealedCatalog = state.catalog
+                state.sealedNumbers = state.numbers
                 return .success((state, group))
             } catch {
                 return .failure(error)

@@ -66,7 +66,7 @@ extension HeaderRecovery {
             return false
         }
         let bytes = UnsafeRawBufferPointer(start: mapping, count: byteCount)
-        // A torn copy of the first header has its first sector, or its last with nothing but the checksum, or neither.
+        // A torn copy of the first header has a part of its first sector, or its last with nothing but the checksum, or neither.
         let sector = 512
         for start in stride(from: 0, to: byteCount, by: sector) {
             let content = bytes[start..<(start + sector)]
@@ -74,9 +74,7 @@ extension HeaderRecovery {
             let page = start / pageByteCount
             switch start % pageByteCount {
             case 0:
-                guard (mapping + start).little(UInt64.self, at: FileHeader.magicOffset) == FileHeader.magic,
-                    (mapping + start).little(UInt64.self, at: FileHeader.versionOffset) == 1
-                else { return false }
+                guard isPartOfNewHeader(mapping + start) else { return false }
                 // A whole copy in a file of full length is a realm.
                 if byteCount == FileHeader.slotPageCount * pageByteCount,
                     case .valid = FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page))
@@ -89,5 +87,21 @@ extension HeaderRecovery {
             }
         }
         return true
+    }
+
+    /// Whether the first sector of a page holds nothing but words of a header without commits, some of which may be missing.
+    private static func isPartOfNewHeader(_ bytes: UnsafeRawPointer) -> Bool {
+        func word(_ offset: Int, isOneOf values: UInt64...) -> Bool {
+            let word = bytes.little(UInt64.self, at: offset)
+            return word == 0 || values.contains(word)
+        }
+        // The header of the format before has its version where this one has half of the identifier.
+        let isFormer = bytes.little(UInt32.self, at: FileHeader.formatVersionOffset) == FileHeader.formerFormatVersion
+        let version = isFormer ? FileHeader.Former.versionOffset : FileHeader.versionOffset
+        let formats = [FileHeader.formerFormatVersion, FileHeader.formatVersion]
+            .map { UInt64($0) | UInt64(pageByteCount) << 32 }
+        return word(FileHeader.magicOffset, isOneOf: FileHeader.magic)
+            && word(FileHeader.formatVersionOffset, isOneOf: formats[0], formats[1]) && word(version, isOneOf: 1)
+            && (FileHeader.extentsOffset..<512).allSatisfy { bytes.load(fromByteOffset: $0, as: UInt8.self) == 0 }
     }
 }

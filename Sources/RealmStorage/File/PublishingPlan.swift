@@ -113,6 +113,7 @@ extension PublishingPlan {
             "The file is to have another length"
         )
         try Invariant.require(slot == 0 || slot == 1, "There is no slot \(slot)")
+        try Invariant.require(!header.isFormer, "The commit has the format before")
         try Invariant.require(header.confirmedVersion < header.version, "The commit says of itself that it is durable")
         guard !header.isContentFlushed else {
             return try Invariant.require(header.extents.isEmpty, "The header vouches for what was flushed before it")

@@ -141,14 +141,16 @@ extension StorageFile {
         _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result? {
         var found: HeaderRecovery.Result?
+        var bestRank = 0
         for page in 0..<FileHeader.slotPageCount {
             switch FileHeader.read(reservation.mapping + page * pageByteCount, page: PageNumber(page)) {
             case .valid(let header) where header.version == version:
-                let result = HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
-                // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not this one. The same
-                // goes for what a file of the format before is being carried over to.
-                if header.confirmedVersion < version { return result }
-                if found?.header.isFormer != true || header.isFormer { found = result }
+                // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not the header that it
+                // marks. The same goes for what a file of the format before is being carried over to.
+                let rank = (header.isFormer ? 2 : 0) + (header.confirmedVersion < version ? 1 : 0)
+                if found != nil, rank < bestRank { continue }
+                bestRank = rank
+                found = HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
             case .unsupported(let what):
                 throw StorageError(.unsupportedFormat, "The realm file has \(what)", path: path)
             default: break

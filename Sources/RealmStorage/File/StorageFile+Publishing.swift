@@ -69,11 +69,22 @@ extension StorageFile {
     private func carryOver() throws(StorageError) {
         let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
         guard published.isFormer, stopped == nil else { return }
+        let begun = headers(inSlot: 1 - slot).first { $0.version == published.version && !$0.isFormer }
+        if let begun, !headers(inSlot: slot).contains(where: { $0.version == published.version && $0.isFormer }) {
+            // The former header was overwritten, and could not be brought back: that was done when this one was on the disk.
+            return noteCarriedOver(begun, inSlot: 1 - slot)
+        }
         let isFlushed = options.durability == .flushed
         let header = published.carriedOver(asDurable: isFlushed)
         var isFlushing = false
         do throws(StorageError) {
-            if isFlushed, published.confirmedVersion < published.version {
+            if isFlushed, begun != nil {
+                // Somebody has come so far before. The former header may be what was brought back after a commit that failed, and on
+                // the disk that commit: before the other slot is overwritten, it is written once more, as it is.
+                keepSlot(slot)
+                try restoreSlot(slot)
+            }
+            if isFlushed, begun != nil || published.confirmedVersion < published.version {
                 isFlushing = true
                 try data.synchronize()
                 isFlushing = false
@@ -86,10 +97,25 @@ extension StorageFile {
             loseCommits(error)
             throw error
         }
+        noteCarriedOver(header, inSlot: 1 - slot)
+    }
+
+    private func noteCarriedOver(_ header: FileHeader, inSlot slot: Int) {
         state.withLock { state in
             state.published = header
-            state.slot = 1 - slot
+            state.slot = slot
         }
+    }
+
+    /// The copies of a slot that are whole.
+    private func headers(inSlot slot: Int) -> [FileHeader] {
+        let first = slot * FileHeader.copiesPerSlot
+        return (first..<first + FileHeader.copiesPerSlot)
+            .compactMap { page in
+                let bytes = reservation.mapping + page * pageByteCount
+                guard case .valid(let header) = FileHeader.read(bytes, page: PageNumber(page)) else { return nil }
+                return header
+            }
     }
 
     /// Nobody knows any more what is on the disk.

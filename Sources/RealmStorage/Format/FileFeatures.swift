@@ -15,7 +15,7 @@ package struct FileFeatures: Sendable, Hashable {
         "a log that holds newer commits", "encrypted pages", "bitmaps of deleted rows", "columns in further encodings",
     ]
     /// The bits of the second one.
-    static let readOnlyCompatibleNames = ["indexes of further kinds"]
+    static let readOnlyCompatibleNames = ["indexes of further kinds", "a history of its commits"]
 
     /// The features of the first word that this release reads.
     static let knownIncompatible: UInt64 = 0

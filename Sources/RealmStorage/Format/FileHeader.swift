@@ -48,7 +48,8 @@ package struct FileHeader: Sendable, Equatable {
     static let sealByteCount: UInt32 = 8
     /// No header names a later version: sums of versions do not overflow.
     static let greatestVersion: UInt64 = 1 << 62
-    /// No commit builds on a later one, and a group of commits has fewer members than there are beyond it.
+    /// No commit builds on a later one, and a group of commits has fewer members than there are beyond it. The same goes for the
+    /// other numbers that a commit raises.
     static let greatestWrittenVersion: UInt64 = 1 << 61
     static let maximumExtentCount = 120
     static let maximumRecordByteCount = 2984
@@ -303,6 +304,9 @@ package struct FileHeader: Sendable, Equatable {
             return .unsupported("seals of \(seal) bytes; this version of the library reads seals of \(sealByteCount)")
         }
         let flags = bytes.little(UInt32.self, at: flagsOffset)
+        guard flags & ~3 == 0 else {
+            return .unsupported("the flags \(flags & ~3), which this version of the library does not know")
+        }
         var header = FileHeader(
             identifier: FileIdentifier(
                 low: bytes.little(UInt64.self, at: identifierOffset),
@@ -324,7 +328,7 @@ package struct FileHeader: Sendable, Equatable {
         header.log = PageReference(load: bytes + logOffset)
         let extentCount = Int(bytes.little(UInt32.self, at: extentCountOffset))
         let recordByteCount = Int(bytes.little(UInt32.self, at: recordByteCountOffset))
-        guard flags & ~3 == 0, recordByteCount <= maximumRecordByteCount,
+        guard recordByteCount <= maximumRecordByteCount,
             extentCount <= extentLimit(besides: recordByteCount)
         else { return .damaged }
         return header.completed(

@@ -74,7 +74,7 @@ extension HeaderRecovery {
             let page = start / pageByteCount
             switch start % pageByteCount {
             case 0:
-                guard isPartOfNewHeader(mapping + start) else { return false }
+                guard isPartOfNewHeader(mapping + start, page: PageNumber(page)) else { return false }
                 // A whole copy in a file of full length is a realm.
                 if byteCount == FileHeader.slotPageCount * pageByteCount,
                     case .valid = FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page))
@@ -90,18 +90,26 @@ extension HeaderRecovery {
     }
 
     /// Whether the first sector of a page holds nothing but words of a header without commits, some of which may be missing.
-    private static func isPartOfNewHeader(_ bytes: UnsafeRawPointer) -> Bool {
-        func word(_ offset: Int, isOneOf values: UInt64...) -> Bool {
-            let word = bytes.little(UInt64.self, at: offset)
-            return word == 0 || values.contains(word)
-        }
-        // The header of the format before has its version where this one has half of the identifier.
-        let isFormer = bytes.little(UInt32.self, at: FileHeader.formatVersionOffset) == FileHeader.formerFormatVersion
-        let version = isFormer ? FileHeader.Former.versionOffset : FileHeader.versionOffset
-        let formats = [FileHeader.formerFormatVersion, FileHeader.formatVersion]
-            .map { UInt64($0) | UInt64(pageByteCount) << 32 }
-        return word(FileHeader.magicOffset, isOneOf: FileHeader.magic)
-            && word(FileHeader.formatVersionOffset, isOneOf: formats[0], formats[1]) && word(version, isOneOf: 1)
-            && (FileHeader.extentsOffset..<512).allSatisfy { bytes.load(fromByteOffset: $0, as: UInt8.self) == 0 }
+    ///
+    /// Whatever else stands there belongs to somebody, and is not written over.
+    private static func isPartOfNewHeader(_ bytes: UnsafeRawPointer, page: PageNumber) -> Bool {
+        let expected = UnsafeMutableRawPointer.allocate(byteCount: pageByteCount, alignment: pageByteCount)
+        defer { expected.deallocate() }
+        return [FileHeader.formatVersion, FileHeader.formerFormatVersion]
+            .contains { format in
+                var header = FileHeader(
+                    identifier: FileIdentifier(
+                        low: bytes.little(UInt64.self, at: FileHeader.identifierOffset),
+                        high: bytes.little(UInt64.self, at: FileHeader.identifierOffset + 8)
+                    )
+                )
+                header.format = format
+                header.store(to: expected, page: page)
+                return stride(from: 0, to: 512, by: 8)
+                    .allSatisfy { offset in
+                        let word = bytes.little(UInt64.self, at: offset)
+                        return word == 0 || word == UnsafeRawPointer(expected).little(UInt64.self, at: offset)
+                    }
+            }
     }
 }

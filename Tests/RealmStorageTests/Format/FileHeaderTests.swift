@@ -113,6 +113,8 @@ struct FileHeaderTests {
                 == "a log that holds newer commits, bitmaps of deleted rows, feature 40, which this version of the library "
                 + "does not know"
         )
+        let flags = reason { $0.storeLittle(UInt32(7), at: FileHeader.flagsOffset) }
+        #expect(flags == "the flags 4, which this version of the library does not know")
         #expect(reason { $0.storeLittle(UInt64.max, at: FileHeader.readOnlyCompatibleOffset) } == nil)
         #expect(reason { $0.storeLittle(UInt64.max, at: FileHeader.compatibleOffset) } == nil)
     }
@@ -135,7 +137,6 @@ struct FileHeaderTests {
         #expect(isDamaged { $0.storeLittle(UInt64(13), at: FileHeader.oldestLogVersionOffset) })
         #expect(isDamaged { $0.storeLittle(UInt32(121), at: FileHeader.extentCountOffset) })
         #expect(isDamaged { $0.storeLittle(UInt32(2_985), at: FileHeader.recordByteCountOffset) })
-        #expect(isDamaged { $0.storeLittle(UInt32(4), at: FileHeader.flagsOffset) })
         #expect(isDamaged { $0.storeLittle(UInt64(3), at: FileHeader.pageCountOffset) })
     }
 
@@ -166,7 +167,7 @@ struct FileHeaderTests {
         let path = try makeFile("feature.realm") { $0.features.readOnlyCompatible = 1 | 1 << 7 }
         let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         #expect(error?.code == .unsupportedFormat)
-        #expect(error?.message.contains("indexes of further kinds, feature 7") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("indexes of further kinds, feature 7, which") == true, "\(error?.message ?? "")")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         var options = StorageOptions()
         options.isReadOnly = true
@@ -207,6 +208,76 @@ struct FileHeaderTests {
         try handle.close()
         let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         #expect(error?.code == .unsupportedFormat)
+    }
+
+    @Test(
+        "Numbers that a commit would raise to what is not read any more are an error, and lose nothing",
+        arguments: 0..<3
+    )
+    func usedUp(number: Int) throws {
+        let path = try makeFile("used up.realm") { header in
+            switch number {
+            case 0: header.sequence = FileHeader.greatestVersion
+            case 1: header.numbers.position = FileHeader.greatestVersion
+            default: header.numbers.schemaGeneration = FileHeader.greatestVersion
+            }
+        }
+        for _ in 0..<2 {
+            let file = try StorageFile.open(path: path)
+            #expect(try file.tryLockForWriting())
+            let error = #expect(throws: StorageError.self) {
+                let transaction = try file.beginWrite()
+                try PageArray.set(0, to: 9, in: transaction)
+                transaction.changes.recordModify(table: 1, key: 0, column: 0)
+                transaction.changesSchema = true
+                try file.publish([try PageArray.commit(transaction)])
+            }
+            #expect(error?.code == .limit)
+            file.unlockForWriting()
+            let snapshot = try file.beginRead()
+            #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[0] == 2)
+        }
+    }
+
+    @Test(
+        "A file of others that is as short as a new realm is left as it is",
+        arguments: [1, 2, 4],
+        [0, 8, 48, 72, 300, 4_080] as [Int]
+    )
+    func foreign(pages: Int, offset: Int) throws {
+        let path = directory.path("notes.txt")
+        var content = [UInt8](repeating: 0, count: pages * pageByteCount)
+        content.replaceSubrange(offset..<offset + 8, with: Array("my notes".utf8))
+        // Behind the identifier, which may be anything.
+        if offset == 48 { content.replaceSubrange(64..<72, with: Array("my notes".utf8)) }
+        try Data(content).write(to: URL(fileURLWithPath: path))
+        #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(content))
+    }
+
+    @Test("A new realm that was being made in place of an empty file, and was torn, is made anew", arguments: [1, 2] as [UInt32])
+    func torn(format: UInt32) throws {
+        var header = FileHeader(newFile: FileBeginning())
+        header.format = format
+        if format == FileHeader.formerFormatVersion { header.identifier.high = 0 }
+        var random = SplitMix64(seed: UInt64(format))
+        for round in 0..<200 {
+            let path = directory.path("torn \(round).realm")
+            var content = [UInt8](repeating: 0, count: FileHeader.slotPageCount * pageByteCount)
+            for page in 0..<FileHeader.slotPageCount {
+                Self.withPage(header) { bytes in
+                    header.store(to: bytes, page: PageNumber(page))
+                    for word in stride(from: 0, to: pageByteCount, by: 8) where Bool.random(using: &random) {
+                        content.replaceSubrange(
+                            page * pageByteCount + word..<page * pageByteCount + word + 8,
+                            with: UnsafeRawBufferPointer(start: bytes + word, count: 8)
+                        )
+                    }
+                }
+            }
+            try Data(content).write(to: URL(fileURLWithPath: path))
+            #expect(try StorageFile.open(path: path).beginRead().version == 1, "round \(round)")
+        }
     }
 
     @Test func `headers are numbered, commits that change something have positions, and reopening goes on with both`()

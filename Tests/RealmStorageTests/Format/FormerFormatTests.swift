@@ -162,6 +162,155 @@ struct FormerFormatTests {
         #expect(counts.former > 20 && counts.all > counts.former)
     }
 
+    /// The file after each operation that carries it over and makes two commits, with what had been acknowledged.
+    private func operationsOfCarryingOver(_ path: String) throws -> [RecordingDevice.Operation] {
+        let log = RecordingDevice.Log()
+        var options = StorageOptions()
+        options.makeDevice = { RecordingDevice($0, log: log) }
+        log.append(.acknowledged(version: 5))
+        let file = try StorageFile.open(path: path, options: options)
+        #expect(try file.tryLockForWriting())
+        for value in UInt64(10)..<12 {
+            try commit(value, to: file)
+            log.append(.acknowledged(version: file.newestVersion))
+        }
+        file.unlockForWriting()
+        return log.state.withLock { $0.operations }
+    }
+
+    @Test func `a header that is torn behind any of its words leaves the version that was there, or the new one`() throws {
+        let path = try makeFile()
+        var image = try bytes(path)
+        var acknowledged: UInt64 = 5
+        var count = 0
+        for operation in try operationsOfCarryingOver(path) {
+            switch operation {
+            case .acknowledged(let version): acknowledged = version
+            case .write(let offset, let written):
+                if offset < FileHeader.slotPageCount * pageByteCount {
+                    for end in stride(from: 0, through: written.count, by: 8) {
+                        var state = image
+                        Self.apply(written[..<end], at: offset, to: &state)
+                        let recovered = try state.withUnsafeBytes {
+                            try HeaderRecovery.recover(mapping: $0.baseAddress!, byteCount: $0.count, path: "")
+                        }
+                        #expect(recovered.header.version >= acknowledged, "\(offset) \(end)")
+                        if let version = FormerFile.newestVersion(in: state) { #expect(version >= acknowledged) }
+                        count += 1
+                    }
+                }
+                Self.apply(written[...], at: offset, to: &image)
+            default: break
+            }
+        }
+        #expect(count > 4_000, "\(count)")
+    }
+
+    /// A commit that failed reached the disk without its pages, the former header was brought back in the system's memory only, and
+    /// the power goes while the next commit carries the file over once more.
+    @Test func `carrying over once more behind a commit that failed loses nothing`() throws {
+        let path = try makeFile()
+        let before = try bytes(path)
+        let headers = try operationsOfCarryingOver(path)
+            .compactMap { operation -> (offset: Int, bytes: [UInt8])? in
+                guard case .write(let offset, let bytes) = operation, bytes.count == 2 * pageByteCount,
+                    offset < FileHeader.slotPageCount * pageByteCount
+                else { return nil }
+                return (offset, bytes)
+            }
+        // The header in the present format, and that of the first commit over the former one.
+        try #require(headers.count >= 2 && headers[0].offset != headers[1].offset)
+        var inMemory = before
+        Self.apply(headers[0].bytes[...], at: headers[0].offset, to: &inMemory)
+        var durable = inMemory
+        Self.apply(headers[1].bytes[...], at: headers[1].offset, to: &durable)
+        let broughtBack = (headers[1].offset, Array(before[headers[1].offset..<headers[1].offset + 2 * pageByteCount]))
+        try Data(inMemory).write(to: URL(fileURLWithPath: path))
+        var pending = [broughtBack]
+        var acknowledged: UInt64 = 5
+        var random = SplitMix64(seed: 31)
+        var count = 0
+        for operation in try operationsOfCarryingOver(path) {
+            switch operation {
+            case .acknowledged(let version): acknowledged = version
+            case .setByteCount(let length): durable.removeSubrange(min(length, durable.count)...)
+            case .synchronize:
+                for write in pending { Self.apply(write.1[...], at: write.0, to: &durable) }
+                pending = []
+            case .write(let offset, let bytes): pending.append((offset, bytes))
+            }
+            for variant in 0..<20 {
+                var image = durable
+                for write in pending {
+                    for start in stride(from: 0, to: write.1.count, by: variant % 2 == 0 ? 8 : 512)
+                    where Bool.random(using: &random) {
+                        let end = min(start + (variant % 2 == 0 ? 8 : 512), write.1.count)
+                        Self.apply(write.1[start..<end], at: write.0 + start, to: &image)
+                    }
+                }
+                let state = directory.path("again.realm")
+                try Data(image).write(to: URL(fileURLWithPath: state))
+                do {
+                    let snapshot = try StorageFile.open(path: state).beginRead()
+                    #expect(snapshot.version >= acknowledged, "state \(count)")
+                } catch {
+                    Issue.record("state \(count): \(error)")
+                }
+                count += 1
+            }
+        }
+        #expect(count > 100)
+    }
+
+    @Test func `a process that joins goes by the former header as long as it stands there`() throws {
+        let path = try makeFile()
+        // As a process without flushes leaves it that carried the file over and died: the present format first, not durable.
+        var image = try bytes(path)
+        image.withUnsafeMutableBytes { bytes in
+            for page in 0..<FileHeader.slotPageCount {
+                let start = bytes.baseAddress! + page * pageByteCount
+                guard case .valid(var header) = FileHeader.read(start, page: PageNumber(page)) else { continue }
+                header.confirmedVersion = header.version - 1
+                header.version = 5
+                if page < 2 { header = header.carriedOver(asDurable: false) }
+                header.store(to: start, page: PageNumber(page))
+            }
+        }
+        try Data(image).write(to: URL(fileURLWithPath: path))
+        // Nothing is settled, so that it stays.
+        var options = StorageOptions()
+        options.durability = .none
+        let file = try StorageFile.open(path: path, options: options)
+        let found = try #require(try StorageFile.published(version: 5, file.reservation, path))
+        #expect(found.header.isFormer && found.slot == 1)
+    }
+
+    @Test func `a release before refuses what was carried over, and what is new, by the number of the format`() throws {
+        /// What such a release does with a page of the header: it believes the number 1 and no other one.
+        func isKnown(_ image: [UInt8], page: Int) -> Bool {
+            image.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: page * pageByteCount + 40, as: UInt32.self).littleEndian == 1
+            }
+        }
+        let path = try makeFile()
+        var image = try bytes(path)
+        #expect((0..<4).allSatisfy { isKnown(image, page: $0) })
+        let file = try StorageFile.open(path: path)
+        #expect(try file.tryLockForWriting())
+        try commit(10, to: file)
+        file.unlockForWriting()
+        image = try bytes(path)
+        #expect(!(0..<4).contains { isKnown(image, page: $0) })
+        let new = directory.path("new.realm")
+        _ = try StorageFile.open(path: new)
+        image = try bytes(new)
+        #expect(!(0..<4).contains { isKnown(image, page: $0) })
+        // The same rule, turned around: this release refuses a number that it does not know.
+        try FormerFile.editHeaders(new) { $0.format = 3 }
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: new) }
+        #expect(error?.code == .unsupportedFormat && error?.message.contains("format 3") == true)
+    }
+
     private static func apply(_ bytes: ArraySlice<UInt8>, at offset: Int, to image: inout [UInt8]) {
         if image.count < offset + bytes.count {
             image.append(contentsOf: repeatElement(0, count: offset + bytes.count - image.count))

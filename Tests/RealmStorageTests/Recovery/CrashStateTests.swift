@@ -17,7 +17,8 @@ import Testing
     }
 
     /// Three sessions of random commits; with `shrinks` the file also grows by much and is made smaller in many steps.
-    private func run(seed: UInt64, shrinks: Bool) throws -> Workload {
+    /// With `isFormer` each but the first begins with a file of the format before.
+    private func run(seed: UInt64, shrinks: Bool, isFormer: Bool) throws -> Workload {
         var random = SplitMix64(seed: seed)
         let log = RecordingDevice.Log()
         let path = directory.path("workload-\(seed).realm")
@@ -30,6 +31,12 @@ import Testing
         var options = StorageOptions()
         options.makeDevice = { RecordingDevice($0, log: log) }
         for session in 0..<3 {
+            if isFormer, session > 0 {
+                // As a release with the format before had left it: the session carries it over.
+                try FormerFile.make(path)
+                log.append(.write(offset: 0, bytes: Array(try Data(contentsOf: URL(fileURLWithPath: path)))))
+                log.append(.synchronize)
+            }
             let file = try StorageFile.open(path: path, options: options)
             #expect(try file.tryLockForWriting())
             func publish(_ commit: PreparedCommit) throws {
@@ -78,7 +85,7 @@ import Testing
         while checked < wanted {
             seed += 1
             var random = SplitMix64(seed: seed &* 7919)
-            let workload = try run(seed: seed, shrinks: seed % 2 == 0)
+            let workload = try run(seed: seed, shrinks: seed % 2 == 0, isFormer: seed % 3 == 0)
             cuts += workload.operations.count { if case .setByteCount = $0 { true } else { false } }
             var durable: [UInt8] = []
             var pending: [Change] = []

@@ -48,8 +48,9 @@ package struct FileHeader: Sendable, Equatable {
     static let sealByteCount: UInt32 = 8
     /// No header names a later version: sums of versions do not overflow.
     static let greatestVersion: UInt64 = 1 << 62
-    /// No commit builds on a later one, and a group of commits has fewer members than there are beyond it. The same goes for the
-    /// other numbers that a commit raises.
+    /// No commit builds on a later one.
+    ///
+    /// A group of commits has fewer members than there are beyond it. The same goes for the other numbers that a commit raises.
     static let greatestWrittenVersion: UInt64 = 1 << 61
     static let maximumExtentCount = 120
     static let maximumRecordByteCount = 2984

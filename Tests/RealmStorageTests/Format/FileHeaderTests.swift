@@ -167,7 +167,10 @@ struct FileHeaderTests {
         let path = try makeFile("feature.realm") { $0.features.readOnlyCompatible = 1 | 1 << 7 }
         let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         #expect(error?.code == .unsupportedFormat)
-        #expect(error?.message.contains("indexes of further kinds, feature 7, which") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.message.contains("indexes of further kinds, feature 7, which") == true,
+            "\(error?.message ?? "")"
+        )
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         var options = StorageOptions()
         options.isReadOnly = true
@@ -255,7 +258,10 @@ struct FileHeaderTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(content))
     }
 
-    @Test("A new realm that was being made in place of an empty file, and was torn, is made anew", arguments: [1, 2] as [UInt32])
+    @Test(
+        "A new realm that was being made in place of an empty file, and was torn, is made anew",
+        arguments: [1, 2] as [UInt32]
+    )
     func torn(format: UInt32) throws {
         var header = FileHeader(newFile: FileBeginning())
         header.format = format

@@ -178,7 +178,9 @@ struct FormerFormatTests {
         return log.state.withLock { $0.operations }
     }
 
-    @Test func `a header that is torn behind any of its words leaves the version that was there, or the new one`() throws {
+    @Test func `a header that is torn behind any of its words leaves the version that was there, or the new one`()
+        throws
+    {
         let path = try makeFile()
         var image = try bytes(path)
         var acknowledged: UInt64 = 5

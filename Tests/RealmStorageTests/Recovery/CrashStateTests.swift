@@ -17,6 +17,7 @@ import Testing
     }
 
     /// Three sessions of random commits; with `shrinks` the file also grows by much and is made smaller in many steps.
+    ///
     /// With `isFormer` each but the first begins with a file of the format before.
     private func run(seed: UInt64, shrinks: Bool, isFormer: Bool) throws -> Workload {
         var random = SplitMix64(seed: seed)

@@ -106,7 +106,7 @@ let package = Package(
         .testTarget(
             name: "RealmModelTests",
             dependencies: ["RealmModel", "RealmStorage", "RealmTestSupport"],
-            exclude: ["Decimal/DecimalVectors.txt", "Decimal/generate-vectors.py"],
+            exclude: ["Decimal/DecimalVectors.txt", "Decimal/generate-vectors.py", "Format/Golden"],
             swiftSettings: testSettings
         ),
         .testTarget(

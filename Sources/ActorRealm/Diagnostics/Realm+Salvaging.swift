@@ -92,7 +92,8 @@ extension Realm {
         do {
             let damaged = try DamagedFile(path: source.path)
             var report: RealmModel.SalvageReport?
-            try StorageFile.build(at: destination.path, replaces: false, firstVersion: damaged.roots[0].version) {
+            let beginning = FileBeginning(version: damaged.roots[0].version)
+            try StorageFile.build(at: destination.path, replaces: false, beginning: beginning) {
                 report = try Salvager.salvage(damaged, to: $0)
             }
             guard let report else { throw Realm.Error(.fail, fileURL: source) }

@@ -171,7 +171,7 @@ struct InputCheck {
         }
         for property in info.properties where !isGivenUp {
             guard let given = values[property.ordinal] else { continue }
-            at(.name(property.name)) { $0.check(given, for: property) }
+            at(.name(property.name)) { $0.check(given, for: property, of: info) }
         }
     }
 
@@ -190,7 +190,7 @@ struct InputCheck {
 
     // MARK: Values
 
-    private mutating func check(_ value: Any?, for property: ModelProperty) {
+    private mutating func check(_ value: Any?, for property: ModelProperty, of info: ModelClass) {
         guard property.shape.collection == .none else { return checkCollection(value, property) }
         switch property.shape.kind {
         case .object:
@@ -201,7 +201,7 @@ struct InputCheck {
         case .any: checkAny(value, depth: 0)
         default:
             checkFit(value, property)
-            checkLength(of: value, property)
+            checkLength(of: value, property, info)
         }
     }
 
@@ -233,13 +233,13 @@ struct InputCheck {
         return false
     }
 
-    private mutating func checkLength(of value: Any?, _ property: ModelProperty) {
+    private mutating func checkLength(of value: Any?, _ property: ModelProperty, _ info: ModelClass) {
         guard property.isPrimaryKey || property.isUnique, let text = ValueReader.unwrap(value) as? String,
-            text.utf8.count > PropertySchema.uniqueStringByteLimit
+            text.utf8.count > PropertySchema.uniqueStringByteLimit, core.model.limitsUniqueStrings(of: info.name)
         else { return }
         report(
             "the value has \(text.utf8.count) bytes, and a primary key or unique string has at most "
-                + "\(PropertySchema.uniqueStringByteLimit)"
+                + "\(PropertySchema.uniqueStringByteLimit) in a class that an earlier release has stored"
         )
     }
 

@@ -69,7 +69,7 @@ extension Realm {
                 return
             }
             let snapshot = try core.coordinator.file.beginRead()
-            try StorageFile.build(at: fileURL.path, replaces: false, firstVersion: snapshot.version) {
+            try StorageFile.build(at: fileURL.path, replaces: false, beginning: FileBeginning(copyOf: snapshot)) {
                 try FileCompactor.copy(snapshot, to: $0)
             }
         } catch {
@@ -86,7 +86,7 @@ extension Realm {
                     + "alone: copy the realm behind it, or in the transaction of write or beginAsyncWrite()."
             )
         }
-        try StorageFile.build(at: path, replaces: false, firstVersion: model.version) {
+        try StorageFile.build(at: path, replaces: false, beginning: model.beginningOfCopy) {
             try FileCompactor.copy(transactionOf: model, to: $0)
         }
         core.noteWrite()

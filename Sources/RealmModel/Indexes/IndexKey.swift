@@ -12,13 +12,17 @@ import RealmStorage
 /// | date, double, float | 01, the bits of the double, big-endian: all flipped if negative, else the sign bit flipped; -0.0 as 0.0, every NaN as the quiet one, which comes last |
 /// | ObjectId, UUID | 01, the 12 or 16 bytes |
 /// | string, data | 01, the bytes with 00 written as 00 FF, then 00 00 |
-/// | string, data beyond 256 bytes | 01, the first 256 bytes with 00 written as 00 FF, then 00 01 |
+/// | string, data beyond 256 bytes | 01, the first 256 bytes with 00 written as 00 FF, then 00 02, and the hash of all of it |
+/// | the same in a class that a release before has stored | 01, the first 256 bytes with 00 written as 00 FF, then 00 01 |
 ///
 /// The key of a compound index is the encoded values of its properties, one behind the other; the 256 bytes are divided
 /// among its strings.
 ///
-/// No encoded value is a prefix of another one. Values that only differ after 256 bytes are equal here and are told
-/// apart by their rows.
+/// The hash is SipHash-2-4 under the file's own key, big-endian. So long strings stand together behind what they have in common, in no
+/// order, and whoever chooses them cannot have many of them stand in one place.
+///
+/// No encoded value is a prefix of another one. Values that only differ after 256 bytes and have the same hash, or none, are equal
+/// here and are told apart by their rows.
 ///
 /// The short form of a row key is a big-endian number of `n` bytes, 2 to 9, whose highest three bits and whose lowest
 /// three bits are `n - 2`, with the row key between them; `n` is as small as it can be. So short forms are ordered like
@@ -30,11 +34,18 @@ enum IndexKey {
     /// row key, with what is written beyond a short one.
     static let maximumByteCount = 2 * stringByteLimit + CompoundIndexSchema.propertyCounts.upperBound * 17 + 16
 
+    /// What stands behind the beginning of a string that is cut off: without a hash, with one, and behind all that have one.
+    private static let cutOff: UInt8 = 1
+    private static let hashed: UInt8 = 2
+    private static let behindHashed: UInt8 = 3
+    /// The number of bytes of a hash.
+    static let hashByteCount = 8
+
     /// Writes the encoded form of a value and returns its length.
     @inline(__always)
     static func encode(
         _ value: BorrowedValue,
-        kind: PropertyKind,
+        _ slot: PropertySlot,
         to out: UnsafeMutableRawPointer,
         limit: Int = stringByteLimit
     ) -> Int {
@@ -43,17 +54,44 @@ enum IndexKey {
             out.storeBytes(of: 0, as: UInt8.self)
             return 1
         case .int(let value):
-            return encode(bits: UInt64(bitPattern: value) ^ 1 << 63, to: out)
+            return encode(value, to: out)
         case .float(let value):
             return encode(bits: orderedBits(Double(value)), to: out)
         case .double(let value):
             return encode(bits: orderedBits(value), to: out)
         case .bytes(let bytes):
-            if kind == .string || kind == .data { return encode(string: bytes, to: out, limit: limit) }
+            if slot.kind == .string || slot.kind == .data { return encode(string: bytes, slot, to: out, limit: limit) }
             out.storeBytes(of: 1, as: UInt8.self)
             (out + 1).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
             return 1 + bytes.count
         }
+    }
+
+    /// Writes the encoded form of an int and returns its length.
+    @inline(__always)
+    static func encode(_ value: Int64, to out: UnsafeMutableRawPointer) -> Int {
+        encode(bits: UInt64(bitPattern: value) ^ 1 << 63, to: out)
+    }
+
+    /// Writes a bound before all entries of a value, or behind them, and returns its length; a string that does not stand whole in
+    /// the key has those that begin like it between its bounds, too.
+    static func encode(
+        bound value: BorrowedValue,
+        _ slot: PropertySlot,
+        isAfter: Bool,
+        to out: UnsafeMutableRawPointer,
+        limit: Int = stringByteLimit
+    ) -> Int {
+        if case .bytes(let bytes) = value, slot.kind == .string || slot.kind == .data, slot.hashesLongStrings,
+            isTruncated(bytes, limit: limit)
+        {
+            let length = encode(stringPrefix: bytes, to: out, limit: limit)
+            let end = UInt16(isAfter ? behindHashed : hashed) << 8
+            out.storeBytes(of: end.littleEndian, toByteOffset: length, as: UInt16.self)
+            return length + 2
+        }
+        let length = encode(value, slot, to: out, limit: limit)
+        return isAfter ? appendUpperBound(to: out, at: length) : length
     }
 
     @inline(__always)
@@ -96,6 +134,7 @@ enum IndexKey {
 
     private static func encode(
         string bytes: UnsafeRawBufferPointer,
+        _ slot: PropertySlot,
         to out: UnsafeMutableRawPointer,
         limit: Int
     ) -> Int {
@@ -108,8 +147,63 @@ enum IndexKey {
             if count > 0 { (out + 1).copyMemory(from: bytes.baseAddress!, byteCount: count) }
             length += count
         }
-        out.storeBytes(of: isTruncated(bytes, limit: limit) ? UInt16(0x0100) : 0, toByteOffset: length, as: UInt16.self)
+        if _slowPath(isTruncated(bytes, limit: limit)) { return encodeRest(of: bytes, slot, to: out, at: length) }
+        out.storeBytes(of: 0, toByteOffset: length, as: UInt16.self)
         return length + 2
+    }
+
+    /// Writes what stands behind the beginning of a long string, and returns the length of all.
+    @inline(never)
+    private static func encodeRest(
+        of bytes: UnsafeRawBufferPointer,
+        _ slot: PropertySlot,
+        to out: UnsafeMutableRawPointer,
+        at length: Int
+    ) -> Int {
+        out.storeBytes(of: 0, toByteOffset: length, as: UInt8.self)
+        guard slot.hashesLongStrings else {
+            out.storeBytes(of: cutOff, toByteOffset: length + 1, as: UInt8.self)
+            return length + 2
+        }
+        out.storeBytes(of: hashed, toByteOffset: length + 1, as: UInt8.self)
+        let hash = SipHash.hash(bytes, key: slot.hashKey)
+        out.storeBytes(of: hash.bigEndian, toByteOffset: length + 2, as: UInt64.self)
+        return length + 2 + hashByteCount
+    }
+
+    /// What a string's encoded value begins with, its hash left out, when it does not stand whole in it; nil for one that does.
+    static func truncatedBeginning(
+        _ value: UnsafeRawBufferPointer,
+        isHashed: Bool
+    ) -> UnsafeRawBufferPointer? {
+        // Behind a 00 that does not begin the end stands FF.
+        let end = value.count - (isHashed ? hashByteCount : 0)
+        guard end >= 2, value[end - 2] == 0, value[end - 1] == (isHashed ? hashed : cutOff) else { return nil }
+        return UnsafeRawBufferPointer(rebasing: value[..<end])
+    }
+
+    /// The length of the first values in a key; nil when one of them is a string that does not stand whole in it.
+    static func byteCount(of count: Int, _ source: TreeSource, in key: UnsafeRawBufferPointer) -> Int? {
+        var length = 0
+        for slot in source.slots.prefix(count) {
+            guard length < key.count, key[length] == 1 else {
+                length += 1
+                continue
+            }
+            switch slot.columnKind {
+            case .fixed12: length += 13
+            case .fixed16: length += 17
+            case .int, .float, .double: length += 9
+            case .bytes:
+                length += 1
+                while length + 1 < key.count, key[length] != 0 || key[length + 1] == 0xFF {
+                    length += key[length] == 0 ? 2 : 1
+                }
+                if length + 1 < key.count, key[length + 1] != 0 { return nil }
+                length += 2
+            }
+        }
+        return min(length, key.count)
     }
 
     private static func containsZero(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {

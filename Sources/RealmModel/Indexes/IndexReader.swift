@@ -44,7 +44,7 @@ package final class IndexReader {
     private func firstKey(equalTo value: BorrowedValue) throws(StorageError) -> Int64? {
         let prefix = UnsafeRawBufferPointer(
             start: buffer,
-            count: IndexKey.encode(value, kind: slot.kind, to: buffer)
+            count: IndexKey.encode(value, slot, to: buffer)
         )
         return try firstKey(&cursor.pointee, prefix, value)
     }

@@ -11,7 +11,10 @@ struct IndexRun {
     private var runPrefix: [UInt8] = []
     private(set) var isInTruncatedRun = false
 
+    private let isHashed: Bool
+
     init(table: TableView, property: Int) {
+        isHashed = table.slots[property].hashesLongStrings
         self.table = table
         self.property = property
     }
@@ -22,14 +25,15 @@ struct IndexRun {
             let bytes = cursor.key
             let rowKeyByteCount = IndexKey.rowKeyByteCount(last: bytes[bytes.count - 1])
             let value = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - rowKeyByteCount)])
-            let isTruncated = value[value.count - 1] == 1 && value[value.count - 2] == 0
-            if !isTruncated {
+            if let beginning = IndexKey.truncatedBeginning(value, isHashed: isHashed) {
+                if !isInTruncatedRun || !beginning.elementsEqual(runPrefix) {
+                    try endRun()
+                    isInTruncatedRun = true
+                    runStart = keys.count
+                    runPrefix = Array(beginning)
+                }
+            } else {
                 try endRun()
-            } else if !isInTruncatedRun || !value.elementsEqual(runPrefix) {
-                try endRun()
-                isInTruncatedRun = true
-                runStart = keys.count
-                runPrefix = Array(value)
             }
         } else if isInTruncatedRun {
             try endRun()

@@ -46,7 +46,9 @@ struct KeyRun: Equatable {
     /// Writes the tree's key of a primary key; returns its length.
     @inline(__always)
     static func encode(_ value: Int64?, to out: UnsafeMutableRawPointer) -> Int {
-        IndexKey.encode(value.map { .int($0) } ?? .null, kind: .int, to: out)
+        if let value { return IndexKey.encode(value, to: out) }
+        out.storeBytes(of: 0, as: UInt8.self)
+        return 1
     }
 
     /// Writes row and count; returns the length.

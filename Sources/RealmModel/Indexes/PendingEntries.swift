@@ -64,7 +64,7 @@ struct PendingEntries: ~Copyable {
                     for (slot, column) in zip(source.slots, columns) {
                         length += IndexKey.encode(
                             try TableView.value(slot, in: column, row: row),
-                            kind: slot.kind,
+                            slot,
                             to: out + length,
                             limit: source.stringByteLimit
                         )
@@ -89,7 +89,7 @@ struct PendingEntries: ~Copyable {
         if slot.isLink, case .int(let target) = value {
             return IndexKey.backlink(target: target, origin: rowKey, to: out).count
         }
-        return IndexKey.append(rowKey: rowKey, to: out, at: IndexKey.encode(value, kind: slot.kind, to: out))
+        return IndexKey.append(rowKey: rowKey, to: out, at: IndexKey.encode(value, slot, to: out))
     }
 
     /// Makes a tree of the entries in memory.

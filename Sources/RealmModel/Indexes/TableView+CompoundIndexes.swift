@@ -16,7 +16,7 @@ extension TableView {
             length += IndexKey.encode(
                 ordinal == property
                     ? value : try Self.value(slot, in: try column(ordinal, in: location.leaf), row: location.row),
-                kind: slot.kind,
+                slot,
                 to: out + length,
                 limit: source.stringByteLimit
             )

@@ -83,12 +83,9 @@ extension TableView {
         isAfter: Bool,
         to out: UnsafeMutableRawPointer
     ) -> Int {
-        let kind = slots[property].kind
-        precondition(value.isOf(kind), "The bound of an index range is not of the property's type.")
-        return value.withBorrowed { value in
-            let length = IndexKey.encode(value, kind: kind, to: out)
-            return isAfter ? IndexKey.appendUpperBound(to: out, at: length) : length
-        }
+        let slot = slots[property]
+        precondition(value.isOf(slot.kind), "The bound of an index range is not of the property's type.")
+        return value.withBorrowed { IndexKey.encode(bound: $0, slot, isAfter: isAfter, to: out) }
     }
 
     /// Whether a bound is a string that does not stand whole in its key, so that rows must be asked.

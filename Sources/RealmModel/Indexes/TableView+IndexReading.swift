@@ -84,7 +84,7 @@ extension TableView {
                 let key = IndexKey.rowKey(at: cursor)
                 if collects || cursor.keyByteCount > source.stringByteLimit {
                     let bytes = cursor.key
-                    guard let length = Self.byteCount(of: sorted, source, in: bytes) else { return false }
+                    guard let length = IndexKey.byteCount(of: sorted, source, in: bytes) else { return false }
                     if collects, !group.elementsEqual(bytes[..<length]) {
                         guard try flush() else { return true }
                         group = Array(bytes[..<length])
@@ -100,30 +100,6 @@ extension TableView {
             _ = try flush()
             return true
         }
-    }
-
-    /// The length of the first values in a key; nil when one of them is a string that does not stand whole in it.
-    private static func byteCount(of count: Int, _ source: TreeSource, in key: UnsafeRawBufferPointer) -> Int? {
-        var length = 0
-        for slot in source.slots.prefix(count) {
-            guard length < key.count, key[length] == 1 else {
-                length += 1
-                continue
-            }
-            switch slot.columnKind {
-            case .fixed12: length += 13
-            case .fixed16: length += 17
-            case .int, .float, .double: length += 9
-            case .bytes:
-                length += 1
-                while length + 1 < key.count, key[length] != 0 || key[length + 1] == 0xFF {
-                    length += key[length] == 0 ? 2 : 1
-                }
-                if length + 1 < key.count, key[length + 1] != 0 { return nil }
-                length += 2
-            }
-        }
-        return min(length, key.count)
     }
 
     // MARK: - Bounds
@@ -154,7 +130,7 @@ extension TableView {
                 end.copyMemory(from: start, byteCount: prefix)
                 var startCount = prefix
                 var endCount = prefix
-                var isAfter = true
+                var isEndless = true
                 switch tail {
                 case .all: break
                 case .prefix(let bytes):
@@ -171,23 +147,23 @@ extension TableView {
                     switch lower {
                     case .unbounded: break
                     case .including(let value):
-                        startCount += encode(value, source, values.count, to: start + prefix)
+                        startCount += encode(bound: value, isAfter: false, source, values.count, to: start + prefix)
                     case .excluding(let value):
-                        startCount += encode(value, source, values.count, to: start + prefix)
-                        if !source.isTruncated(value) {
-                            startCount = IndexKey.appendUpperBound(to: start, at: startCount)
-                        }
+                        let isAfter = !source.isTruncated(value)
+                        startCount += encode(bound: value, isAfter: isAfter, source, values.count, to: start + prefix)
                     }
                     switch upper {
                     case .unbounded: break
                     case .including(let value):
-                        endCount += encode(value, source, values.count, to: end + prefix)
+                        endCount += encode(bound: value, isAfter: true, source, values.count, to: end + prefix)
+                        isEndless = false
                     case .excluding(let value):
-                        endCount += encode(value, source, values.count, to: end + prefix)
-                        isAfter = source.isTruncated(value)
+                        let isAfter = source.isTruncated(value)
+                        endCount += encode(bound: value, isAfter: isAfter, source, values.count, to: end + prefix)
+                        isEndless = false
                     }
                 }
-                if isAfter, endCount > 0 { endCount = IndexKey.appendUpperBound(to: end, at: endCount) }
+                if isEndless, endCount > 0 { endCount = IndexKey.appendUpperBound(to: end, at: endCount) }
                 return try body(
                     UnsafeRawBufferPointer(start: start, count: startCount),
                     UnsafeRawBufferPointer(start: end, count: endCount)
@@ -202,8 +178,22 @@ extension TableView {
         _ place: Int,
         to out: UnsafeMutableRawPointer
     ) -> Int {
-        let kind = source.slots[place].kind
-        precondition(value.isOf(kind), "The constant for an index is not of the property's type.")
-        return value.withBorrowed { IndexKey.encode($0, kind: kind, to: out, limit: source.stringByteLimit) }
+        let slot = source.slots[place]
+        precondition(value.isOf(slot.kind), "The constant for an index is not of the property's type.")
+        return value.withBorrowed { IndexKey.encode($0, slot, to: out, limit: source.stringByteLimit) }
+    }
+
+    private func encode(
+        bound value: StoredValue,
+        isAfter: Bool,
+        _ source: TreeSource,
+        _ place: Int,
+        to out: UnsafeMutableRawPointer
+    ) -> Int {
+        let slot = source.slots[place]
+        precondition(value.isOf(slot.kind), "The constant for an index is not of the property's type.")
+        return value.withBorrowed {
+            IndexKey.encode(bound: $0, slot, isAfter: isAfter, to: out, limit: source.stringByteLimit)
+        }
     }
 }

@@ -74,7 +74,7 @@ extension TableView {
             return key
         }
         return try withKeyBuffer { (buffer) throws(StorageError) -> Int64? in
-            let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
+            let length = IndexKey.encode(value, slot, to: buffer)
             let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
             var cursor = tree.cursor(in: view)
             var isOnEntry = try cursor.seek(prefix)
@@ -114,7 +114,7 @@ extension TableView {
         let slot = slots[property]
         if slot.hasKeyRuns { return try keyRuns(property).row(of: value).map { [$0] } ?? [] }
         return try withKeyBuffer { (buffer) throws(StorageError) -> [Int64] in
-            let length = IndexKey.encode(value, kind: slot.kind, to: buffer)
+            let length = IndexKey.encode(value, slot, to: buffer)
             let prefix = UnsafeRawBufferPointer(start: buffer, count: length)
             var cursor = tree.cursor(in: view)
             var isOnEntry = try cursor.seek(prefix)
@@ -132,7 +132,33 @@ extension TableView {
     /// The number of rows whose indexed property equals a value, in the time of two look-ups (an upper bound for strings
     /// beyond 256 bytes).
     package func indexedCount(property: Int, equalTo value: StoredValue) throws -> Int {
-        try rangeCount(property: property, lower: .including(value), upper: .including(value))
+        let slot = slots[property]
+        guard slot.hashesLongStrings, case .string(let text) = value, text.utf8.count > IndexKey.stringByteLimit else {
+            return try rangeCount(property: property, lower: .including(value), upper: .including(value))
+        }
+        precondition(value.isOf(slot.kind), "The bound of an index range is not of the property's type.")
+        return try value.withBorrowed { try hashedCount($0, property, slot) }
+    }
+
+    /// The number of rows whose long string has the same beginning and hash.
+    private func hashedCount(
+        _ value: BorrowedValue,
+        _ property: Int,
+        _ slot: PropertySlot
+    ) throws(StorageError) -> Int {
+        let tree = try indexTree(property)
+        return try withKeyBuffer { (lower) throws(StorageError) -> Int in
+            try withKeyBuffer { (upper) throws(StorageError) -> Int in
+                let length = IndexKey.encode(value, slot, to: lower)
+                upper.copyMemory(from: lower, byteCount: length)
+                let end = IndexKey.appendUpperBound(to: upper, at: length)
+                return try tree.count(
+                    from: UnsafeRawBufferPointer(start: lower, count: length),
+                    to: UnsafeRawBufferPointer(start: upper, count: end),
+                    in: view
+                )
+            }
+        }
     }
 
     /// The rows whose indexed string begins with a prefix (UTF-8, bytewise), ascending by value, then by key.

@@ -41,7 +41,9 @@ extension TableView {
         pending.isStale = false
         let buffer = try openTransaction.keyBuffer
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
-        if length > source.stringByteLimit, !acceptsLongKeys { try requireShort(source, key: key) }
+        if length > source.stringByteLimit, !acceptsLongKeys, !source.slots[0].hashesLongStrings {
+            try requireShort(source, key: key)
+        }
         let value = UnsafeRawBufferPointer(start: buffer, count: length)
         try requireNone(of: value, source, but: key, uniqueness)
         if key < writer.trees[tree].pendingFrom || pending.filter.insert(value) { return }
@@ -53,8 +55,8 @@ extension TableView {
         try requireNone(of: UnsafeRawBufferPointer(start: buffer, count: length), source, but: key, uniqueness)
     }
 
-    /// Throws when a string of a row does not stand whole in a unique index: all rows that begin like it would have to be
-    /// compared with it.
+    /// Throws when a string of a row does not stand whole in a unique index of a class that a release before has stored: all rows that
+    /// begin like it would have to be compared with it.
     private func requireShort(_ source: TreeSource, key: Int64) throws {
         for (ordinal, value) in zip(source.ordinals, try values(source, key: key)) where source.isTruncated(value) {
             guard case .string(let text) = value else { continue }

@@ -34,7 +34,7 @@ struct RecordedClass {
         in database: DatabaseSchema,
         _ transaction: WriteTransaction
     ) throws(StorageError) {
-        let slots = schema.properties.map { PropertySlot($0, tree: 0, in: database) }
+        let slots = schema.properties.map { PropertySlot($0, tree: 0, in: database, schema.longStrings) }
         let (tags, _) = schema.treeSources(slots: slots)
         let bytes = TableEntry.bytes(clusters: ClusterTree(), trees: tags.map { ($0, .none) })
         try CatalogKey.store(bytes, CatalogKey.table, tableID, in: transaction)

@@ -31,7 +31,7 @@ package enum SchemaRecord {
         var writer = RecordWriter()
         heading.write(to: &writer)
         let entry = try DatabaseEntry(in: transaction.catalog, view: transaction.view) ?? DatabaseEntry()
-        writer.write(UInt64(entry.layout))
+        writer.write(UInt64(DatabaseEntry.layout))
         writer.write(UInt64(entry.nextTableID))
         writer.write(entry.schemaVersion)
         writer.write(entry.stamp)
@@ -73,11 +73,12 @@ package enum SchemaRecord {
         var reader = RecordReader(content)
         let heading = try RecordHeading(from: &reader)
         var entry = DatabaseEntry()
-        guard let layout = UInt16(exactly: try reader.number()),
-            layout == DatabaseEntry.plainLayout || layout == DatabaseEntry.layoutWithRules,
+        // The key of the hashes is the file's own: its indexes are made here.
+        entry.indexKey = try DatabaseEntry(in: transaction.catalog, view: transaction.view)?.indexKey ?? .none
+        if entry.indexKey == .none { entry.indexKey = .random() }
+        guard try reader.number() == UInt64(DatabaseEntry.layout),
             let nextTableID = UInt32(exactly: try reader.number())
         else { throw RecordReader.damaged("the database's entry cannot be.") }
-        entry.layout = layout
         entry.nextTableID = nextTableID
         entry.schemaVersion = try reader.number()
         entry.stamp = try reader.number()

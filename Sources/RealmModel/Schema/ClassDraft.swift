@@ -10,6 +10,7 @@ struct ClassDraft {
     var isNameRecorded = false
     var properties: [PropertySchema]
     var layouts: [ColumnLayout]
+    var longStrings = LongStringKeys()
     /// The compound indexes, by the columns of their properties.
     private(set) var indexes: [(columns: [Int], isUnique: Bool)] = []
     var isNew = false
@@ -39,6 +40,7 @@ struct ClassDraft {
         isNameRecorded = schema.isNameRecorded
         properties = schema.properties
         layouts = schema.columnLayouts
+        longStrings = schema.longStrings
         indexes = schema.compoundIndexes.map { index in
             (schema.ordinals(of: index).map { schema.properties[$0].column }, index.isUnique)
         }
@@ -53,6 +55,7 @@ struct ClassDraft {
         )
         schema.tableID = tableID
         schema.columnLayouts = layouts
+        schema.longStrings = longStrings
         schema.storedName = storedName
         schema.isNameRecorded = isNameRecorded
         return schema

@@ -21,6 +21,10 @@ package struct ClassSchema: Sendable, Equatable {
     package internal(set) var tableID: UInt32
     /// The physical columns of the table, those of removed properties included.
     package internal(set) var columnLayouts: [ColumnLayout]
+    /// How long strings stand in the indexes of the table.
+    var longStrings = LongStringKeys()
+    /// The number of indexes of kinds that this release does not know: it can read the rows.
+    var furtherIndexCount = 0
     /// The ordinal of the primary key.
     package let primaryKeyOrdinal: Int?
     private let ordinals: [String: Int]

@@ -125,6 +125,8 @@ extension ClassSchema {
         )
         schema.tableID = tableID
         schema.columnLayouts = columnLayouts
+        schema.longStrings = longStrings
+        schema.furtherIndexCount = furtherIndexCount
         schema.storedName = storedName
         schema.isNameRecorded = isNameRecorded
         return schema

@@ -39,7 +39,9 @@ extension DatabaseSchema {
             guard key.first == CatalogKey.classSchema else { break }
             guard key.count == 5 else { throw StorageError(.corrupt, "A class in the catalog has a damaged key.") }
             let tableID = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
-            classes.append(try ClassSchema(tableID: tableID, load: try cursor.value))
+            var schema = try ClassSchema(tableID: tableID, load: try cursor.value)
+            schema.longStrings.key = entry.indexKey
+            classes.append(schema)
             isOnEntry = try cursor.next()
         }
         let names = Set(classes.map { $0.storedName ?? $0.name })

@@ -83,6 +83,7 @@ package struct PropertySchema: Sendable, Hashable {
 }
 
 extension PropertySchema {
-    /// The number of bytes that a primary key or a unique string may have: as many as stand in an index.
+    /// The number of bytes that a primary key or a unique string may have in a class whose indexes an earlier release has made: as many
+    /// as stand in an index.
     package static var uniqueStringByteLimit: Int { IndexKey.stringByteLimit }
 }

@@ -90,7 +90,6 @@ extension SchemaChange {
             let row = IndexKey.rowKey(at: cursor)
             let key = cursor.key
             let value = key.dropLast(IndexKey.rowKeyByteCount(last: key[key.count - 1]))
-            if key.count > limit { try requireShort(try values(row), of: properties, in: schema) }
             if before.elementsEqual(value) {
                 if isKey || value.count > 1 {
                     let own = try values(row)
@@ -106,26 +105,6 @@ extension SchemaChange {
                 first = row
             }
             isOnEntry = try cursor.next()
-        }
-    }
-}
-
-extension SchemaChange {
-    /// Throws when a string that is to become unique is too long for that.
-    private func requireShort(
-        _ values: [StoredValue],
-        of properties: [PropertySchema],
-        in schema: ClassSchema
-    ) throws {
-        let limit = IndexKey.stringByteLimit / max(1, properties.count { $0.kind == .string })
-        for (property, value) in zip(properties, values) {
-            guard case .string(let text) = value, text.utf8.count > limit else { continue }
-            throw ModelError.keyTooLong(
-                className: schema.name,
-                property: property.name,
-                byteCount: text.utf8.count,
-                limit: limit
-            )
         }
     }
 }

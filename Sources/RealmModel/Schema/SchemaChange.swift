@@ -14,6 +14,8 @@ struct SchemaChange {
         self.transaction = transaction
         model = try ModelView(transaction: transaction)
         entry = try DatabaseEntry(in: transaction.catalog, view: transaction.view) ?? DatabaseEntry()
+        // Of a file that a release before has written.
+        if entry.indexKey == .none { entry.indexKey = .random() }
         classes = [:]
         for schema in model.schema.classes.values {
             classes[schema.name] = ClassDraft(stored: schema)
@@ -44,7 +46,9 @@ struct SchemaChange {
             guard name.utf8.count <= 255, draft.layouts.count <= 65_535 else {
                 throw StorageError(.limit, "Class '\(name)' has too long a name or too many properties.")
             }
-            let schema = draft.schema(named: name)
+            var schema = draft.schema(named: name)
+            // Whatever is made anew has the present form, and the rest of the class with it.
+            if draft.isChanged { schema.longStrings = LongStringKeys(key: entry.indexKey) }
             let bytes = schema.storedBytes(namingTargets: { storedNames[$0] ?? $0 })
             try CatalogKey.store(bytes, CatalogKey.classSchema, schema.tableID, in: transaction)
             guard draft.isChanged else { continue }
@@ -55,8 +59,6 @@ struct SchemaChange {
             try CatalogKey.remove(CatalogKey.table, tableID, in: transaction)
         }
         entry.stamp = transaction.version
-        let hasRules = classes.contains { $0.value.schema(named: $0.key).hasRules }
-        entry.layout = hasRules ? DatabaseEntry.layoutWithRules : DatabaseEntry.plainLayout
         try entry.store(in: transaction)
     }
 
@@ -158,18 +160,21 @@ struct SchemaChange {
                 known[column] = ByteTree(root: root)
             }
         }
-        let newSlots = schema.properties.map { PropertySlot($0, tree: 0, in: model.schema) }
+        let newSlots = schema.properties.map { PropertySlot($0, tree: 0, in: model.schema, schema.longStrings) }
         let (tags, sources) = schema.treeSources(slots: newSlots)
         var roots: [(column: Int, root: PageReference)] = []
         for property in schema.properties where property.hasTree {
             // By column and not by name: a renamed property keeps its tree.
             let before = previous?.properties.first { $0.column == property.column }
+            let source = sources.first { !$0.isCompound && $0.slots[0].column == property.column }
             let tree: ByteTree
             if let before, before.hasTree, before.hasKeyRuns == property.hasKeyRuns, before.kind == property.kind,
-                before.collection == property.collection, let old = known.removeValue(forKey: property.column)
+                before.collection == property.collection, let old = known[property.column],
+                try hasPresentForm(old, source, previous)
             {
+                known[property.column] = nil
                 tree = old
-            } else if let source = sources.first(where: { !$0.isCompound && $0.slots[0].column == property.column }) {
+            } else if let source {
                 tree = try builtTree(of: source, in: schema, clusters)
             } else {
                 tree = ByteTree()
@@ -190,9 +195,13 @@ struct SchemaChange {
         for (place, (index, source)) in zip(schema.compoundIndexes, sources.filter(\.isCompound)).enumerated() {
             let columns = source.slots.map { Int($0.column) }
             let before = previousIndexes.firstIndex(of: columns)
-            let tree =
-                try before.flatMap { known.removeValue(forKey: TreeTag.compound($0)) }
-                ?? builtTree(of: source, in: schema, clusters)
+            let tree: ByteTree
+            if let tag = before.map(TreeTag.compound), let old = known[tag], try hasPresentForm(old, source, previous) {
+                known[tag] = nil
+                tree = old
+            } else {
+                tree = try builtTree(of: source, in: schema, clusters)
+            }
             roots.append((tags[roots.count], tree.root))
             guard let previous, index.isUnique, before.map({ !previous.compoundIndexes[$0].isUnique }) ?? true else {
                 continue
@@ -209,6 +218,28 @@ struct SchemaChange {
             schema.tableID,
             in: transaction
         )
+    }
+
+    /// Whether a tree of a class holds what one would hold that is made now: a release before stored long strings without their hash.
+    private func hasPresentForm(
+        _ tree: ByteTree,
+        _ source: TreeSource?,
+        _ previous: ClassSchema?
+    ) throws(StorageError) -> Bool {
+        guard let source, let previous, !previous.longStrings.isHashed,
+            source.slots.contains(where: { $0.kind == .string })
+        else { return true }
+        var cursor = tree.cursor(in: transaction.view)
+        var isOnEntry = try cursor.seekFirst()
+        while isOnEntry {
+            if cursor.keyByteCount > source.stringByteLimit,
+                IndexKey.byteCount(of: source.slots.count, source, in: cursor.key) == nil
+            {
+                return false
+            }
+            isOnEntry = try cursor.next()
+        }
+        return true
     }
 
     /// The tree over rows that are there already; an empty one for links, whose column is empty.

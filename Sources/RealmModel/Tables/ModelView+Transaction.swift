@@ -77,6 +77,11 @@ extension ModelView {
     /// Whether the open transaction may be sealed before its end: it does not stand on commits that are not sealed yet.
     package var canSealEarly: Bool { transaction.map { !$0.storage.isJoined } ?? false }
 
+    /// What a copy begins with that is made of what the open transaction sees.
+    package var beginningOfCopy: FileBeginning {
+        transaction?.storage.beginningOfCopy ?? FileBeginning(version: version)
+    }
+
     /// Seals what the open transaction changed so far, so that its catalog tells everything; the transaction goes on.
     func sealEarly() throws(StorageError) -> WriteTransaction {
         guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }

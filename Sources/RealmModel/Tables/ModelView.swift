@@ -159,6 +159,12 @@ package final class ModelView {
     /// The stamp of the schema at this version.
     package var schemaStamp: UInt64 { schema.stamp }
 
+    /// Whether primary keys and unique strings of a class have at most ``PropertySchema/uniqueStringByteLimit`` bytes, because an
+    /// earlier release has made its indexes.
+    package func limitsUniqueStrings(of className: String) -> Bool {
+        schema[className].map { !$0.longStrings.isHashed } ?? false
+    }
+
     // MARK: - Tables
 
     /// The table of a class; nil when the file has no such class.

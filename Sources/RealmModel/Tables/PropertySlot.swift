@@ -27,8 +27,16 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
     @usableFromInline package var isInCompoundIndex = false
     /// Whether a unique index holds the property, alone or with others.
     @usableFromInline package var isInUniqueIndex: Bool
+    /// The key with which strings are hashed that do not stand whole in the class's indexes; zeros where they are not.
+    @usableFromInline var hashKeyLow: UInt64
+    @usableFromInline var hashKeyHigh: UInt64
 
-    init(_ property: PropertySchema, tree: Int, in schema: DatabaseSchema) {
+    init(
+        _ property: PropertySchema,
+        tree: Int,
+        in schema: DatabaseSchema,
+        _ longStrings: LongStringKeys = LongStringKeys()
+    ) {
         column = Int32(property.column)
         self.tree = Int32(tree)
         kind = property.kind
@@ -42,7 +50,14 @@ package struct PropertySlot: BitwiseCopyable, Sendable {
         ownsTarget = target?.isEmbedded ?? false
         deleteRuleValue = property.deleteRule.rawValue
         isInUniqueIndex = property.hasUniqueIndex
+        hashKeyLow = longStrings.hashKey.low
+        hashKeyHigh = longStrings.hashKey.high
     }
+
+    /// Whether strings that do not stand whole in an index have their hash there.
+    var hashesLongStrings: Bool { hashKeyLow != 0 }
+
+    var hashKey: SipHash.Key { SipHash.Key(low: hashKeyLow, high: hashKeyHigh) }
 
     var deleteRule: DeleteRule { DeleteRule(rawValue: deleteRuleValue) ?? .nullify }
 

@@ -36,7 +36,10 @@ final class TableLayout {
         slots = .allocate(capacity: max(1, slotCount))
         var tree = 0
         for (ordinal, property) in schema.properties.enumerated() {
-            (slots + ordinal).initialize(to: PropertySlot(property, tree: property.hasTree ? tree : -1, in: database))
+            (slots + ordinal)
+                .initialize(
+                    to: PropertySlot(property, tree: property.hasTree ? tree : -1, in: database, schema.longStrings)
+                )
             if property.hasTree { tree += 1 }
         }
         treeCount = tree + schema.compoundIndexes.count

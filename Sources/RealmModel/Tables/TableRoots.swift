@@ -40,6 +40,8 @@ struct TableRoots {
         trees.reserveCapacity(layout.treeCount)
         try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
             (index, tag, root) throws(StorageError) in
+            // The trees of indexes of kinds that this release does not know stand behind the others.
+            if index >= layout.treeCount, index < layout.treeCount + schema.furtherIndexCount { return }
             guard index < layout.treeCount, layout.treeTags[index] == tag else { throw TableEntry.damaged(schema) }
             trees.append(ByteTree(root: root))
         }

@@ -123,7 +123,7 @@ extension TableView {
             let value = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
             writer.noteChange(tree, removes: true) {
                 slot.hasKeyRuns
-                    ? IndexKey.encode(value, kind: slot.kind, to: $0)
+                    ? IndexKey.encode(value, slot, to: $0)
                     : PendingEntries.encode(value, slot: slot, rowKey: key, to: $0)
             }
         }

@@ -42,6 +42,10 @@ struct ByteWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
+    mutating func append(contentsOf other: [UInt8]) {
+        bytes.append(contentsOf: other)
+    }
+
     mutating func append(_ reference: PageReference) {
         append(reference.page)
         append(reference.pageCount)

@@ -321,6 +321,7 @@ package enum ModelVerifier {
             guard let table = try model.table(named: schema.name) else { continue }
             try table.roots.clusters.forEachPage(in: snapshot.view, &visited, body)
             for tree in table.roots.trees { try tree.forEachPage(in: snapshot.view, &visited, body) }
+            for tree in try furtherTrees(of: table) { try tree.forEachPage(in: snapshot.view, &visited, body) }
             for property in table.layout.listProperties {
                 try forEachRow(table) { (_, location) throws(StorageError) in
                     let bytes = try table.column(property, in: location.leaf).bytes(location.row)
@@ -330,5 +331,24 @@ package enum ModelVerifier {
                 }
             }
         }
+    }
+
+    /// The trees of indexes of kinds that this release does not know: whatever their keys are, they are trees.
+    private static func furtherTrees(of table: TableView) throws(StorageError) -> [ByteTree] {
+        let schema = table.schema
+        guard schema.furtherIndexCount > 0,
+            let bytes = try CatalogKey.value(
+                CatalogKey.table,
+                schema.tableID,
+                in: table.model.catalog,
+                view: table.view
+            )
+        else { return [] }
+        var trees: [ByteTree] = []
+        try TableEntry.forEachTree(bytes, orThrow: TableEntry.damaged(schema)) {
+            (index, _, root) throws(StorageError) in
+            if index >= table.layout.treeCount { trees.append(ByteTree(root: root)) }
+        }
+        return trees
     }
 }

@@ -11,7 +11,7 @@
 /// | 36 | 4 | column count `n`, the row-key column included |
 /// | 40 | 8 | first row key, i64 |
 /// | 48 | 8 | last row key, i64 |
-/// | 56 | 8 | 0 |
+/// | 56 | 8 | reserved, 0: bitmap of deleted rows |
 /// | 64 | 40 n | column descriptors; 0 is the row-key column, property column `c` is descriptor `c + 1` |
 /// | ... | ... | inline column data, each starting at a multiple of 8 |
 ///
@@ -81,6 +81,7 @@ package enum ClusterFormat {
     @inlinable package static var columnCountOffset: Int { 36 }
     @inlinable package static var firstKeyOffset: Int { 40 }
     @inlinable package static var lastKeyOffset: Int { 48 }
+    static let reservedDeletedRowsOffset = 56
     @inlinable package static var descriptorsOffset: Int { 64 }
 
     @inlinable package static var descriptorByteCount: Int { 40 }

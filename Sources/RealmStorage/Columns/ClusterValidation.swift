@@ -8,6 +8,9 @@ enum ClusterValidation {
         let rows = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.rowCountOffset, as: UInt32.self))
         let columns = Int(run.loadUnaligned(fromByteOffset: ClusterFormat.columnCountOffset, as: UInt32.self))
         guard rows >= 1, rows <= ClusterFormat.rowLimit else { return "a cluster has \(rows) rows" }
+        guard run.loadUnaligned(fromByteOffset: ClusterFormat.reservedDeletedRowsOffset, as: UInt64.self) == 0 else {
+            return "a cluster has a bitmap of deleted rows, which this version of the library does not know"
+        }
         let dataOffset = ClusterFormat.descriptorsOffset + columns * ClusterFormat.descriptorByteCount
         guard columns >= 1, dataOffset <= run.count else { return "a cluster has \(columns) columns" }
         for index in 0..<columns {
@@ -123,6 +126,7 @@ struct ColumnShape {
 
     /// What is wrong with data of `byteLength` readable bytes, as the end of a sentence.
     func problem(data: UnsafeRawPointer, rows: Int) -> String? {
+        if flags >> 4 != 0 { return "has the encoding \(flags >> 4), which this version of the library does not know" }
         guard let kind, hasKnownFlags else { return "is malformed" }
         let nullBytes = hasNulls ? ClusterFormat.bitmapByteCount(rows: rows) : 0
         let available = byteLength - nullBytes

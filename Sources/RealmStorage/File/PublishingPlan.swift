@@ -58,13 +58,15 @@ struct PublishingPlan {
         let extents = PreparedCommit.extents(of: runs)
         var header = published
         header.version = last.version
+        header.sequence = published.sequence + 1
+        header.numbers = last.numbers
         header.confirmedVersion = published.version
         header.catalog = last.catalog
         header.log = last.log
         header.records = last.records
         header.oldestLogVersion = last.oldestLogVersion
         header.pageCount = UInt64(last.pageCount)
-        header.isContentFlushed = isBulk || extents.count > FileHeader.maximumExtentCount
+        header.isContentFlushed = isBulk || extents.count > FileHeader.extentLimit(besides: last.records.count)
         header.extents = header.isContentFlushed ? [] : extents
         header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
         self.header = header
@@ -111,6 +113,7 @@ extension PublishingPlan {
             "The file is to have another length"
         )
         try Invariant.require(slot == 0 || slot == 1, "There is no slot \(slot)")
+        try Invariant.require(!header.isFormer, "The commit has the format before")
         try Invariant.require(header.confirmedVersion < header.version, "The commit says of itself that it is durable")
         guard !header.isContentFlushed else {
             return try Invariant.require(header.extents.isEmpty, "The header vouches for what was flushed before it")

@@ -66,9 +66,11 @@ extension StorageFile {
                     }
                 }
                 var result = try recover(data, reservation, path, refused: past.refused)
+                if !data.isReadOnly { try result.header.features.requireWritable(path) }
                 if !data.isReadOnly, options.durability == .flushed {
                     try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
                 }
+                result.header.sequence = max(result.header.sequence, result.sequence)
                 recovered = result
                 return (result.header.fileID, result.header.version)
             }
@@ -91,6 +93,7 @@ extension StorageFile {
             }
         }
         if recovered == nil { recovered = try recover(data, reservation, path) }
+        if !data.isReadOnly { try recovered?.header.features.requireWritable(path) }
         if let pageCount = recovered?.header.pageCount, pageCount > UInt64(reservation.pageCapacity) {
             throw StorageError(
                 .addressSpaceExhausted,
@@ -138,15 +141,19 @@ extension StorageFile {
         _ path: String
     ) throws(StorageError) -> HeaderRecovery.Result? {
         var found: HeaderRecovery.Result?
+        var bestRank = 0
         for page in 0..<FileHeader.slotPageCount {
-            if case .valid(let header) = FileHeader.read(
-                reservation.mapping + page * pageByteCount,
-                page: PageNumber(page)
-            ), header.version == version {
-                let result = HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
-                // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not this one.
-                if header.confirmedVersion < version { return result }
-                found = result
+            switch FileHeader.read(reservation.mapping + page * pageByteCount, page: PageNumber(page)) {
+            case .valid(let header) where header.version == version:
+                // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not the header that it
+                // marks. The same goes for what a file of the format before is being carried over to.
+                let rank = (header.isFormer ? 2 : 0) + (header.confirmedVersion < version ? 1 : 0)
+                if found != nil, rank < bestRank { continue }
+                bestRank = rank
+                found = HeaderRecovery.Result(header: header, slot: page / FileHeader.copiesPerSlot)
+            case .unsupported(let what):
+                throw StorageError(.unsupportedFormat, "The realm file has \(what)", path: path)
+            default: break
             }
         }
         return found
@@ -156,10 +163,7 @@ extension StorageFile {
         _ options: StorageOptions,
         _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
-        var header = FileHeader(newFile: UInt64.random(in: 1 ... .max))
-        header.version = options.firstVersion
-        header.confirmedVersion = options.firstVersion
-        header.oldestLogVersion = options.firstVersion
+        let header = FileHeader(newFile: options.beginning)
         let byteCount = FileHeader.slotPageCount * pageByteCount
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
         defer { bytes.deallocate() }

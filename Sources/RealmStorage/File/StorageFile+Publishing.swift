@@ -22,10 +22,11 @@ extension StorageFile {
         pinning isPinned: Bool
     ) throws(StorageError) -> Snapshot? {
         guard let last = commits.last, let lock else { return nil }
+        guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
+        try carryOver()
         let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
-        guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
         let plan = PublishingPlan(
             commits,
             over: published,
@@ -58,6 +59,75 @@ extension StorageFile {
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         return hasPin ? Snapshot(file: self, header: plan.header, view: view) : nil
+    }
+
+    /// Brings a file of the format before to the present one: the published version gets a header in that format, in the slot that
+    /// does not hold it.
+    ///
+    /// The first commit takes the place of the former header then. So there is no moment at which a release that knows the former
+    /// format only finds a whole header of an older version than the newest: it opens the same version as this one, or refuses.
+    private func carryOver() throws(StorageError) {
+        let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
+        guard published.isFormer, stopped == nil else { return }
+        let begun = headers(inSlot: 1 - slot).first { $0.version == published.version && !$0.isFormer }
+        if let begun, !headers(inSlot: slot).contains(where: { $0.version == published.version && $0.isFormer }) {
+            // The former header was overwritten, and could not be brought back: that was done when this one was on the disk.
+            return noteCarriedOver(begun, inSlot: 1 - slot)
+        }
+        let isFlushed = options.durability == .flushed
+        let header = published.carriedOver(asDurable: isFlushed)
+        var isFlushing = false
+        do throws(StorageError) {
+            if isFlushed, begun != nil {
+                // Somebody has come so far before. The former header may be what was brought back after a commit that failed, and on
+                // the disk that commit: before the other slot is overwritten, it is written once more, as it is.
+                keepSlot(slot)
+                try restoreSlot(slot)
+            }
+            if isFlushed, begun != nil || published.confirmedVersion < published.version {
+                isFlushing = true
+                try data.synchronize()
+                isFlushing = false
+            }
+            try header.write(toSlot: 1 - slot, of: data, by: slotMemory)
+            isFlushing = true
+            if isFlushed { try data.synchronize() }
+        } catch {
+            if isFlushing { stopWriting(after: error) }
+            loseCommits(error)
+            throw error
+        }
+        noteCarriedOver(header, inSlot: 1 - slot)
+    }
+
+    private func noteCarriedOver(_ header: FileHeader, inSlot slot: Int) {
+        state.withLock { state in
+            state.published = header
+            state.slot = slot
+        }
+    }
+
+    /// The copies of a slot that are whole.
+    private func headers(inSlot slot: Int) -> [FileHeader] {
+        let first = slot * FileHeader.copiesPerSlot
+        return (first..<first + FileHeader.copiesPerSlot)
+            .compactMap { page in
+                let bytes = reservation.mapping + page * pageByteCount
+                guard case .valid(let header) = FileHeader.read(bytes, page: PageNumber(page)) else { return nil }
+                return header
+            }
+    }
+
+    /// Nobody knows any more what is on the disk.
+    private func stopWriting(after error: StorageError) {
+        state.withLock {
+            $0.stopped = StorageError(
+                .writingStopped,
+                "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
+                path: path,
+                errorNumber: error.errorNumber
+            )
+        }
     }
 
     /// Writes and flushes what a plan says.
@@ -154,16 +224,7 @@ extension StorageFile {
             }
         }
         if remedy.cutsBack { cutBack(to: published, afterFailureOf: plan.header.version) }
-        if stops {
-            state.withLock {
-                $0.stopped = StorageError(
-                    .writingStopped,
-                    "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
-                    path: path,
-                    errorNumber: error.errorNumber
-                )
-            }
-        }
+        if stops { stopWriting(after: error) }
         loseCommits(error)
     }
 

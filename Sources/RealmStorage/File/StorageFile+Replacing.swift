@@ -12,7 +12,7 @@ extension StorageFile {
     /// - Parameters:
     ///   - path: Where it shall be.
     ///   - replaces: Whether it takes the place of a file that is there; otherwise that is an error.
-    ///   - firstVersion: The version at which the file begins.
+    ///   - beginning: What the file begins with.
     ///   - fill: Writes the content, holding the write lock; it must keep nothing of the file.
     /// - Returns: the new file's identifier and newest version.
     /// - Throws: what `fill` throws, or `StorageError`; then there is no new file.
@@ -20,7 +20,7 @@ extension StorageFile {
     package static func build(
         at path: String,
         replaces: Bool,
-        firstVersion: UInt64,
+        beginning: FileBeginning,
         _ fill: (StorageFile) throws -> Void
     ) throws -> (fileID: UInt64, version: UInt64) {
         let temporary = temporaryPath(for: path)
@@ -31,7 +31,7 @@ extension StorageFile {
             unlink(temporary)
             removeLockFile(ofRealmAt: temporary)
         }
-        let result = try write(temporary, firstVersion: firstVersion, fill)
+        let result = try write(temporary, beginning: beginning, fill)
         // With the mark that closing it wrote.
         let descriptor = Int32(
             try SystemCall.retrying(temporary, "Cannot open the new realm file") {
@@ -55,12 +55,12 @@ extension StorageFile {
 
     private static func write(
         _ temporary: String,
-        firstVersion: UInt64,
+        beginning: FileBeginning,
         _ fill: (StorageFile) throws -> Void
     ) throws -> (fileID: UInt64, version: UInt64) {
         var options = StorageOptions()
         options.durability = .none
-        options.firstVersion = firstVersion
+        options.beginning = beginning
         let file = try StorageFile.open(path: temporary, options: options)
         guard try file.tryLockForWriting() else {
             throw StorageError(.locked, "The new realm file is in use", path: temporary)
@@ -104,7 +104,8 @@ extension StorageFile {
             try lock.whileAlone { () throws(StorageError) in
                 do {
                     let snapshot = try beginRead()
-                    return try StorageFile.build(at: path, replaces: true, firstVersion: snapshot.version) {
+                    let beginning = try FileBeginning(replacementOf: snapshot)
+                    return try StorageFile.build(at: path, replaces: true, beginning: beginning) {
                         try fill(snapshot, $0)
                     }
                 } catch {

@@ -113,8 +113,16 @@ extension StorageFile {
                     state = try WriterState.load(from: published, in: view, path: path)
                     box.state = state
                 }
-                guard state.version < FileHeader.greatestWrittenVersion else {
-                    throw StorageError(.limit, "The file has used up its versions; copy it to a new one", path: path)
+                // What is beyond them could be written, and never be read.
+                let numbers = [
+                    state.version, state.numbers.position, state.numbers.schemaGeneration, published.sequence,
+                ]
+                guard numbers.allSatisfy({ $0 < FileHeader.greatestWrittenVersion }) else {
+                    throw StorageError(
+                        .limit,
+                        "The file has used up the numbers of its commits: export its data to a new one",
+                        path: path
+                    )
                 }
                 precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
                 box.groupCount += 1
@@ -127,6 +135,7 @@ extension StorageFile {
                 group.isInMember = true
                 state.group = group
                 state.sealedCatalog = state.catalog
+                state.sealedNumbers = state.numbers
                 return .success((state, group))
             } catch {
                 return .failure(error)

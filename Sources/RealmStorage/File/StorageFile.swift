@@ -327,6 +327,9 @@ package final class StorageFile: Sendable {
             )
         }
         guard found.header.pageCount <= UInt64(reservation.pageCapacity) else { throw outgrown }
+        if found.header.features != state.published.features, !data.isReadOnly {
+            try found.header.features.requireWritable(path)
+        }
         state.byteCount = byteCount
         state.published = found.header
         state.slot = found.slot

@@ -10,8 +10,8 @@ package struct StorageOptions: Sendable {
 
     package var isReadOnly = false
     package var createsIfMissing = true
-    /// The version at which a new file begins.
-    package var firstVersion: UInt64 = 1
+    /// What a new file begins with.
+    package var beginning = FileBeginning()
     package var durability = Durability.flushed
     /// Commits refuse to start beyond this many pinned versions; nil for no limit.
     package var maximumNumberOfActiveVersions: Int?

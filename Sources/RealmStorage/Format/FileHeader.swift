@@ -7,55 +7,97 @@
 /// |---|---|---|
 /// | 0 | 32 | page header, kind 1 |
 /// | 32 | 8 | magic `ActRealm` |
-/// | 40 | 4 | format version |
+/// | 40 | 4 | format version, 2 |
 /// | 44 | 4 | page size in bytes |
-/// | 48 | 8 | file identifier, random at creation |
-/// | 56 | 8 | version |
-/// | 64 | 8 | newest version known to be durable when this was written |
-/// | 72 | 16 | reference to the catalog |
-/// | 88 | 16 | reference to the newest space segment |
-/// | 104 | 8 | number of pages in use or free below the end |
-/// | 112 | 4 | flags: bit 0, the pages were flushed before this header was written |
-/// | 116 | 4 | number of extents |
-/// | 120 | 8 | checksum over the checksums of the runs that this commit wrote |
-/// | 128 | 8 | the changes of all versions above this one can be read |
-/// | 136 | 4 | byte count of the newest space records |
-/// | 144 | 8 × 120 | extents that this commit wrote: first page `u32`, page count `u32` |
-/// | 1104 | 2984 | the space records since the newest space segment, one behind the other |
+/// | 48 | 16 | file identifier, random at creation |
+/// | 64 | 8 | version |
+/// | 72 | 8 | newest version known to be durable when this was written |
+/// | 80 | 8 | sequence number of the header |
+/// | 88 | 8 | position: the number of the newest commit record |
+/// | 96 | 8 | schema generation |
+/// | 104 | 8 | features without which the file cannot be read |
+/// | 112 | 8 | features without which the file cannot be written |
+/// | 120 | 8 | features that need not be known |
+/// | 128 | 4 | flags: bit 0, the pages were flushed before this header was written; bit 1, commits are kept as history |
+/// | 132 | 4 | bytes of a seal in a reference, 8 |
+/// | 136 | 4 | number of extents `n` |
+/// | 140 | 4 | byte count of the newest space records |
+/// | 144 | 8 | number of pages in use or free below the end |
+/// | 152 | 8 | the changes of all versions above this one can be read |
+/// | 160 | 8 | checksum over the checksums of the runs that this commit wrote |
+/// | 168 | 40 | reference to the catalog |
+/// | 208 | 40 | reference to the newest space segment |
+/// | 248 | 16 | reserved: identifier of the log |
+/// | 264 | 8 | reserved: offset in the log behind the version's last record |
+/// | 272 | 8 | reserved: checksum of that record |
+/// | 280 | 8 | reserved: time of that record |
+/// | 288 | 32 | reserved: encryption |
+/// | 320 | 8 × `n` | extents that this commit wrote: first page `u32`, page count `u32` |
+/// | 320 + 8 `n` | | the space records since the newest space segment, one behind the other |
 /// | 4088 | 8 | XXH64 of the 4,088 bytes before |
+///
+/// A file of the format before is read as it is, and gets this one with its first commit.
 package struct FileHeader: Sendable, Equatable {
     static let slotPageCount = 4
     static let copiesPerSlot = 2
     static let magic: UInt64 = 0x6D6C_6165_5274_6341  // "ActRealm", little-endian
-    static let formatVersion: UInt32 = 1
+    static let formatVersion: UInt32 = 2
+    /// The format before, which can be read and carried over.
+    static let formerFormatVersion: UInt32 = 1
+    /// The bytes of a seal in a reference: an XXH64.
+    static let sealByteCount: UInt32 = 8
     /// No header names a later version: sums of versions do not overflow.
     static let greatestVersion: UInt64 = 1 << 62
-    /// No commit builds on a later one, and a group of commits has fewer members than there are beyond it.
+    /// No commit builds on a later one.
+    ///
+    /// A group of commits has fewer members than there are beyond it. The same goes for the other numbers that a commit raises.
     static let greatestWrittenVersion: UInt64 = 1 << 61
     static let maximumExtentCount = 120
-    static let maximumRecordByteCount = checksumOffset - recordsOffset
+    static let maximumRecordByteCount = 2984
 
     static let magicOffset = 32
     static let formatVersionOffset = 40
     static let pageSizeOffset = 44
-    static let fileIDOffset = 48
-    static let versionOffset = 56
-    static let confirmedVersionOffset = 64
-    static let catalogOffset = 72
-    static let logOffset = 88
-    static let pageCountOffset = 104
-    static let flagsOffset = 112
-    static let extentCountOffset = 116
-    static let contentChecksumOffset = 120
-    static let oldestLogVersionOffset = 128
-    static let recordByteCountOffset = 136
-    static let extentsOffset = 144
-    static let recordsOffset = 1104
+    static let identifierOffset = 48
+    static let versionOffset = 64
+    static let confirmedVersionOffset = 72
+    static let sequenceOffset = 80
+    static let positionOffset = 88
+    static let schemaGenerationOffset = 96
+    static let incompatibleOffset = 104
+    static let readOnlyCompatibleOffset = 112
+    static let compatibleOffset = 120
+    static let flagsOffset = 128
+    static let sealByteCountOffset = 132
+    static let extentCountOffset = 136
+    static let recordByteCountOffset = 140
+    static let pageCountOffset = 144
+    static let oldestLogVersionOffset = 152
+    static let contentChecksumOffset = 160
+    static let catalogOffset = 168
+    static let logOffset = 208
+    static let reservedLogIdentifierOffset = 248
+    static let reservedLogOffsetOffset = 264
+    static let reservedRecordChecksumOffset = 272
+    static let reservedRecordTimeOffset = 280
+    static let reservedEncryptionOffset = 288
+    static let extentsOffset = 320
     static let checksumOffset = 4088
 
-    var fileID: UInt64
+    /// How many extents a header can list beside its records.
+    static func extentLimit(besides recordByteCount: Int) -> Int {
+        min(maximumExtentCount, (checksumOffset - extentsOffset - recordByteCount) / 8)
+    }
+
+    /// The format in which it stands in the file, or will.
+    var format: UInt32
+    var identifier: FileIdentifier
     var version: UInt64
     var confirmedVersion: UInt64
+    /// Goes up with each header; the mark of a version has that of its header.
+    var sequence: UInt64
+    var numbers: CommitNumbers
+    var features: FileFeatures
     var catalog: PageReference
     /// The newest space segment.
     var log: PageReference
@@ -65,20 +107,34 @@ package struct FileHeader: Sendable, Equatable {
     var pageCount: UInt64
     /// Whether the pages were made durable by a flush of their own before the header was written.
     var isContentFlushed: Bool
+    /// Whether commits are kept as history; no release that has only this format does.
+    var keepsHistory: Bool
     var extents: [Extent]
     var contentChecksum: UInt64
 
+    /// What the lock file knows the file by.
+    var fileID: UInt64 { identifier.low }
+
     /// The header of a file with nothing in it.
-    init(newFile fileID: UInt64) {
-        self.fileID = fileID
-        version = 1
-        confirmedVersion = 1
+    init(newFile beginning: FileBeginning) {
+        self.init(beginning, identifier: beginning.identifier ?? .random())
+    }
+
+    init(_ beginning: FileBeginning = FileBeginning(), identifier: FileIdentifier) {
+        format = FileHeader.formatVersion
+        self.identifier = identifier
+        version = beginning.version
+        confirmedVersion = beginning.version
+        sequence = 1
+        numbers = beginning.numbers
+        features = FileFeatures()
         catalog = .none
         log = .none
         records = []
-        oldestLogVersion = 1
+        oldestLogVersion = beginning.version
         pageCount = UInt64(FileHeader.slotPageCount)
         isContentFlushed = true
+        keepsHistory = beginning.keepsHistory
         extents = []
         contentChecksum = 0
     }
@@ -94,33 +150,60 @@ package struct FileHeader: Sendable, Equatable {
         func clear(_ range: Range<Int>) {
             (bytes + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
         }
-        clear(0..<FileHeader.extentsOffset)
-        clear(FileHeader.extentsOffset + extents.count * 8..<FileHeader.recordsOffset)
-        clear(FileHeader.recordsOffset + records.count..<FileHeader.checksumOffset)
+        let isFormer = isFormer
+        let extentsStart = isFormer ? Former.extentsOffset : FileHeader.extentsOffset
+        let extentsEnd = extentsStart + extents.count * 8
+        let recordsStart = isFormer ? Former.recordsOffset : extentsEnd
+        clear(0..<extentsStart)
+        clear(extentsEnd..<recordsStart)
+        clear(recordsStart + records.count..<FileHeader.checksumOffset)
         bytes.storeLittle(page, at: PageHeader.pageOffset)
         bytes.storeLittle(UInt32(1), at: PageHeader.pageCountOffset)
         bytes.storeLittle(version, at: PageHeader.versionOffset)
         bytes.storeLittle(PageKind.fileHeader.rawValue, at: PageHeader.kindOffset)
         bytes.storeLittle(FileHeader.magic, at: FileHeader.magicOffset)
-        bytes.storeLittle(FileHeader.formatVersion, at: FileHeader.formatVersionOffset)
+        bytes.storeLittle(format, at: FileHeader.formatVersionOffset)
         bytes.storeLittle(UInt32(pageByteCount), at: FileHeader.pageSizeOffset)
-        bytes.storeLittle(fileID, at: FileHeader.fileIDOffset)
+        if isFormer { storeFormerFields(to: bytes) } else { storeFields(to: bytes) }
+        store(extents, to: bytes + extentsStart)
+        store(records, to: bytes + recordsStart)
+    }
+
+    private func storeFields(to bytes: UnsafeMutableRawPointer) {
+        bytes.storeLittle(identifier.low, at: FileHeader.identifierOffset)
+        bytes.storeLittle(identifier.high, at: FileHeader.identifierOffset + 8)
         bytes.storeLittle(version, at: FileHeader.versionOffset)
         bytes.storeLittle(confirmedVersion, at: FileHeader.confirmedVersionOffset)
+        bytes.storeLittle(sequence, at: FileHeader.sequenceOffset)
+        bytes.storeLittle(numbers.position, at: FileHeader.positionOffset)
+        bytes.storeLittle(numbers.schemaGeneration, at: FileHeader.schemaGenerationOffset)
+        bytes.storeLittle(features.incompatible, at: FileHeader.incompatibleOffset)
+        bytes.storeLittle(features.readOnlyCompatible, at: FileHeader.readOnlyCompatibleOffset)
+        bytes.storeLittle(features.compatible, at: FileHeader.compatibleOffset)
+        bytes.storeLittle(
+            UInt32(isContentFlushed ? 1 : 0) | (keepsHistory ? 2 : 0),
+            at: FileHeader.flagsOffset
+        )
+        bytes.storeLittle(FileHeader.sealByteCount, at: FileHeader.sealByteCountOffset)
+        bytes.storeLittle(UInt32(extents.count), at: FileHeader.extentCountOffset)
+        bytes.storeLittle(UInt32(records.count), at: FileHeader.recordByteCountOffset)
+        bytes.storeLittle(pageCount, at: FileHeader.pageCountOffset)
+        bytes.storeLittle(oldestLogVersion, at: FileHeader.oldestLogVersionOffset)
+        bytes.storeLittle(contentChecksum, at: FileHeader.contentChecksumOffset)
         catalog.store(to: bytes + FileHeader.catalogOffset)
         log.store(to: bytes + FileHeader.logOffset)
-        bytes.storeLittle(oldestLogVersion, at: FileHeader.oldestLogVersionOffset)
-        bytes.storeLittle(UInt32(records.count), at: FileHeader.recordByteCountOffset)
-        records.withUnsafeBytes {
-            UnsafeMutableRawBufferPointer(start: bytes + FileHeader.recordsOffset, count: $0.count).copyMemory(from: $0)
-        }
-        bytes.storeLittle(pageCount, at: FileHeader.pageCountOffset)
-        bytes.storeLittle(UInt32(isContentFlushed ? 1 : 0), at: FileHeader.flagsOffset)
-        bytes.storeLittle(UInt32(extents.count), at: FileHeader.extentCountOffset)
-        bytes.storeLittle(contentChecksum, at: FileHeader.contentChecksumOffset)
+    }
+
+    private func store(_ extents: [Extent], to bytes: UnsafeMutableRawPointer) {
         for (index, extent) in extents.enumerated() {
-            bytes.storeLittle(extent.page, at: FileHeader.extentsOffset + index * 8)
-            bytes.storeLittle(extent.pageCount, at: FileHeader.extentsOffset + index * 8 + 4)
+            bytes.storeLittle(extent.page, at: index * 8)
+            bytes.storeLittle(extent.pageCount, at: index * 8 + 4)
+        }
+    }
+
+    private func store(_ records: [UInt8], to bytes: UnsafeMutableRawPointer) {
+        records.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: bytes, count: $0.count).copyMemory(from: $0)
         }
     }
 
@@ -184,8 +267,8 @@ package struct FileHeader: Sendable, Equatable {
         case valid(FileHeader)
         /// The magic number is not there.
         case foreign
-        /// Intact, but written by a library with another format.
-        case otherFormat(UInt32)
+        /// Intact, and with something that this release does not know: what the file has, to be said in an error.
+        case unsupported(String)
         case damaged
     }
 
@@ -196,40 +279,88 @@ package struct FileHeader: Sendable, Equatable {
             return .damaged
         }
         let format = bytes.little(UInt32.self, at: formatVersionOffset)
-        guard format == formatVersion, bytes.little(UInt32.self, at: pageSizeOffset) == UInt32(pageByteCount) else {
-            return .otherFormat(format)
+        guard format == formatVersion || format == formerFormatVersion else {
+            return .unsupported(
+                "format \(format); this version of the library reads the formats \(formerFormatVersion) and \(formatVersion)"
+            )
         }
-        let extentCount = Int(bytes.little(UInt32.self, at: extentCountOffset))
-        let recordByteCount = Int(bytes.little(UInt32.self, at: recordByteCountOffset))
-        guard bytes.little(UInt32.self, at: PageHeader.pageOffset) == page, extentCount <= maximumExtentCount,
-            recordByteCount <= maximumRecordByteCount
-        else { return .damaged }
-        var header = FileHeader(newFile: bytes.little(UInt64.self, at: fileIDOffset))
+        let pageSize = bytes.little(UInt32.self, at: pageSizeOffset)
+        guard pageSize == UInt32(pageByteCount) else {
+            return .unsupported(
+                "pages of \(pageSize) bytes; this version of the library reads pages of \(pageByteCount)"
+            )
+        }
+        guard bytes.little(UInt32.self, at: PageHeader.pageOffset) == page else { return .damaged }
+        if format == formerFormatVersion { return readFormer(bytes) }
+        let features = FileFeatures(
+            incompatible: bytes.little(UInt64.self, at: incompatibleOffset),
+            readOnlyCompatible: bytes.little(UInt64.self, at: readOnlyCompatibleOffset),
+            compatible: bytes.little(UInt64.self, at: compatibleOffset)
+        )
+        if let unreadable = features.unreadable {
+            return .unsupported("\(unreadable), which this version of the library does not know")
+        }
+        let seal = bytes.little(UInt32.self, at: sealByteCountOffset)
+        guard seal == sealByteCount else {
+            return .unsupported("seals of \(seal) bytes; this version of the library reads seals of \(sealByteCount)")
+        }
+        let flags = bytes.little(UInt32.self, at: flagsOffset)
+        guard flags & ~3 == 0 else {
+            return .unsupported("the flags \(flags & ~3), which this version of the library does not know")
+        }
+        var header = FileHeader(
+            identifier: FileIdentifier(
+                low: bytes.little(UInt64.self, at: identifierOffset),
+                high: bytes.little(UInt64.self, at: identifierOffset + 8)
+            )
+        )
         header.version = bytes.little(UInt64.self, at: versionOffset)
         header.confirmedVersion = bytes.little(UInt64.self, at: confirmedVersionOffset)
+        header.sequence = bytes.little(UInt64.self, at: sequenceOffset)
+        header.numbers.position = bytes.little(UInt64.self, at: positionOffset)
+        header.numbers.schemaGeneration = bytes.little(UInt64.self, at: schemaGenerationOffset)
+        header.features = features
+        header.isContentFlushed = flags & 1 != 0
+        header.keepsHistory = flags & 2 != 0
+        header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
+        header.oldestLogVersion = bytes.little(UInt64.self, at: oldestLogVersionOffset)
+        header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
         header.catalog = PageReference(load: bytes + catalogOffset)
         header.log = PageReference(load: bytes + logOffset)
-        header.oldestLogVersion = bytes.little(UInt64.self, at: oldestLogVersionOffset)
-        header.records = Array(
-            UnsafeRawBufferPointer(start: bytes + recordsOffset, count: recordByteCount)
+        let extentCount = Int(bytes.little(UInt32.self, at: extentCountOffset))
+        let recordByteCount = Int(bytes.little(UInt32.self, at: recordByteCountOffset))
+        guard recordByteCount <= maximumRecordByteCount,
+            extentCount <= extentLimit(besides: recordByteCount)
+        else { return .damaged }
+        return header.completed(
+            extents: (bytes + extentsOffset, extentCount),
+            records: (bytes + extentsOffset + extentCount * 8, recordByteCount)
         )
-        header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
-        header.isContentFlushed = bytes.little(UInt32.self, at: flagsOffset) & 1 != 0
-        header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
+    }
+
+    /// The header with what stands behind its fields, where all that it says can be.
+    func completed(
+        extents: (start: UnsafeRawPointer, count: Int),
+        records: (start: UnsafeRawPointer, count: Int)
+    ) -> Copy {
+        var header = self
+        header.records = Array(UnsafeRawBufferPointer(start: records.start, count: records.count))
+        header.extents.reserveCapacity(extents.count)
         var end: UInt64 = 0
-        for index in 0..<extentCount {
+        for index in 0..<extents.count {
             let extent = Extent(
-                page: bytes.little(UInt32.self, at: extentsOffset + index * 8),
-                pageCount: bytes.little(UInt32.self, at: extentsOffset + index * 8 + 4)
+                page: extents.start.little(UInt32.self, at: index * 8),
+                pageCount: extents.start.little(UInt32.self, at: index * 8 + 4)
             )
             // Extents that overlap would be read, and written again, as often as they like.
             guard UInt64(extent.page) >= end else { return .damaged }
             end = UInt64(extent.page) + UInt64(extent.pageCount)
             header.extents.append(extent)
         }
-        guard header.version > 0, header.version <= greatestVersion, header.confirmedVersion <= header.version,
-            header.oldestLogVersion <= header.version,
-            header.pageCount >= UInt64(slotPageCount), header.pageCount < UInt64(UInt32.max)
+        guard version > 0, version <= FileHeader.greatestVersion, confirmedVersion <= version,
+            oldestLogVersion <= version, sequence <= FileHeader.greatestVersion,
+            numbers.position <= FileHeader.greatestVersion, numbers.schemaGeneration <= FileHeader.greatestVersion,
+            pageCount >= UInt64(FileHeader.slotPageCount), pageCount < UInt64(UInt32.max)
         else { return .damaged }
         return .valid(header)
     }

@@ -49,8 +49,8 @@ package final class DamagedFile: Sendable {
         for page in 0..<min(pageCount, FileHeader.slotPageCount) {
             switch FileHeader.read(reservation.mapping + page * pageByteCount, page: PageNumber(page)) {
             case .valid(let header): headers.append(header)
-            case .otherFormat(let format):
-                throw StorageError(.unsupportedFormat, "The realm file has format \(format)", path: path)
+            case .unsupported(let what):
+                throw StorageError(.unsupportedFormat, "The realm file has \(what)", path: path)
             case .damaged, .foreign: damaged.append(PageNumber(page))
             }
         }

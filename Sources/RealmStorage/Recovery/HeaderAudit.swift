@@ -43,6 +43,13 @@ package enum HeaderAudit {
                 )
             }
         }
+        let headers = slots.joined().filter { !$0.isFormer }
+        let isOrdered = headers.allSatisfy { one in
+            headers.allSatisfy { one.version <= $0.version || one.sequence > $0.sequence }
+        }
+        guard isOrdered else {
+            return .corrupt("The headers of the file are not in the order of their versions", page: 0, path: path)
+        }
         guard slots.contains(where: { $0[0].version >= snapshot.version }) else {
             return .corrupt("The file's header names an older version than the newest one", page: 0, path: path)
         }

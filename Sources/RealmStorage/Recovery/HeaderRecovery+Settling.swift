@@ -66,7 +66,7 @@ extension HeaderRecovery {
             return false
         }
         let bytes = UnsafeRawBufferPointer(start: mapping, count: byteCount)
-        // A torn copy of the first header has its first sector, or its last with nothing but the checksum, or neither.
+        // A torn copy of the first header has a part of its first sector, or its last with nothing but the checksum, or neither.
         let sector = 512
         for start in stride(from: 0, to: byteCount, by: sector) {
             let content = bytes[start..<(start + sector)]
@@ -74,9 +74,7 @@ extension HeaderRecovery {
             let page = start / pageByteCount
             switch start % pageByteCount {
             case 0:
-                guard (mapping + start).little(UInt64.self, at: FileHeader.magicOffset) == FileHeader.magic,
-                    (mapping + start).little(UInt64.self, at: FileHeader.versionOffset) == 1
-                else { return false }
+                guard isPartOfNewHeader(mapping + start, page: PageNumber(page)) else { return false }
                 // A whole copy in a file of full length is a realm.
                 if byteCount == FileHeader.slotPageCount * pageByteCount,
                     case .valid = FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page))
@@ -89,5 +87,29 @@ extension HeaderRecovery {
             }
         }
         return true
+    }
+
+    /// Whether the first sector of a page holds nothing but words of a header without commits, some of which may be missing.
+    ///
+    /// Whatever else stands there belongs to somebody, and is not written over.
+    private static func isPartOfNewHeader(_ bytes: UnsafeRawPointer, page: PageNumber) -> Bool {
+        let expected = UnsafeMutableRawPointer.allocate(byteCount: pageByteCount, alignment: pageByteCount)
+        defer { expected.deallocate() }
+        return [FileHeader.formatVersion, FileHeader.formerFormatVersion]
+            .contains { format in
+                var header = FileHeader(
+                    identifier: FileIdentifier(
+                        low: bytes.little(UInt64.self, at: FileHeader.identifierOffset),
+                        high: bytes.little(UInt64.self, at: FileHeader.identifierOffset + 8)
+                    )
+                )
+                header.format = format
+                header.store(to: expected, page: page)
+                return stride(from: 0, to: 512, by: 8)
+                    .allSatisfy { offset in
+                        let word = bytes.little(UInt64.self, at: offset)
+                        return word == 0 || word == UnsafeRawPointer(expected).little(UInt64.self, at: offset)
+                    }
+            }
     }
 }

@@ -9,6 +9,10 @@ enum HeaderRecovery {
         var slot: Int
         /// The version of a torn commit that was rolled back.
         var rolledBack: UInt64?
+        /// The highest sequence number that was found: whatever is written from now on comes behind it.
+        ///
+        /// The header keeps its own until it has been written once more as it is, so that a torn write leaves it whole.
+        var sequence: UInt64 = 0
     }
 
     /// The newest intact copy of each slot; a header with the refused fingerprint counts as damaged.
@@ -19,7 +23,6 @@ enum HeaderRecovery {
     ) throws(StorageError) -> [FileHeader?] {
         var slots: [FileHeader?] = [nil, nil]
         var isForeign = true
-        var otherFormat: UInt32?
         for page in 0..<FileHeader.slotPageCount {
             let slot = page / FileHeader.copiesPerSlot
             switch FileHeader.read(mapping + page * pageByteCount, page: PageNumber(page)) {
@@ -27,9 +30,9 @@ enum HeaderRecovery {
                 isForeign = false
                 if refused != 0, header.fingerprint == refused { continue }
                 if header.version > slots[slot]?.version ?? 0 { slots[slot] = header }
-            case .otherFormat(let format):
-                isForeign = false
-                otherFormat = format
+            case .unsupported(let what):
+                // Even if the other slot can be read: it is older.
+                throw StorageError(.unsupportedFormat, "The realm file has \(what)", path: path)
             case .damaged:
                 isForeign = false
             case .foreign:
@@ -37,13 +40,6 @@ enum HeaderRecovery {
             }
         }
         if slots[0] != nil || slots[1] != nil { return slots }
-        if let otherFormat {
-            throw StorageError(
-                .unsupportedFormat,
-                "The realm file has format \(otherFormat); this library reads format \(FileHeader.formatVersion)",
-                path: path
-            )
-        }
         if isForeign { throw StorageError(.notADatabase, "The file is not a realm file", path: path) }
         throw .corrupt("Every copy of the file header is damaged", page: 0, path: path)
     }
@@ -56,12 +52,32 @@ enum HeaderRecovery {
         refused: UInt64 = 0
     ) throws(StorageError) -> Result {
         let slots = try slots(in: mapping, path: path, refused: refused)
+        var result = try choose(from: slots, mapping: mapping, byteCount: byteCount, path: path)
+        result.sequence = max(slots[0]?.sequence ?? 0, slots[1]?.sequence ?? 0)
+        return result
+    }
+
+    private static func choose(
+        from slots: [FileHeader?],
+        mapping: UnsafeRawPointer,
+        byteCount: Int,
+        path: String
+    ) throws(StorageError) -> Result {
         let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.version > slots[$1]!.version }
         if let first = slots[0], let second = slots[1], first.version == second.version {
             // One of them is the closing mark, which was not flushed: the next commit must overwrite that one, and leave
             // the header that was.
             let marked = second.confirmedVersion == second.version ? second : first
             try checkLength(marked, byteCount: byteCount, path: path)
+            if first.isFormer != second.isFormer {
+                // It was being carried over, and what was written for that need not be on the disk: it is written once more.
+                var former = first.isFormer ? first : second
+                if marked.confirmedVersion == marked.version {
+                    former.confirmedVersion = former.version
+                    former.extents = []
+                }
+                return Result(header: former, slot: first.isFormer ? 0 : 1)
+            }
             return Result(header: marked, slot: first.confirmedVersion == first.version ? 1 : 0)
         }
         let newest = slots[order[0]]!

@@ -16,6 +16,7 @@ package final class PreparedCommit: Sendable {
     let log: PageReference
     let records: [UInt8]
     let oldestLogVersion: UInt64
+    let numbers: CommitNumbers
     let pageCount: UInt32
     /// The runs to write, ascending.
     let runs: [Run]
@@ -34,6 +35,7 @@ package final class PreparedCommit: Sendable {
         log: PageReference,
         records: [UInt8],
         oldestLogVersion: UInt64,
+        numbers: CommitNumbers,
         pageCount: UInt32,
         runs: [Run],
         retired: [RetiredExtent],
@@ -47,6 +49,7 @@ package final class PreparedCommit: Sendable {
         self.log = log
         self.records = records
         self.oldestLogVersion = oldestLogVersion
+        self.numbers = numbers
         self.pageCount = pageCount
         self.runs = runs
         self.retired = retired

@@ -30,6 +30,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var isRecorded = false
     /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
     @exclusivity(unchecked) package var isReplay = false
+    /// Whether the schema that it stores is another one than before.
+    @exclusivity(unchecked) package var changesSchema = false
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// What is put back when it is rolled back, where there are members before it.
@@ -65,6 +67,13 @@ package final class WriteTransaction {
 
     /// The number of the group that it belongs to.
     package var groupNumber: UInt64 { group.number }
+
+    /// What a copy begins with that is made of what the transaction sees: it is no commit.
+    package var beginningOfCopy: FileBeginning {
+        var beginning = FileBeginning(version: version)
+        beginning.numbers = state.numbers
+        return beginning
+    }
 
     /// What the layer above keeps between the transactions of this process; gone when another process wrote.
     package var session: (any WriterSession)? {
@@ -234,6 +243,7 @@ package final class WriteTransaction {
         state.space.retire(group.retired)
         state.version = version
         state.catalog = catalog.root
+        countCommit()
         state.noteCommit(from: group.firstVersion)
         let prepared = PreparedCommit(
             version: version,
@@ -243,6 +253,7 @@ package final class WriteTransaction {
             log: state.segments.last?.reference ?? .none,
             records: state.recordBytes,
             oldestLogVersion: state.oldestLogVersion,
+            numbers: state.numbers,
             pageCount: state.space.pageCount,
             runs: runs,
             retired: group.retired,
@@ -268,12 +279,21 @@ package final class WriteTransaction {
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
         savepoint?.commit()
+        countCommit()
         group.changes.absorb(changes)
         group.memberCount += 1
         state.version = version
         state.catalog = catalog.root
         end()
         checkInvariantsIfAsked()
+    }
+
+    /// Counts what it changed as a record, whether or not one is written.
+    ///
+    /// A sealer changes nothing.
+    private func countCommit() {
+        if changesSchema { state.numbers.schemaGeneration += 1 }
+        if changesSchema || !changes.isEmpty { state.numbers.position += 1 }
     }
 
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.
@@ -312,6 +332,7 @@ package final class WriteTransaction {
         state.space.resetEnd(to: group.firstPageCount)
         state.version = group.firstVersion - 1
         state.catalog = state.sealedCatalog
+        state.numbers = state.sealedNumbers
         file.cutBack(afterDiscarding: group)
         isOpen = false
         file.endGroup(of: state)

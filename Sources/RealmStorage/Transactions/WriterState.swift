@@ -24,12 +24,15 @@ final class WriterState: @unchecked Sendable {
     /// The changes since the newest picture, which the next picture takes over.
     @exclusivity(unchecked) var recentChanges: [SpaceSegment.VersionChanges] = []
     @exclusivity(unchecked) var oldestLogVersion: UInt64
+    @exclusivity(unchecked) var numbers: CommitNumbers
     /// Entries in the differences since the newest picture.
     @exclusivity(unchecked) var differenceCount = 0
     /// The transactions that are not sealed yet, the open one included.
     @exclusivity(unchecked) var group: WriterGroup?
     /// The root that the group builds on.
     @exclusivity(unchecked) var sealedCatalog = PageReference.none
+    /// The numbers that it goes on from.
+    @exclusivity(unchecked) var sealedNumbers = CommitNumbers()
     /// What the layer above keeps from transaction to transaction.
     @exclusivity(unchecked) var session: (any WriterSession)?
     /// Whether the next commit writes a picture, whatever its size: the segments before stand where the file is to end.
@@ -50,6 +53,7 @@ final class WriterState: @unchecked Sendable {
         version = header.version
         catalog = header.catalog
         oldestLogVersion = header.oldestLogVersion
+        numbers = header.numbers
         recordBytes = header.records
         self.space = space
     }

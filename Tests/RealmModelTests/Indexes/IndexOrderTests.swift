@@ -144,13 +144,50 @@ import Testing
         }
     }
 
-    @Test("String primary keys up to the limit are told apart by their last byte, and longer ones are refused by name")
+    @Test("A long string is found among many that begin like it without a look at their rows")
+    func findsLongStrings() throws {
+        let database = try TestDatabase(Self.schema(.string))
+        let count: Int64 = 500
+        try database.write { _ in
+            let table = try database.table("Row")
+            for number in 0..<count { try table.set("value", table.insert(), Self.string("x", 256, "\(number % 250)")) }
+        }
+        let table = try database.table("Row")
+        for number in [Int64(0), 7, 249] {
+            let value = Self.string("x", 256, "\(number)")
+            #expect(try table.indexedKeys(property: 0, equalTo: value) == [number, number + 250])
+            // Those that stand together in the index: no other rows are asked.
+            #expect(try table.indexedCount(property: 0, equalTo: value) == 2)
+        }
+        #expect(try table.indexedCount(property: 0, equalTo: Self.string("x", 256, "other")) == 0)
+        try ModelVerifier.verify(database.model)
+    }
+
+    @Test("Every file hashes long strings with a key of its own, and keeps it")
+    func keepsHashKey() throws {
+        func key(_ database: TestDatabase) throws -> SipHash.Key { try database.table("Row").slots[0].hashKey }
+        let (one, other) = (try TestDatabase(Self.schema(.string)), try TestDatabase(Self.schema(.string)))
+        #expect(try key(one) != .none)
+        #expect(try key(one) != key(other))
+        let before = try key(one)
+        try one.reconcile(Self.schema(.string) + [ClassSchema(name: "Other", properties: [])], version: 2)
+        #expect(try key(one) == before)
+        let copy = one.directory.path("copy.realm")
+        let snapshot = try one.file.beginRead()
+        try StorageFile.build(at: copy, replaces: false, beginning: FileBeginning(copyOf: snapshot)) {
+            try FileCompactor.copy(snapshot, to: $0)
+        }
+        let model = try ModelView(snapshot: StorageFile.open(path: copy).beginRead())
+        #expect(try #require(try model.table(named: "Row")).slots[0].hashKey == before)
+    }
+
+    @Test("String primary keys of any length are told apart by their last byte")
     func distinguishesLongPrimaryKeys() throws {
         let database = try TestDatabase([
             ClassSchema(name: "Row", properties: [PropertySchema(name: "id", kind: .string, isPrimaryKey: true)])
         ])
-        let values = (0..<20).map { Self.string("k", $0 < 10 ? 255 : 254, "\($0)") }
-        let tooLong = Self.string("k", 256, "x")
+        let values = (0..<30).map { Self.string("k", $0 < 10 ? 255 : $0 < 20 ? 254 : 300, "\($0)") }
+        let absent = Self.string("k", 300, "x")
         try database.write { _ in
             let table = try database.table("Row")
             for value in values { _ = try table.insert(primaryKey: value) }
@@ -160,15 +197,13 @@ import Testing
             ) {
                 try table.insert(primaryKey: values[4])
             }
-            #expect(throws: ModelError.keyTooLong(className: "Row", property: "id", byteCount: 257, limit: 256)) {
-                try table.insert(primaryKey: tooLong)
-            }
+            #expect(throws: ModelError.self) { try table.insert(primaryKey: values[24]) }
         }
         for (key, value) in values.enumerated() {
             #expect(try database.table("Row").find(primaryKey: value) == Int64(key))
         }
         #expect(try database.table("Row").find(primaryKey: Self.string("k", 256)) == nil)
-        #expect(try database.table("Row").find(primaryKey: tooLong) == nil)
+        #expect(try database.table("Row").find(primaryKey: absent) == nil)
         try ModelVerifier.verify(database.model)
     }
 

@@ -264,7 +264,7 @@ import Testing
             try FileVerifier.verify(database.file.beginRead())
         }
         let copy = database.directory.path("copy.realm")
-        try StorageFile.build(at: copy, replaces: false, firstVersion: 1) {
+        try StorageFile.build(at: copy, replaces: false, beginning: FileBeginning(version: 1)) {
             try FileCompactor.copy(database.file.beginRead(), to: $0)
         }
         let snapshot = try StorageFile.open(path: copy).beginRead()

@@ -59,7 +59,11 @@ import Testing
         let salvaged = database.directory.path("salvaged.realm")
         var report: SalvageReport?
         let damaged = try DamagedFile(path: hostile)
-        try StorageFile.build(at: salvaged, replaces: false, firstVersion: damaged.roots[0].version) {
+        try StorageFile.build(
+            at: salvaged,
+            replaces: false,
+            beginning: FileBeginning(version: damaged.roots[0].version)
+        ) {
             report = try Salvager.salvage(damaged, to: $0)
         }
         let notes = try #require(report?.classes.first)

@@ -26,7 +26,7 @@ import Testing
         for page in pages { try PageEditor(path: damaged).damage(page: page) }
         var report: SalvageReport?
         let file = try DamagedFile(path: damaged)
-        try StorageFile.build(at: result, replaces: false, firstVersion: file.roots[0].version) {
+        try StorageFile.build(at: result, replaces: false, beginning: FileBeginning(version: file.roots[0].version)) {
             report = try Salvager.salvage(file, to: $0)
         }
         let found = try #require(report)
@@ -124,7 +124,11 @@ import Testing
         #expect(error?.page == page)
         let file = try DamagedFile(path: path)
         var report: SalvageReport?
-        try StorageFile.build(at: path + ".salvaged", replaces: false, firstVersion: file.roots[0].version) {
+        try StorageFile.build(
+            at: path + ".salvaged",
+            replaces: false,
+            beginning: FileBeginning(version: file.roots[0].version)
+        ) {
             report = try Salvager.salvage(file, to: $0)
         }
         #expect(report?.damagedPages.contains(page) == true)

@@ -64,7 +64,11 @@ enum HostileUse {
         }
         attempt(.salvaged) {
             let damaged = try DamagedFile(path: path)
-            _ = try StorageFile.build(at: target, replaces: true, firstVersion: damaged.roots[0].version) {
+            _ = try StorageFile.build(
+                at: target,
+                replaces: true,
+                beginning: FileBeginning(version: damaged.roots[0].version)
+            ) {
                 _ = try Salvager.salvage(damaged, to: $0)
             }
             outcome.insert(.salvaged)
@@ -150,7 +154,7 @@ enum HostileUse {
 
     private static func copy(_ snapshot: Snapshot, to target: String) throws {
         defer { for name in [target, target + ".lock"] { unlink(name) } }
-        try StorageFile.build(at: target, replaces: true, firstVersion: snapshot.version) {
+        try StorageFile.build(at: target, replaces: true, beginning: FileBeginning(version: snapshot.version)) {
             try FileCompactor.copy(snapshot, to: $0)
         }
     }

@@ -30,7 +30,7 @@ struct PageEditor {
     func reseal(to target: String, _ edit: @escaping (PageKind, Int, UnsafeMutableRawPointer) -> Bool) throws -> Int {
         let snapshot = try StorageFile.open(path: path).beginRead()
         var count = 0
-        try StorageFile.build(at: target, replaces: false, firstVersion: 1) { destination in
+        try StorageFile.build(at: target, replaces: false, beginning: FileBeginning(version: 1)) { destination in
             var copier = EditingCopier(base: try PageCopier(from: snapshot.view, to: destination), edit: edit)
             try FileCompactor.copy(snapshot.catalog, in: snapshot.view, through: &copier)
             try copier.base.commit()

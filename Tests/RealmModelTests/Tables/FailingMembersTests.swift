@@ -158,7 +158,7 @@ struct FailingMembersTests {
         let table = try database.table("Note")
         _ = try table.insert()
         let copy = database.directory.path("copy.realm")
-        try StorageFile.build(at: copy, replaces: false, firstVersion: database.model.version) {
+        try StorageFile.build(at: copy, replaces: false, beginning: FileBeginning(version: database.model.version)) {
             try FileCompactor.copy(transactionOf: database.model, to: $0)
         }
         let last = try table.insert()

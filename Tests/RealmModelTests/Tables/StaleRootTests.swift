@@ -69,7 +69,8 @@ struct StaleRootTests {
             try database.model.begin(file.beginWrite())
             try rename(0..<20, in: database)
             let copy = database.directory.path("copy-\(round).realm")
-            try StorageFile.build(at: copy, replaces: false, firstVersion: database.model.version) {
+            try StorageFile.build(at: copy, replaces: false, beginning: FileBeginning(version: database.model.version))
+            {
                 try FileCompactor.copy(transactionOf: database.model, to: $0)
             }
             try rename(100..<140, in: database)

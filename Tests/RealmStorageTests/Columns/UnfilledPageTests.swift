@@ -43,9 +43,10 @@ struct UnfilledPageTests {
         #expect(place == nil, "page \((place ?? 0) / pageByteCount + 4) differs at \((place ?? 0) % pageByteCount)")
     }
 
-    @Test("A header says the same in memory of any content", arguments: [0, 1, 7, 120])
-    func header(extentCount: Int) {
-        var header = FileHeader(newFile: 3)
+    @Test("A header says the same in memory of any content", arguments: [0, 1, 7, 120], [1, 2] as [UInt32])
+    func header(extentCount: Int, format: UInt32) {
+        var header = FileHeader(newFile: FileBeginning())
+        header.format = format
         header.records = Array(repeating: 9, count: extentCount * 20)
         header.extents = (0..<extentCount).map { Extent(page: PageNumber(4 + 2 * $0), pageCount: 1) }
         func copy(in filling: UInt8) -> [UInt8] {

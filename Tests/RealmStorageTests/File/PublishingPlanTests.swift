@@ -5,7 +5,7 @@ import Testing
 @Suite("What a failure while a commit comes to the disk leaves to be done")
 struct PublishingPlanTests {
     private static let published: FileHeader = {
-        var header = FileHeader(newFile: 1)
+        var header = FileHeader(newFile: FileBeginning())
         header.version = 4
         header.pageCount = 10
         return header
@@ -27,6 +27,7 @@ struct PublishingPlanTests {
             log: .none,
             records: [],
             oldestLogVersion: 0,
+            numbers: CommitNumbers(position: 9, schemaGeneration: 2),
             pageCount: pageCount,
             runs: runs,
             retired: [],

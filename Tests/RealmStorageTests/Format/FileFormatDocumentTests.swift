@@ -42,15 +42,45 @@ import Testing
         let table = try offsets(behind: "A header page (`FileHeader`)")
         let constants: [Int: String] = [
             0: "page header", FileHeader.magicOffset: "magic", FileHeader.formatVersionOffset: "format version",
-            FileHeader.pageSizeOffset: "page size", FileHeader.fileIDOffset: "file identifier",
+            FileHeader.pageSizeOffset: "page size", FileHeader.identifierOffset: "file identifier",
             FileHeader.versionOffset: "version", FileHeader.confirmedVersionOffset: "newest version known",
-            FileHeader.catalogOffset: "reference to the catalog",
-            FileHeader.logOffset: "reference to the newest space segment",
-            FileHeader.pageCountOffset: "number of pages", FileHeader.flagsOffset: "flags",
-            FileHeader.extentCountOffset: "number of extents", FileHeader.contentChecksumOffset: "checksum over",
+            FileHeader.sequenceOffset: "sequence number", FileHeader.positionOffset: "position",
+            FileHeader.schemaGenerationOffset: "schema generation",
+            FileHeader.incompatibleOffset: "features without which the file cannot be read",
+            FileHeader.readOnlyCompatibleOffset: "features without which the file cannot be written",
+            FileHeader.compatibleOffset: "features that need not be known",
+            FileHeader.flagsOffset: "flags", FileHeader.sealByteCountOffset: "bytes of a seal in a reference, 8",
+            FileHeader.extentCountOffset: "number of extents",
+            FileHeader.recordByteCountOffset: "byte count of the newest",
+            FileHeader.pageCountOffset: "number of pages",
             FileHeader.oldestLogVersionOffset: "the changes of all versions",
-            FileHeader.recordByteCountOffset: "byte count of the newest", FileHeader.extentsOffset: "extents",
-            FileHeader.recordsOffset: "the space records", FileHeader.checksumOffset: "XXH64",
+            FileHeader.contentChecksumOffset: "checksum over", FileHeader.catalogOffset: "reference to the catalog",
+            FileHeader.logOffset: "reference to the newest space segment",
+            FileHeader.reservedLogIdentifierOffset: "reserved: identifier of the log",
+            FileHeader.reservedLogOffsetOffset: "reserved: offset in the log",
+            FileHeader.reservedRecordChecksumOffset: "reserved: checksum of that record",
+            FileHeader.reservedRecordTimeOffset: "reserved: time of that record",
+            FileHeader.reservedEncryptionOffset: "reserved: what an encrypted file",
+            FileHeader.extentsOffset: "extents",
+            FileHeader.checksumOffset: "XXH64",
+        ]
+        #expect(Set(table.keys) == Set(constants.keys))
+        for (offset, text) in constants { #expect(table[offset]?.hasPrefix(text) == true, "offset \(offset)") }
+    }
+
+    @Test func `the file header of the format before`() throws {
+        typealias Former = FileHeader.Former
+        let table = try offsets(behind: "### Format 1")
+        let constants: [Int: String] = [
+            0: "page header", FileHeader.magicOffset: "magic", FileHeader.formatVersionOffset: "format version, 1",
+            FileHeader.pageSizeOffset: "page size", Former.identifierOffset: "file identifier",
+            Former.versionOffset: "version", Former.confirmedVersionOffset: "newest version known",
+            Former.catalogOffset: "reference to the catalog", Former.logOffset: "reference to the newest space segment",
+            Former.pageCountOffset: "number of pages", Former.flagsOffset: "flags",
+            Former.extentCountOffset: "number of extents", Former.contentChecksumOffset: "checksum over",
+            Former.oldestLogVersionOffset: "the changes of all versions",
+            Former.recordByteCountOffset: "byte count of the newest", Former.extentsOffset: "extents",
+            Former.recordsOffset: "the space records", FileHeader.checksumOffset: "XXH64",
         ]
         #expect(Set(table.keys) == Set(constants.keys))
         for (offset, text) in constants { #expect(table[offset]?.hasPrefix(text) == true, "offset \(offset)") }

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// Power cuts: every state of the disk that a workload can leave behind, with unflushed writes lost, reordered and torn in
-/// sectors, opens at the last acknowledged version or at one that was being committed, whole.
+/// sectors, headers within them, opens at the last acknowledged version or at one that was being committed, whole.
 ///
 /// `REALM_CRASH_STATES` sets the number of states (default 1,000).
 @Suite struct CrashStateTests {
@@ -17,7 +17,9 @@ import Testing
     }
 
     /// Three sessions of random commits; with `shrinks` the file also grows by much and is made smaller in many steps.
-    private func run(seed: UInt64, shrinks: Bool) throws -> Workload {
+    ///
+    /// With `isFormer` each but the first begins with a file of the format before.
+    private func run(seed: UInt64, shrinks: Bool, isFormer: Bool) throws -> Workload {
         var random = SplitMix64(seed: seed)
         let log = RecordingDevice.Log()
         let path = directory.path("workload-\(seed).realm")
@@ -30,6 +32,12 @@ import Testing
         var options = StorageOptions()
         options.makeDevice = { RecordingDevice($0, log: log) }
         for session in 0..<3 {
+            if isFormer, session > 0 {
+                // As a release with the format before had left it: the session carries it over.
+                try FormerFile.make(path)
+                log.append(.write(offset: 0, bytes: Array(try Data(contentsOf: URL(fileURLWithPath: path)))))
+                log.append(.synchronize)
+            }
             let file = try StorageFile.open(path: path, options: options)
             #expect(try file.tryLockForWriting())
             func publish(_ commit: PreparedCommit) throws {
@@ -78,7 +86,7 @@ import Testing
         while checked < wanted {
             seed += 1
             var random = SplitMix64(seed: seed &* 7919)
-            let workload = try run(seed: seed, shrinks: seed % 2 == 0)
+            let workload = try run(seed: seed, shrinks: seed % 2 == 0, isFormer: seed % 3 == 0)
             cuts += workload.operations.count { if case .setByteCount = $0 { true } else { false } }
             var durable: [UInt8] = []
             var pending: [Change] = []
@@ -95,7 +103,7 @@ import Testing
                 case .write(let offset, let bytes): pending.append(.write(offset, bytes))
                 }
                 if acknowledged == 1 { continue }
-                let variants = pending.isEmpty ? 1 : 4
+                let variants = pending.isEmpty ? 1 : 5
                 for variant in 0..<variants where checked < min(wanted, bound) {
                     if Int.random(in: 0..<4, using: &random) > 0 { continue }
                     let image = survivor(durable, pending, variant: variant, random: &random)
@@ -153,7 +161,7 @@ import Testing
                 pending = []
             case .write(let offset, let bytes): pending.append(.write(offset, bytes))
             }
-            for variant in 0..<(pending.isEmpty ? 1 : 4) {
+            for variant in 0..<(pending.isEmpty ? 1 : 5) {
                 let image = survivor(durable, pending, variant: variant, random: &random)
                 try check(image, acknowledged: seen, history: history, seed: seed, state: state + count)
                 count += 1
@@ -174,14 +182,15 @@ import Testing
             }
         }
 
-        /// Applies a random part of it, in sectors.
-        func applyTorn(to image: inout [UInt8], using random: inout SplitMix64) {
+        /// Applies a random part of it: in sectors, or, of a header, in words.
+        func applyTorn(to image: inout [UInt8], inWords isInWords: Bool, using random: inout SplitMix64) {
             guard case .write(let offset, let bytes) = self else {
                 if Bool.random(using: &random) { apply(to: &image) }
                 return
             }
-            for start in stride(from: 0, to: bytes.count, by: 512) where Bool.random(using: &random) {
-                Change.apply(bytes[start..<min(start + 512, bytes.count)], at: offset + start, to: &image)
+            let step = isInWords && offset < 4 * 4096 ? 8 : 512
+            for start in stride(from: 0, to: bytes.count, by: step) where Bool.random(using: &random) {
+                Change.apply(bytes[start..<min(start + step, bytes.count)], at: offset + start, to: &image)
             }
         }
 
@@ -206,7 +215,7 @@ import Testing
             case 0: break
             case 1 where index == pending.count - 1: change.apply(to: &image)
             case 2 where index != pending.count - 1: change.apply(to: &image)
-            case 3: change.applyTorn(to: &image, using: &random)
+            case 3, 4: change.applyTorn(to: &image, inWords: variant == 4, using: &random)
             default: break
             }
         }

@@ -53,7 +53,7 @@ import Testing
     func `a torn copy beside the mark is replaced at opening, damage to the header itself is told`(page: Int) throws {
         let path = try makeFile("torn\(page).realm", isClosed: true)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        let fields = bytes[page * 4096 + 56..<page * 4096 + 72]
+        let fields = bytes[page * 4096 + 64..<page * 4096 + 80]
         let isMark = fields.prefix(8).elementsEqual(fields.suffix(8))
         try flip(path, at: page * 4096 + 60)
         let snapshot = try StorageFile.open(path: path).beginRead()

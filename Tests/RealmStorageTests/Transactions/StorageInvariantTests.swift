@@ -154,6 +154,7 @@ struct StorageInvariantTests {
 
     @Test("A plan that writes one run over another is told")
     func plans() {
+        var published = FileHeader(newFile: FileBeginning())
         func plan(_ runs: [PreparedCommit.Run]) -> PublishingPlan {
             let commit = PreparedCommit(
                 version: 5,
@@ -163,6 +164,7 @@ struct StorageInvariantTests {
                 log: .none,
                 records: [],
                 oldestLogVersion: 0,
+                numbers: CommitNumbers(),
                 pageCount: 20,
                 runs: runs,
                 retired: [],
@@ -171,7 +173,7 @@ struct StorageInvariantTests {
             )
             return PublishingPlan(
                 [commit],
-                over: FileHeader(newFile: 1),
+                over: published,
                 inSlot: 1,
                 byteCount: 20 * pageByteCount,
                 bulkByteCount: 64 * pageByteCount,
@@ -183,6 +185,8 @@ struct StorageInvariantTests {
             complaint(plan([run(10, 2), run(11)]).checkInvariants) == "The run at page 11 is written over another one"
         )
         #expect(complaint(plan([run(19, 2)]).checkInvariants) == "A run lies behind the end")
+        published.format = FileHeader.formerFormatVersion
+        #expect(complaint(plan([run(10)]).checkInvariants) == "The commit has the format before")
     }
 
     // MARK: Clusters

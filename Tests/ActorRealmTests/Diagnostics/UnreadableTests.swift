@@ -282,7 +282,7 @@ struct UnreadableTests {
                                 realm.add(other, update: policy)
                             }
                             let rack = objects.rack
-                            rack.books.append(Volume(value: ["number": (policy == .all ? 1_000 : 2_000) + part]))
+                            rack.books.append(Volume(value: ["number": (policy == .all ? 2_000 : 3_000) + part]))
                             rack.marks.insert("new \(part)")
                             rack.notes["new \(part)"] = "note"
                             rack.cover = Slip(value: Self.slip(part))

@@ -324,10 +324,11 @@ struct StalledObserverTests {
         try await worker.with { _, realm in
             try await realm.asyncWrite { realm.objects(ChoreOwner.self).first?.name = "Anna" }
         }
-        if case .update(_, let deletions, _, _)? = await iterator.next() {
+        let next = await iterator.next()
+        if case .update(_, let deletions, _, _)? = next {
             #expect(deletions == [0], "nothing was missed, and nothing begins anew")
         } else {
-            Issue.record("no update")
+            Issue.record("no update, but \(String(describing: next))")
         }
     }
 }

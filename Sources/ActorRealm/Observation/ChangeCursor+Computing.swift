@@ -46,7 +46,7 @@ extension ChangeCursor {
                 held.passed = version
                 held.base = base
                 held.skips.removeAll { $0.version <= version }
-                held.isLate = false
+                held.lateSince = nil
                 return (held.takeListeners(upTo: version), before)
             }
         }
@@ -173,12 +173,12 @@ extension ChangeCursor {
                     untold: pending.delta.map { Holding.Untold($0) }
                 )
                 held.silent.append(pending.silent)
-                held.isLate = true
+                held.lateSince = held.lateSince ?? end.version
             case .pass(let base, _, let silent):
                 guard held.flow.tell(upTo: end.version) else { return ([], (nil, nil, [])) }
                 held.base = base
                 held.silent.append(silent)
-                held.isLate = false
+                held.lateSince = nil
             }
             held.passed = nil
             held.offer = nil
@@ -204,7 +204,7 @@ extension ChangeCursor {
             guard held.flow.tell(upTo: snapshot.version) else { return (nil, [], (nil, nil)) }
             let before = (held.base, held.offer)
             held.offer = nil
-            held.isLate = false
+            held.lateSince = nil
             held.passed = nil
             held.skips.removeAll { $0.version <= snapshot.version }
             // Whole realms, which are told in this way, have no places.

@@ -158,7 +158,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         let (before, listeners) = held.withLock { held in
             let before = (held.base, held.offer)
             held.flow.accept()
-            held.isLate = false
+            held.lateSince = nil
             held.base = Holding.Base(view: pending.target, state: pending.state)
             held.offer = nil
             held.silent = Holding.Silent()
@@ -210,7 +210,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     guard held.flow.isFollowing else { return nil }
                     held.base?.view = commit.old
                     guard held.flow.fallBehind(at: commit.old.version) else {
-                        held.isLate = true
+                        held.lateSince = commit.new.version
                         return nil
                     }
                     return held.settle(pending)
@@ -255,8 +255,8 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                         return (held.flow.isComputing(number) ? held.settle(pending) : nil, nil)
                     }
                     guard held.flow.position == .standing(old.version) else { return (nil, nil) }
-                    held.isLate = true
-                    return (nil, letGo(&held, newest: view.version)?.base)
+                    held.lateSince = view.version
+                    return (nil, nil)
                 }
             }
             withExtendedLifetime(before) {}
@@ -270,13 +270,14 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// What there is to be done for an observer that stands behind: where it stands, and whether somebody waits.
     ///
     /// Who waits has its change computed under a number. Who rests is only asked whether there is something to tell, and that
-    /// once. Who rests for too long behind something to tell is let go of: the hub's own delay is nobody's lag.
+    /// once. Who rests for too long behind something to tell is let go of. The hub's own delay is nobody's lag: what counts is how
+    /// many versions came since the hub found that there is something.
     private func takenOver(to view: FixedView) -> (Holding.Base?, computation: UInt64?, isPlain: Bool) {
         let (base, number, isPlain, released) = held.withLock { held in
-            let mayHaveNothingToTell = held.flow.work == .resting && !held.isLate
+            let mayHaveNothingToTell = held.flow.work == .resting && held.lateSince == nil
             let released = mayHaveNothingToTell ? nil : letGo(&held, newest: view.version)
             let isWanted = held.flow.catchUp(to: view.version)
-            let isAsked = isWanted || held.flow.work == .resting && !held.isLate
+            let isAsked = isWanted || held.flow.work == .resting && held.lateSince == nil
             let number = isWanted ? held.flow.computation : nil
             return (isAsked ? held.base : nil, number, held.isPlain, released)
         }
@@ -297,7 +298,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         _ held: inout Holding,
         newest: UInt64
     ) -> (base: Holding.Base?, offer: Pending?, skips: [LeftOutCommit])? {
-        guard held.flow.letGo(newest: newest, limit: lagLimit) else { return nil }
+        guard held.flow.letGo(newest: newest, limit: lagLimit, since: held.lateSince) else { return nil }
         defer {
             (held.base, held.offer, held.silent) = (nil, nil, Holding.Silent())
             held.skips.removeAll { $0.version <= newest }

@@ -263,10 +263,16 @@ struct ChangeFlow: Equatable, Sendable {
     /// Lets go of the version of an observer that has not asked for more than `limit` versions.
     ///
     /// What was offered and not fetched goes with it. An observer that waits is not late, unless its realm is.
-    mutating func letGo(newest: UInt64, limit: UInt64) -> Bool {
-        guard !isEnded, case .standing(let version) = position, newest > version, newest - version > limit else {
-            return false
-        }
+    ///
+    /// - Parameters:
+    ///   - newest: The newest version.
+    ///   - limit: How many versions it may stay behind.
+    ///   - known: The version up to which the hub looked when it found that there is something to tell, where it did.
+    /// - Returns: Whether it is let go of now.
+    mutating func letGo(newest: UInt64, limit: UInt64, since known: UInt64? = nil) -> Bool {
+        guard !isEnded, case .standing(let version) = position else { return false }
+        let start = max(version, known ?? 0)
+        guard newest > start, newest - start > limit else { return false }
         switch work {
         case .resting, .waiting(_?): break
         case .offering: work = .resting

@@ -120,8 +120,9 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     /// What was told last; nil when nothing was, or it was let go of.
     var base: Base?
     var offer: Pending?
-    /// Whether something is known to be there to tell, for when somebody asks.
-    var isLate = false
+    /// The version up to which the hub looked when it found that there is something to tell, for when somebody asks; nil while none
+    /// is known.
+    var lateSince: UInt64?
     /// Up to where there was nothing to tell whoever waits; the hub sees to what is committed later.
     var passed: UInt64?
     /// The newest version when somebody asked: what was committed up to there is in the answer.

@@ -17,7 +17,7 @@ final class ObservationHub: Sendable {
     let memberCount = Atomic(0)
     let listenerCount = Atomic(0)
     private let lastListener = Atomic<UInt64>(0)
-    private let thread = DedicatedThread(name: "realm-observe")
+    let thread = DedicatedThread(name: "realm-observe")
     private let ioThread: DedicatedThread
     let didProcess = Mutex(Hook())
     private let isScheduled = Atomic(false)

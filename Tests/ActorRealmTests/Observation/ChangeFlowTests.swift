@@ -100,7 +100,9 @@ struct ChangeFlowTests {
     func lettingGo() {
         var resting = ChangeFlow(knowing: 10)
         #expect(resting.letGo(newest: 110, limit: 100) == false)
-        #expect(resting.letGo(newest: 111, limit: 100) == true)
+        #expect(resting.letGo(newest: 150, limit: 100, since: 50) == false, "nobody knew of something until then")
+        #expect(resting.letGo(newest: 151, limit: 100, since: 51) == false)
+        #expect(resting.letGo(newest: 111, limit: 100, since: 5) == true)
         #expect(resting.position == .overdue)
         #expect(resting.letGo(newest: 500, limit: 100) == false, "it holds nothing any more")
         #expect(resting.ask(newest: 111) == .compute)

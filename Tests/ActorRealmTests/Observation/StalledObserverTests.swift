@@ -1,8 +1,9 @@
-import ActorRealm
 import Dispatch
 import Foundation
 import RealmTestSupport
 import Testing
+
+@testable import ActorRealm
 
 @Suite("Observers that do not come back for their changes", .timeLimit(.minutes(30)))
 struct StalledObserverTests {
@@ -304,6 +305,31 @@ struct StalledObserverTests {
         #expect(next?.isReset == false)
         #expect(next?.classes["Chore"]?.modified.count == 1)
         if let reset, let next { #expect(reset.merging(next).isReset) }
+    }
+
+    @Test("an observer that was not looked after for a while has not lagged meanwhile")
+    func lateHub() async throws {
+        let worker = try await Worker(configuration(lag: 10))
+        try await worker.add(1, "one")
+        let changes = await worker.with { _, realm in realm.objects(Chore.self).changes() }
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next()?.told == .initial(["one"]))
+        try await worker.with { _, realm in
+            try realm.write { _ = realm.create(ChoreOwner.self, value: ["name": "Ann"]) }
+        }
+        #expect(await eventually { await observedAt(worker).isEmpty })
+        let hub = await worker.with { _, realm in realm.core.coordinator.observations }
+        let gate = ThreadGate<Void>()
+        hub.thread.perform { gate.wait() }
+        try await rename(worker, 1, times: 50)
+        gate.open(with: ())
+        // It knows of fifty versions less than there are, and is asked for the first time.
+        #expect(await eventually { await !observedAt(worker).isEmpty })
+        if case .update(_, let deletions, let insertions, let modifications)? = await iterator.next() {
+            #expect((deletions, insertions, modifications) == ([], [], [0]))
+        } else {
+            Issue.record("It began anew")
+        }
     }
 
     @Test("an observer of what nobody writes to holds nothing, however long it does not ask")

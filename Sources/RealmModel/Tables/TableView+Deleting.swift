@@ -87,6 +87,10 @@ extension TableView {
         }
         let property = origin.property
         for originKey in originKeys {
+            guard try table.contains(key: originKey) else {
+                let name = table.schema.properties[property].name
+                throw table.corrupt("a backlink of '\(name)' names row \(originKey), which does not exist.")
+            }
             let slot = table.slots[property]
             if slot.kind == .any || slot.collection == .map {
                 try table.openWriter().settle()

@@ -1,7 +1,8 @@
-import RealmModel
 import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmModel
 
 @Suite struct BacklinkTests {
     static let classes = [
@@ -31,6 +32,26 @@ import Testing
             #expect(try !dogs.hasBacklinks(to: dog))
         }
         try ModelVerifier.verify(database.model)
+    }
+
+    @Test("A backlink that names a row that is not there is damage, which deleting throws", arguments: [0, 1])
+    func damagedBacklink(property: Int) throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let people = try database.table("Person")
+            let (first, second, dog) = (try people.insert(), try people.insert(), try database.table("Dog").insert())
+            try people.setLink(0, key: first, to: second)
+            try people.listAppend(1, key: first, .link(dog))
+        }
+        let error = #expect(throws: StorageError.self) {
+            try database.write { _ in
+                let people = try database.table("Person")
+                // As a forged file has it: the row goes, and what it makes stays.
+                _ = try people.openWriter().rows.delete(key: 0) { _ in }
+                _ = property == 0 ? try people.delete(key: 1) : try database.table("Dog").delete(key: 0)
+            }
+        }
+        #expect(error?.code == .corrupt)
     }
 
     @Test("Deleting a row nullifies links and empties lists, and the change set names their rows and properties")

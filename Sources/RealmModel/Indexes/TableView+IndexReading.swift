@@ -178,8 +178,7 @@ extension TableView {
         _ place: Int,
         to out: UnsafeMutableRawPointer
     ) -> Int {
-        let slot = source.slots[place]
-        precondition(value.isOf(slot.kind), "The constant for an index is not of the property's type.")
+        let slot = slot(for: value, source, place)
         return value.withBorrowed { IndexKey.encode($0, slot, to: out, limit: source.stringByteLimit) }
     }
 
@@ -190,10 +189,17 @@ extension TableView {
         _ place: Int,
         to out: UnsafeMutableRawPointer
     ) -> Int {
-        let slot = source.slots[place]
-        precondition(value.isOf(slot.kind), "The constant for an index is not of the property's type.")
+        let slot = slot(for: value, source, place)
         return value.withBorrowed {
             IndexKey.encode(bound: $0, slot, isAfter: isAfter, to: out, limit: source.stringByteLimit)
         }
+    }
+
+    /// The indexed property that a constant is compared with.
+    @inline(__always)
+    private func slot(for value: StoredValue, _ source: TreeSource, _ place: Int) -> PropertySlot {
+        let slot = source.slots[place]
+        precondition(value.isOf(slot.kind), "The constant for an index is not of the property's type.")
+        return slot
     }
 }

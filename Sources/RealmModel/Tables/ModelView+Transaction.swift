@@ -114,7 +114,7 @@ extension ModelView {
                     transaction.session.tables[table.id] = nil
                 }
             }
-            storage.rollback()
+            storage.rollback(sessionIsClean: true)
         } catch {
             // What earlier members of the group wrote cannot be had back: they fail when the group is sealed.
             storage.abandonGroup(because: error)

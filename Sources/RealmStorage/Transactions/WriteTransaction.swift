@@ -297,7 +297,10 @@ package final class WriteTransaction {
     }
 
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.
-    package func rollback() {
+    ///
+    /// - Parameter isSessionClean: Whether whoever wrote has taken out of the session what the transaction left there; else those
+    ///   that follow begin with a new one.
+    package func rollback(sessionIsClean isSessionClean: Bool = false) {
         guard isOpen else { return }
         defer { checkInvariantsIfAsked() }
         if let savepoint {
@@ -305,6 +308,7 @@ package final class WriteTransaction {
             // What earlier members wrote cannot be had back: they fail with the group.
             state.session = nil
         }
+        if !isSessionClean { state.session = nil }
         discardGroup()
     }
 

@@ -325,9 +325,10 @@ struct UnreadableTests {
             configuration.migrationBlock = { migration, _ in
                 migration.enumerateObjects(ofType: "UnreadableRack") { old, new in
                     for rack in [old!, new!] {
-                        for book in rack.dynamicList("books") {
+                        for (number, book) in rack.dynamicList("books").enumerated() {
                             _ = book["title"]
-                            _ = book.description
+                            // Each describes those that it leads to as well.
+                            if number % 9 == 0 { _ = book.description }
                         }
                         if let marks = rack["marks"] as? MutableSet<String> { for mark in marks { _ = mark } }
                         if let notes = rack["notes"] as? Map<String, String> { for entry in notes { _ = entry } }

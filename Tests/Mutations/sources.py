@@ -64,23 +64,25 @@ class Copy:
                 held = file.read()
         # Suites whose text is another one since the folder was made.
         self.edited = set()
+        self.keeps_sources = True
         if held == self.commit:
             return
         if held and not moves:
             sys.exit(f"{folder} holds {held}; remove it, or name that commit")
-        former = self.tests()
+        former, former_sources = self.texts("Tests"), self.texts("Sources")
         shutil.rmtree(self.pristine, ignore_errors=True)
         os.makedirs(self.pristine)
         archive = subprocess.Popen(["git", "-C", ROOT, "archive", self.commit], stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", self.pristine], stdin=archive.stdout, check=True)
-        self.edited = edited(former, self.tests())
+        self.edited = edited(former, self.texts("Tests"))
+        self.keeps_sources = former_sources == self.texts("Sources")
         with open(note, "w") as file:
             file.write(self.commit)
 
-    def tests(self):
-        """The text of each file of the tests."""
+    def texts(self, part):
+        """The text of each Swift file of a part."""
         texts = {}
-        for folder, _, names in os.walk(os.path.join(self.pristine, "Tests")):
+        for folder, _, names in os.walk(os.path.join(self.pristine, part)):
             for entry in names:
                 if entry.endswith(".swift"):
                     path = os.path.join(folder, entry)

@@ -67,7 +67,7 @@ class Suites:
 
     def run(self, suites, number, limit, reach=None):
         """Runs suites until the first failure: nil when all pass, else what was noticed, and the file that says it."""
-        temporary = os.path.join(self.folder, f"temporary-{threading.get_ident()}")
+        temporary = os.path.join(self.folder, f"temporary-{os.getpid()}-{threading.get_ident()}")
         shutil.rmtree(temporary, ignore_errors=True)
         os.makedirs(temporary)
         environment = dict(os.environ, CREALM_MUTATION=str(number), SWIFT_BACKTRACE="enable=no", TMPDIR=temporary)
@@ -116,10 +116,10 @@ class Suites:
 
     # MARK: What reaches a change
 
-    def measure(self):
+    def measure(self, beginning=""):
         """Runs each suite once without a change, and keeps what it reaches; what fails that way twice is left out."""
         known = self.read()
-        left = [suite for suite in self.names() if suite not in known]
+        left = [suite for suite in self.names() if suite not in known and suite.startswith(beginning)]
         with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
             for suite, entry in pool.map(lambda suite: (suite, self.measured(suite, SLOW_SECONDS)), left):
                 known[suite] = entry
@@ -136,7 +136,7 @@ class Suites:
                 self.slow.add(suite)
 
     def measured(self, suite, limit):
-        path = os.path.join(self.folder, f"reached-{threading.get_ident()}")
+        path = os.path.join(self.folder, f"reached-{os.getpid()}-{threading.get_ident()}")
         with open(path, "wb") as file:
             file.write(bytes(REACH_BYTES))
         began = time.monotonic()
@@ -194,7 +194,7 @@ class Suites:
             width = len(self.reach[suite]) ** 0.5
             return (self.durations[suite] + 0.3) * (1 + order.index(target)) * width / (1 + 4 * shared)
 
-        reaching = [suite for suite, numbers in self.reach.items() if mutation["number"] in numbers]
+        reaching = [suite for suite, numbers in self.reach.items() if mutation["number"] in numbers or suite in first]
         return sorted(reaching, key=lambda suite: (suite not in first, self.durations[suite] > 10, cost(suite)))
 
     def batches(self, suites, seconds):

@@ -39,11 +39,12 @@ import Testing
     }
 
     @Test func `the newest versions stay apart, as many as the options say`() {
-        let changes = (1...10).map { version in
-            var set = ChangeSet()
-            set.recordModify(table: 1, key: Int64(version), column: 2)
-            return SpaceSegment.VersionChanges(version: UInt64(version), changes: set)
-        }
+        let changes = (1...10)
+            .map { version in
+                var set = ChangeSet()
+                set.recordModify(table: 1, key: Int64(version), column: 2)
+                return SpaceSegment.VersionChanges(version: UInt64(version), changes: set)
+            }
         for (retention, versions) in [(0, [10]), (1, [9, 10]), (3, [7, 8, 9, 10]), (9, Array(1...10))] {
             let merged = SpaceSegment.merged(changes, pinned: [10], retention: UInt64(retention))
             #expect(merged.map(\.version) == versions.map(UInt64.init), "retention \(retention)")

@@ -1,10 +1,12 @@
 """A copy of a commit whose sources have many changes of meaning, each behind a switch, in one build."""
 
 import collections
+import itertools
 import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -48,23 +50,45 @@ def name(mutation):
 class Copy:
     """The commit as it is in `pristine`, and with the changes in `mutated`."""
 
-    def __init__(self, folder, commit):
+    def __init__(self, folder, commit, moves=False):
+        self.folder = folder
         self.pristine = os.path.join(folder, "pristine")
         self.mutated = os.path.join(folder, "mutated")
-        note = os.path.join(folder, "commit")
-        wanted = subprocess.run(
+        self.commit = subprocess.run(
             ["git", "-C", ROOT, "rev-parse", commit], text=True, stdout=subprocess.PIPE, check=True
         ).stdout.strip()
-        if not os.path.exists(note):
-            os.makedirs(self.pristine)
-            archive = subprocess.Popen(["git", "-C", ROOT, "archive", wanted], stdout=subprocess.PIPE)
-            subprocess.run(["tar", "-x", "-C", self.pristine], stdin=archive.stdout, check=True)
-            with open(note, "w") as file:
-                file.write(wanted)
-        with open(note) as file:
-            self.commit = file.read()
-        if self.commit != wanted:
-            sys.exit(f"{folder} holds {self.commit}; remove it, or name that commit")
+        note = os.path.join(folder, "commit")
+        held = None
+        if os.path.exists(note):
+            with open(note) as file:
+                held = file.read()
+        # Suites whose text is another one since the folder was made.
+        self.edited = set()
+        self.keeps_sources = True
+        if held == self.commit:
+            return
+        if held and not moves:
+            sys.exit(f"{folder} holds {held}; remove it, or name that commit")
+        former, former_sources = self.texts("Tests"), self.texts("Sources")
+        shutil.rmtree(self.pristine, ignore_errors=True)
+        os.makedirs(self.pristine)
+        archive = subprocess.Popen(["git", "-C", ROOT, "archive", self.commit], stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", self.pristine], stdin=archive.stdout, check=True)
+        self.edited = edited(former, self.texts("Tests"))
+        self.keeps_sources = former_sources == self.texts("Sources")
+        with open(note, "w") as file:
+            file.write(self.commit)
+
+    def texts(self, part):
+        """The text of each Swift file of a part."""
+        texts = {}
+        for folder, _, names in os.walk(os.path.join(self.pristine, part)):
+            for entry in names:
+                if entry.endswith(".swift"):
+                    path = os.path.join(folder, entry)
+                    with open(path) as file:
+                        texts[os.path.relpath(path, self.pristine)] = file.read()
+        return texts
 
     def places(self, tool):
         listing = subprocess.run([tool, self.pristine], text=True, stdout=subprocess.PIPE, check=True)
@@ -93,13 +117,13 @@ class Copy:
 
     def build(self, mutations):
         """The changes that the compiler takes, with a build that has them all."""
-        store = os.path.join(os.path.dirname(self.mutated), "refused.json")
+        store = os.path.join(self.folder, "refused.json")
         left_out = set()
         if os.path.exists(store):
             with open(store) as file:
-                left_out = set(json.load(file))
+                left_out = set(map(tuple, json.load(file)))
         for attempt in range(60):
-            kept = [mutation for mutation in mutations if mutation["number"] not in left_out]
+            kept = [mutation for mutation in mutations if name(mutation) not in left_out]
             self.write(kept)
             print(f"building {len(kept)} changes, {len(left_out)} left out by the compiler", flush=True)
             for what in (["--target", "ActorRealm"], ["--build-tests"]):
@@ -118,7 +142,7 @@ class Copy:
             if not refused:
                 print("\n".join(line for line in result.stdout.splitlines() if "error" in line)[-3000:])
                 sys.exit("the copy does not build")
-            left_out |= refused
+            left_out |= {name(mutation) for mutation in kept if mutation["number"] in refused}
             with open(store, "w") as file:
                 json.dump(sorted(left_out), file)
         sys.exit("the copy does not build")
@@ -140,26 +164,42 @@ class Copy:
         return numbers
 
 
+def edited(former, texts):
+    """The suites that are declared in files of tests that differ; all of them, as None, when what tests share differs."""
+    suites = set()
+    for path in former.keys() | texts.keys():
+        if former.get(path) == texts.get(path):
+            continue
+        text = former.get(path, "") + texts.get(path, "")
+        declared = re.findall(r"^(?:struct|extension|final class|class|actor|enum) (\w+)", text, re.M)
+        if not any("Tests" in declaration for declaration in declared):
+            return None
+        suites.update(declared)
+    return suites
+
+
 def chosen(places, seed, count, given):
     """As many places of each target, none inside another, and those that are given; the same seed chooses the same ones."""
     generator = random.Random(seed)
-    result = []
+    per_target = []
     for target in TARGETS:
         own = [place for place in places if place["file"].split("/")[1] == target]
         generator.shuffle(own)
         taken = collections.defaultdict(list)
         for place in given:
             taken[place["file"]].append((place["start"], place["end"]))
-        left = count // len(TARGETS)
+        result = []
         for place in own:
-            if left == 0:
+            if len(result) == count // len(TARGETS):
                 break
             if any(place["start"] < end and start < place["end"] for start, end in taken[place["file"]]):
                 continue
             taken[place["file"]].append((place["start"], place["end"]))
             result.append(place)
-            left -= 1
-    return numbered(result + given)
+        per_target.append(result)
+    # The targets in turn, so that a run that is interrupted has looked at all of them.
+    in_turn = [place for places in itertools.zip_longest(*per_target) for place in places if place]
+    return numbered(given + in_turn)
 
 
 def numbered(mutations):

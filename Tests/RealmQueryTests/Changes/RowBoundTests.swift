@@ -69,6 +69,31 @@ struct RowBoundTests {
         #expect(try found(31...54).isEmpty)
     }
 
+    @Test("of two values within a bound, one row's are one row, and those of two rows ascend by row")
+    func touchedTwice() throws {
+        let database = try ObservedDatabase()
+        var keys: [Int64] = []
+        try database.write { keys = try (0..<2).map { try database.addPerson("p", age: $0 * 10) } }
+        let old = try database.view()
+        try database.write {
+            try database.people.set(ObservedDatabase.age, key: keys[0], to: StoredValue.int(5))
+            try database.people.set(ObservedDatabase.age, key: keys[1], to: StoredValue.int(4))
+        }
+        let new = try database.view()
+        let step = ChangeStep(try database.changes(from: old, to: new), from: old, to: new)
+        let table = try database.people.id
+        func found(_ range: ClosedRange<Int64>) throws -> [Int64] {
+            let bound = RowBound(property: ObservedDatabase.age, lower: range.lowerBound, upper: range.upperBound)
+            return try step.keys(within: bound, of: table)
+        }
+        #expect(try found(4...5) == keys, "4 is the value of the second row")
+        try database.write { try database.people.set(ObservedDatabase.age, key: keys[0], to: StoredValue.int(6)) }
+        let last = try database.view()
+        let next = ChangeStep(try database.changes(from: new, to: last), from: new, to: last)
+        let bound = RowBound(property: ObservedDatabase.age, lower: 5, upper: 6)
+        #expect(try next.keys(within: bound, of: table) == [keys[0]])
+    }
+
     @Test("sorted, limited and linked collections look at the rows within their bound alone, and overlook none of them")
     func watched() throws {
         let database = try ObservedDatabase()

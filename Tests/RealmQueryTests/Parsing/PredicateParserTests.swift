@@ -155,7 +155,7 @@ struct PredicateParserTests {
         #expect(throws: PredicateParseError.self) { try Predicate.parse("a == 1", arguments: [.int(1)]) }
     }
 
-    @Test("Depth, length, lists, paths and subqueries have limits")
+    @Test("Depth, length, lists, paths, numbers and subqueries have limits")
     func limits() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "(", count: depth) + "a == 1" + String(repeating: ")", count: depth)
@@ -179,6 +179,9 @@ struct PredicateParserTests {
             let head = (0..<depth).map { "SUBQUERY(\($0 == 0 ? "" : "$x\($0 - 1).")dogs, $x\($0), " }.joined()
             return head + "$x\(depth - 1).a == 1" + String(repeating: ").@count > 0", count: depth)
         }
+        let long = "0." + String(repeating: "1", count: 398)
+        _ = try Predicate.parse("a == \(long)")
+        #expect(throws: PredicateParseError.self) { try Predicate.parse("a == \(long)1") }
         _ = try Predicate.parse(subqueries(4))
         #expect(throws: PredicateParseError.self) { try Predicate.parse(subqueries(5)) }
         _ = try Predicate.parse(String(repeating: "!", count: 90_001) + "a == 1")

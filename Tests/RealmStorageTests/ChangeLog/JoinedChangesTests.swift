@@ -1,6 +1,7 @@
-import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmStorage
 
 /// Changes between which nobody stands become one, and every reader still gets exactly what changed since its version.
 @Suite struct JoinedChangesTests {
@@ -34,6 +35,21 @@ import Testing
                 #expect(keys == item.modified.sorted(), "seed \(seed), round \(round), from \(item.snapshot.version)")
             }
             try PageArray.audit(newest)
+        }
+    }
+
+    @Test func `the newest versions stay apart, as many as the options say`() {
+        let changes = (1...10)
+            .map { version in
+                var set = ChangeSet()
+                set.recordModify(table: 1, key: Int64(version), column: 2)
+                return SpaceSegment.VersionChanges(version: UInt64(version), changes: set)
+            }
+        for (retention, versions) in [(0, [10]), (1, [9, 10]), (3, [7, 8, 9, 10]), (9, Array(1...10))] {
+            let merged = SpaceSegment.merged(changes, pinned: [10], retention: UInt64(retention))
+            #expect(merged.map(\.version) == versions.map(UInt64.init), "retention \(retention)")
+            let keys = merged.flatMap { $0.changes.tables[1]?.modified.map(\.key) ?? [] }
+            #expect(keys == Array(1...10))
         }
     }
 }

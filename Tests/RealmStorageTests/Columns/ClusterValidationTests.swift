@@ -45,6 +45,21 @@ import Testing
         for column in runs.columns { #expect(column.withUnsafeBytes { ClusterValidation.validateColumn($0) } == nil) }
     }
 
+    @Test func `the column that is malformed is named, wherever it stands`() throws {
+        let (_, _, runs) = try makeRuns()
+        var locations: Set<UInt64> = []
+        for column in everyLayout.indices {
+            let place = ClusterFormat.descriptorsOffset + (column + 1) * ClusterFormat.descriptorByteCount
+            var node = runs.node
+            locations.insert(node.withUnsafeBytes { ColumnShape(descriptor: $0.baseAddress! + place).location })
+            // Of no kind that there is, at the same place.
+            node[place + 1] = 0xFF
+            let problem = node.withUnsafeBytes { ClusterValidation.validateNode($0) }
+            #expect(problem?.hasPrefix("column \(column) ") == true, "\(problem ?? "none")")
+        }
+        #expect(locations.isSuperset(of: [ClusterFormat.locationInline, ClusterFormat.locationExternal]))
+    }
+
     /// Reads everything that a column offers: what the validator lets pass must not lead outside of the run.
     private func readAll(_ column: ColumnView, within run: UnsafeRawBufferPointer) {
         let start = run.baseAddress!

@@ -20,6 +20,17 @@ import Testing
         transaction.rollback()
     }
 
+    @Test func `a sealed reference does not lead to what took its place and is not sealed yet`() throws {
+        let store = try TreeFile()
+        let transaction = try store.file.beginWrite()
+        let former = transaction.seal(try Self.write("former", in: transaction))
+        transaction.free(former)
+        let next = try transaction.allocate(pageCount: 1, kind: .overflow)
+        try #require(next.reference.page == former.page)
+        #expect(throws: StorageError.self) { try transaction.view.pointer(to: former) }
+        transaction.rollback()
+    }
+
     @Test(arguments: [0, 2, 1 << 20, .max] as [UInt32])
     func `a reference that lies about the length is refused after the run was verified`(_ pageCount: UInt32) throws {
         let store = try TreeFile()

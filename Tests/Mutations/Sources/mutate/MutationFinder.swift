@@ -12,8 +12,8 @@ final class MutationFinder: SyntaxVisitor {
         "precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError", "misuse",
     ]
 
-    /// Calls that change how long something takes, and nothing else.
-    private static let hints: Set<String> = ["reserveCapacity", "withExtendedLifetime"]
+    /// Calls that change how long something takes, or what a debug build checks, and nothing else.
+    private static let hints: Set<String> = ["reserveCapacity", "withExtendedLifetime", "assert", "assertionFailure"]
 
     private let file: String
     private let converter: SourceLocationConverter

@@ -251,7 +251,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     } else if !held.flow.slide(from: old.version, to: view.version) {
                         return (nil, nil)
                     }
-                    defer { held.base = Holding.Base(view: view, state: state) }
+                    defer {
+                        held.base = Holding.Base(view: view, state: state)
+                        held.lateSince = nil
+                    }
                     return (nil, held.base)
                 case .concerned(let pending):
                     if let number {

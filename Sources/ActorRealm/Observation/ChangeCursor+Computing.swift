@@ -37,8 +37,7 @@ extension ChangeCursor {
                     held.base = start
                     held.silent = Holding.Silent(whole: pending.silent.whole)
                 }
-                held.flow.offer(pending.target.version)
-                held.offer = pending
+                held.put(pending)
                 return ([], before)
             case .pass(let base, let version, let silent):
                 held.flow.pass(version)

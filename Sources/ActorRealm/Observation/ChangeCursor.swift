@@ -59,8 +59,11 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                 held.listeners = []
                 held.offer = nil
                 held.base = nil
+                // They hold versions, and a token may be kept for long.
+                held.skips = []
+                held.silent = Holding.Silent()
             }
-            return (isFirst, held.waiter, held.listeners, (held.offer, held.base))
+            return (isFirst, held.waiter, held.listeners, (held.offer, held.base, held.skips))
         }
         withExtendedLifetime(rest) {}
         if isFirst { hub.unregister(self) }
@@ -248,7 +251,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
                     } else if !held.flow.slide(from: old.version, to: view.version) {
                         return (nil, nil)
                     }
-                    defer { held.base = Holding.Base(view: view, state: state) }
+                    defer {
+                        held.base = Holding.Base(view: view, state: state)
+                        held.lateSince = nil
+                    }
                     return (nil, held.base)
                 case .concerned(let pending):
                     if let number {
@@ -409,6 +415,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// Called in the isolation that changes are delivered to, whose realm stands on `version` or a later one from now on.
     func skip(_ commit: LeftOutCommit, standingOn version: UInt64) {
         let (isFollowing, isMuch) = held.withLock { held in
+            if held.flow.isEnded { return (false, false) }
             held.skips.append(commit)
             return (held.flow.isFollowing, held.skips.count.isMultiple(of: Holding.skipsInRow))
         }

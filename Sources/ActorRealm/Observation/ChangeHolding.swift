@@ -120,8 +120,8 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     /// What was told last; nil when nothing was, or it was let go of.
     var base: Base?
     var offer: Pending?
-    /// The version up to which the hub looked when it found that there is something to tell, for when somebody asks; nil while none
-    /// is known.
+    /// The version up to which was looked when it was found that there is something to tell, for when somebody asks or for who
+    /// waits; nil while none is known.
     var lateSince: UInt64?
     /// Up to where there was nothing to tell whoever waits; the hub sees to what is committed later.
     var passed: UInt64?
@@ -149,12 +149,19 @@ struct ChangeHolding<Subject: ChangeSubject>: Sendable {
     mutating func settle(_ pending: Pending?) -> Waiter? {
         passed = nil
         if let pending, pending.target.version >= asked {
-            flow.offer(pending.target.version)
-            offer = pending
+            put(pending)
         } else {
             flow.handBack()
         }
         return takeWaiter()
+    }
+
+    /// Offers a change.
+    mutating func put(_ pending: Pending) {
+        flow.offer(pending.target.version)
+        offer = pending
+        // Whoever was told nothing of it until now has not lagged.
+        lateSince = lateSince ?? pending.target.version
     }
 
     /// Notes that somebody begins to ask, and whether what was committed already is left to the hub.

@@ -102,7 +102,9 @@ final class RealmCoordinator: Sendable {
     var isTemporary: Bool { settings.isTemporary }
 
     /// Whether both are of one path, be it in two lives of its file.
-    func isOfSamePath(as other: RealmCoordinator) -> Bool { settings.path == other.settings.path }
+    func isOfSamePath(as other: RealmCoordinator) -> Bool {
+        TextBytes.areEqual(settings.path, other.settings.path)
+    }
 
     /// Whether the file was opened for reading only.
     var isReadOnly: Bool { settings.isReadOnly }

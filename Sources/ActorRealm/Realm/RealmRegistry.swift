@@ -30,7 +30,8 @@ final class RealmRegistry: Sendable {
     private struct State {
         /// Of the files that are being opened, replaced or deleted, with how many do or wait to.
         var gates: [FileIdentity: (gate: Gate, userCount: Int)] = [:]
-        var slots: [String: Slot] = [:]
+        /// By the bytes of the path, as the system tells files apart.
+        var slots: [TextKey: Slot] = [:]
         /// Those of the files that are open, whatever names they were opened by.
         var coordinators: [WeakReference<RealmCoordinator>] = []
         var temporaryFiles = 0
@@ -45,7 +46,7 @@ final class RealmRegistry: Sendable {
 
     /// The coordinator of a file that is open already.
     func existing(at path: String) -> RealmCoordinator? {
-        guard let slot = state.withLock({ $0.slots[path] }) else { return nil }
+        guard let slot = state.withLock({ $0.slots[TextKey(path)] }) else { return nil }
         return slot.content.withLock { content in
             guard let coordinator = content.coordinator, !coordinator.isEnded else { return nil }
             return coordinator
@@ -143,9 +144,9 @@ final class RealmRegistry: Sendable {
 
     private func slot(at path: String) -> Slot {
         state.withLock { state in
-            if let slot = state.slots[path] { return slot }
+            if let slot = state.slots[TextKey(path)] { return slot }
             let slot = Slot()
-            state.slots[path] = slot
+            state.slots[TextKey(path)] = slot
             return slot
         }
     }

@@ -48,6 +48,30 @@ struct RealmRegistryTests {
         #expect(try names() == ["0"])
     }
 
+    @Test("Two files whose names are two spellings of one text are two")
+    func spellings() throws {
+        // In one character, and in two.
+        let configurations = ["\u{E9}.realm", "e\u{301}.realm"]
+            .map { name in
+                var configuration = file.fast
+                configuration.fileURL = URL(fileURLWithPath: file.directory.path(name))
+                return configuration
+            }
+        try withNewRealm(configurations[0]) { one in
+            try one.write { _ = one.create(Tally.self, value: ["name": "one"]) }
+            try withNewRealm(configurations[1]) { other in
+                #expect(other.objects(Tally.self).isEmpty)
+                try other.write { _ = other.create(Tally.self, value: ["name": "other"]) }
+                #expect(one.core.coordinator !== other.core.coordinator)
+            }
+            one.refresh()
+            #expect(one.objects(Tally.self).map(\.name) == ["one"])
+        }
+        for configuration in configurations { #expect(Realm.fileExists(for: configuration)) }
+        #expect(try Realm.deleteFiles(for: configurations[0]))
+        #expect(!Realm.fileExists(for: configurations[0]) && Realm.fileExists(for: configurations[1]))
+    }
+
     enum SecondName: String, CaseIterable { case folder, hardLink }
 
     /// A configuration of the file by another name.

@@ -1,7 +1,8 @@
-import RealmModel
 import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmModel
 
 /// Commits that fail when some of their tables are sealed already.
 @Suite("Commits that fail half way", .timeLimit(.minutes(10)))
@@ -91,5 +92,70 @@ struct FailingCommitTests {
             }
             if number % 8 == 0 { try FileVerifier.verify(database.model.snapshot) }
         }
+    }
+
+    @Test(
+        "for want of a page for their record, all of their tables being sealed, leave nothing of these to the next transaction",
+        arguments: [true, false]
+    )
+    func recordWithoutPage(isSameView: Bool) throws {
+        let database = try TestDatabase(Self.classes, failures: failures)
+        let next = isSameView ? database : try TestDatabase(sharing: database)
+        let file = database.file
+        var rows: Rows = [:]
+        try database.write { _ in try write(0..<20, "first", to: database, &rows) }
+        var count = 0
+        // The last steps of each commit fail. When the header has no room for its record, the very last one takes a page for that.
+        var stepCount = 0
+        for number in 0..<500 where count < 2 {
+            for step in max(0, stepCount - 3)... {
+                try file.lockForWriting()
+                defer { file.unlockForWriting() }
+                var inside = rows
+                try database.model.begin(file.beginWrite())
+                try write(0..<20, "changed \(number % 10)", to: database, &inside)
+                failures.arm(after: step)
+                do {
+                    let prepared = try database.model.prepareCommit()
+                    stepCount = failures.outcome.taken
+                    failures.arm(after: nil)
+                    try database.model.endTransaction()
+                    try file.publish([prepared])
+                    try database.model.advance(to: file.beginRead())
+                    rows = inside
+                    break
+                } catch {
+                    failures.arm(after: nil)
+                    // Then every table has been sealed.
+                    let isSealed = database.model.transaction?.touched.isEmpty ?? false
+                    database.model.rollback()
+                    guard isSealed else { continue }
+                    count += 1
+                    try checkNext(next, database, &rows, "after commit \(number) failed")
+                }
+            }
+        }
+        #expect(count == 2, "so many commits found no page for their record")
+    }
+
+    /// Checks that a transaction goes on from what is committed, and that what it commits is there.
+    private func checkNext(
+        _ next: TestDatabase,
+        _ database: TestDatabase,
+        _ rows: inout Rows,
+        _ when: String
+    ) throws {
+        try check(rows, in: database, when)
+        try next.model.begin(next.file.beginWrite())
+        try check(rows, in: next, "inside the transaction \(when)")
+        try write(0..<3, "next", to: next, &rows)
+        let prepared = try next.model.prepareCommit()
+        try next.model.endTransaction()
+        try next.file.publish([prepared])
+        for view in [database, next] {
+            try view.model.advance(to: view.file.beginRead())
+            try check(rows, in: view, when)
+        }
+        try FileVerifier.verify(database.model.snapshot)
     }
 }

@@ -47,6 +47,13 @@ import Testing
         #expect(names.count == 1, "the loop reuses the accessor that nobody keeps")
     }
 
+    @Test func `the accessor that a loop reuses stands for the object that it shows`() throws {
+        let all = try filled(100).objects(Puppy.self)
+        var positions: [Int?] = []
+        for puppy in all { positions.append(all.index(of: puppy)) }
+        #expect(positions == Array(0..<100))
+    }
+
     @Test func `results are live, in a write and after it`() throws {
         let realm = try filled(10)
         let all = realm.objects(Puppy.self)

@@ -120,6 +120,20 @@ import Testing
         #expect(sorted.where { $0.age < 3 }.count == 30)
     }
 
+    @Test func `texts that would join to the same bytes are distinct`() throws {
+        let realm = try memoryRealm()
+        try realm.write {
+            for (string, other) in [("a\u{1}b", nil), ("a", "b\u{0}"), ("a", "b\u{0}")] as [(String, String?)] {
+                let object = AllTypes()
+                object.string = string
+                object.optString = other
+                realm.add(object)
+            }
+        }
+        let distinct = realm.objects(AllTypes.self).distinct(by: ["string", "optString"])
+        #expect(distinct.map(\.string) == ["a\u{1}b", "a"])
+    }
+
     @Test func `aggregates agree with plain Swift`() throws {
         let realm = try filled(333)
         let all = realm.objects(Puppy.self)

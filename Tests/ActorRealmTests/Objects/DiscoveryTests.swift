@@ -73,6 +73,13 @@ class UnlistedModel: Object {
         #expect(Set(schema.classes.map(\.name)) == ["Keeper", "Puppy", "Toy"])
     }
 
+    @Test func `without a list, all classes that have properties are known, in the order of their names`() throws {
+        let names = try ModelSchema(objectTypes: nil).classes.map(\.name)
+        #expect(Set(names).isSuperset(of: ["Keeper", "Puppy", "AllTypes"]))
+        #expect(!names.contains("Hollow"))
+        #expect(names == names.sorted())
+    }
+
     @Test func `a class without properties is refused`() {
         class Hollow: Object {}
         #expect(throws: (any Error).self) { try ModelSchema(objectTypes: [Hollow.self]) }

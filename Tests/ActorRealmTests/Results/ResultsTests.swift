@@ -47,6 +47,13 @@ import Testing
         #expect(names.count == 1, "the loop reuses the accessor that nobody keeps")
     }
 
+    @Test func `the accessor that a loop reuses stands for the object that it shows`() throws {
+        let all = try filled(100).objects(Puppy.self)
+        var positions: [Int?] = []
+        for puppy in all { positions.append(all.index(of: puppy)) }
+        #expect(positions == Array(0..<100))
+    }
+
     @Test func `results are live, in a write and after it`() throws {
         let realm = try filled(10)
         let all = realm.objects(Puppy.self)
@@ -111,6 +118,20 @@ import Testing
         #expect(realm.objects(Puppy.self).distinct(by: ["name"]).map(\.name) == (0..<7).map { "p\($0)" })
         #expect(realm.objects(Puppy.self).distinct(by: [\Puppy.age]).count == 50)
         #expect(sorted.where { $0.age < 3 }.count == 30)
+    }
+
+    @Test func `texts that would join to the same bytes are distinct`() throws {
+        let realm = try memoryRealm()
+        try realm.write {
+            for (string, other) in [("a\u{1}b", nil), ("a", "b\u{0}"), ("a", "b\u{0}")] as [(String, String?)] {
+                let object = AllTypes()
+                object.string = string
+                object.optString = other
+                realm.add(object)
+            }
+        }
+        let distinct = realm.objects(AllTypes.self).distinct(by: ["string", "optString"])
+        #expect(distinct.map(\.string) == ["a\u{1}b", "a"])
     }
 
     @Test func `aggregates agree with plain Swift`() throws {

@@ -1,6 +1,7 @@
 import RealmModel
-import RealmQuery
 import Testing
+
+@testable import RealmQuery
 
 @Suite("Folded and patterned text")
 struct TextFoldingTests {
@@ -28,6 +29,16 @@ struct TextFoldingTests {
         let query = try CompiledQuery(predicate, table: table)
         #expect(try query.matches(key: key) == expected)
         #expect(try query.keys().contains(key) == expected)
+    }
+
+    @Test("Bytes that are no UTF-8 stay as they are, among others that are folded")
+    func keepsOtherBytes() {
+        let text: [UInt8] = [0x41, 0xFF, 0x42, 0xC3, 0x89, 0xC3]
+        var folded: [UInt8] = []
+        text.withUnsafeBytes {
+            TextFolding(options: [.caseInsensitive, .diacriticInsensitive]).fold($0, into: &folded)
+        }
+        #expect(folded == [0x61, 0xFF, 0x62, 0x65, 0xC3])
     }
 
     @Test("A hostile pattern takes polynomial time")

@@ -1,3 +1,4 @@
+import RealmModel
 import RealmQuery
 import Testing
 
@@ -185,6 +186,31 @@ struct PredicateParserTests {
         _ = try Predicate.parse(subqueries(4))
         #expect(throws: PredicateParseError.self) { try Predicate.parse(subqueries(5)) }
         _ = try Predicate.parse(String(repeating: "!", count: 90_001) + "a == 1")
+    }
+
+    @Test("Constants are equal when they are of one type and the same, and in no other case")
+    func constants() {
+        func values() -> [PredicateValue] {
+            let times: [PredicateValue] = [.double(0), .double(-0.0), .double(1), .date(0), .date(1)]
+            let bytes: [PredicateValue] = [
+                .string("a"), .string("b"), .data([1]), .data([2]), .objectId(ObjectIDBytes(high: 1, low: 2)),
+                .objectId(ObjectIDBytes(high: 1, low: 3)), .uuid(UUIDBytes(high: 1, low: 2)),
+                .uuid(UUIDBytes(high: 2, low: 2)), .decimal(DecimalBytes(high: 1, low: 2)),
+                .decimal(DecimalBytes(high: 1, low: 3)),
+            ]
+            let others: [PredicateValue] = [
+                .null, .bool(true), .bool(false), .int(0), .int(1), .float(0), .float(1),
+                .object(className: "A", key: 1), .object(className: "B", key: 1), .object(className: "A", key: 2),
+                .list([]), .list([.int(1)]), .list([.int(2)]),
+            ]
+            return times + bytes + others
+        }
+        for (place, value) in values().enumerated() {
+            for (otherPlace, other) in values().enumerated() {
+                #expect((value == other) == (place == otherPlace), "\(value) and \(other)")
+            }
+            #expect(value.hashValue == values()[place].hashValue)
+        }
     }
 
     @Test("A predicate written as text and read back is the same predicate")

@@ -19,6 +19,19 @@ struct WriteLockTests {
         return try LockFile(path: path + ".lock", data: data) { _ in (1, 1) }
     }
 
+    @Test("a lock that is not waited for is an error while another process has it")
+    func refused() throws {
+        let writer = try open()
+        let other = try open()
+        try writer.lockForWriting()
+        let byte = LockFileLayout.writeByte
+        #expect(throws: StorageError.self) {
+            try LockFile.lock(other.descriptor, byte, 1, waits: false, "shared")
+        }
+        writer.unlockForWriting()
+        try LockFile.lock(other.descriptor, byte, 1, waits: false, "shared")
+    }
+
     @Test("a process that waits stays counted when it does not come in time")
     func slowWaiter() throws {
         let writer = try open()

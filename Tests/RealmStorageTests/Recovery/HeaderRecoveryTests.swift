@@ -90,7 +90,7 @@ import Testing
     private func makeCrashedFile(
         _ name: String,
         isLost: (_ offset: Int) -> Bool = { _ in false }
-    ) throws -> (path: String, root: PageReference) {
+    ) throws -> (path: String, root: PageReference, headers: [Int: [Data]]) {
         let log = RecordingDevice.Log()
         var options = StorageOptions()
         options.makeDevice = { RecordingDevice($0, log: log) }
@@ -111,19 +111,44 @@ import Testing
         file.unlockForWriting()
         let operations = log.state.withLock { $0.operations }
         let flushes = operations.indices.filter { if case .synchronize = operations[$0] { true } else { false } }
+        var headers: [Int: [Data]] = [:]
         for (index, operation) in operations[..<flushes.last!].enumerated() {
             guard case .write(let offset, let bytes) = operation else { continue }
+            for page in 0..<4 where offset <= page * 4096 && (page + 1) * 4096 <= offset + bytes.count {
+                headers[page, default: []].append(Data(bytes.dropFirst(page * 4096 - offset).prefix(4096)))
+            }
             if index > flushes.dropLast().last!, isLost(offset) { continue }
             if image.count < offset + bytes.count { image.append(Data(count: offset + bytes.count - image.count)) }
             image.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
         }
         let crashed = directory.path(name)
         try image.write(to: URL(fileURLWithPath: crashed))
-        return (crashed, root)
+        return (crashed, root, headers)
+    }
+
+    @Test func `a torn commit is not rolled back behind the version that it knows as durable`() throws {
+        let (path, _, headers) = try makeCrashedFile("stale.realm") { $0 >= 4 * 4096 }
+        var image = try Data(contentsOf: URL(fileURLWithPath: path))
+        func number(_ page: Data, at offset: Int) -> UInt64 {
+            page.dropFirst(offset).prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        // The slot of the version before has what it had before that.
+        for page in 0..<4 {
+            let header = image[page * 4096..<(page + 1) * 4096]
+            guard number(header, at: 64) == 4 else {
+                #expect(number(header, at: 64) == 5 && number(header, at: 72) == 4)
+                continue
+            }
+            let stale = try #require(headers[page]?.last { number($0, at: 64) < 4 })
+            image.replaceSubrange(page * 4096..<(page + 1) * 4096, with: stale)
+        }
+        try image.write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .corrupt)
     }
 
     @Test func `a torn commit is rolled back to the version before, reported, and gone for good`() throws {
-        let (path, _) = try makeCrashedFile("torn.realm") { $0 >= 4 * 4096 }
+        let (path, _, _) = try makeCrashedFile("torn.realm") { $0 >= 4 * 4096 }
         do {
             let file = try StorageFile.open(path: path)
             #expect(file.rolledBackVersion == 5)
@@ -137,7 +162,7 @@ import Testing
     }
 
     @Test func `a commit whose flush was cut short is made durable before anybody sees it`() throws {
-        let (path, root) = try makeCrashedFile("unflushed.realm")
+        let (path, root, _) = try makeCrashedFile("unflushed.realm")
         let log = RecordingDevice.Log()
         var options = StorageOptions()
         options.makeDevice = { RecordingDevice($0, log: log) }

@@ -4,6 +4,16 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct TaggedSpaceTests {
+    @Test func `an extent across the new end is cut there, in the block where it is`() {
+        var space = TaggedSpace()
+        let extents = (0..<600).map { Extent(page: 4 + PageNumber($0) * 8, pageCount: 6) }
+        #expect(space.add(extents.map { RetiredExtent(extent: $0, birth: 0, death: 0) }))
+        for kept in [599, 400, 1] {
+            space.cut(at: extents[kept].page + 2)
+            #expect(space.extents.map(\.extent) == extents[..<kept] + [Extent(page: extents[kept].page, pageCount: 2)])
+        }
+    }
+
     @Test func `it holds what a plain set of pages does, and refuses a page that is there`() throws {
         let seed = UInt64.random(in: 0...9_999)
         var random = SplitMix64(seed: seed)

@@ -91,8 +91,8 @@ package enum SchemaRecord {
         let before = try ModelView(transaction: transaction)
         let classes = try classes(from: &reader, on: before.schema)
         let isOther = try before.dropTables(keeping: classes, in: transaction)
-        // Whoever knows a stamp does not read the schema again.
-        guard isOther ? entry.stamp > base.stamp : entry.stamp >= base.stamp else {
+        // Whoever knows a stamp does not read the schema again, so that none comes twice.
+        guard isOther ? entry.stamp > base.stamp : entry.stamp >= base.stamp, entry.stamp <= transaction.version else {
             throw RecordReader.damaged("its schema has the stamp of another one.")
         }
         for item in classes {

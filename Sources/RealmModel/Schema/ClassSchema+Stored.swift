@@ -282,10 +282,3 @@ extension ClassSchema {
         return writer.bytes
     }
 }
-
-extension DatabaseSchema {
-    /// The bytes of a class's catalog entry, in which the classes that it links to have the names that the file has them under.
-    func storedBytes(of schema: ClassSchema) -> [UInt8] {
-        schema.storedBytes(namingTargets: { classes[$0]?.storedName ?? $0 })
-    }
-}

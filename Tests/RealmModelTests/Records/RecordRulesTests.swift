@@ -254,7 +254,7 @@ struct RecordRulesTests {
             #expect(error?.code == .corrupt)
         }
         let stamp = try recorded.replicated().schema.stamp
-        for (next, isRefused) in [(stamp, true), (stamp + 1, false)] {
+        for (next, isRefused) in [(stamp, true), (stamp + 1, false), (stamp + 1_000, true)] {
             // All classes go.
             var writer = RecordWriter()
             RecordHeading().write(to: &writer)
@@ -265,6 +265,22 @@ struct RecordRulesTests {
                 try applySchema(writer.bytes, to: recorded)
             }
         }
+    }
+
+    @Test("A file that has used up the numbers of its tables gets no other one")
+    func tableNumbers() throws {
+        let database = try TestDatabase([])
+        try database.file.lockForWriting()
+        let transaction = try database.file.beginWrite()
+        var entry = try #require(try DatabaseEntry(in: transaction.catalog, view: transaction.view))
+        entry.nextTableID = .max
+        try entry.store(in: transaction)
+        try database.file.publish([transaction.prepareCommit()])
+        database.file.unlockForWriting()
+        let error = #expect(throws: StorageError.self) {
+            try database.reconcile([ClassSchema(name: "Note", properties: [Self.number])], version: 1)
+        }
+        #expect(error?.code == .limit)
     }
 
     @Test("The rows of a schema's record have unique values")

@@ -41,7 +41,7 @@ extension TableView {
         pending.isStale = false
         let buffer = try openTransaction.keyBuffer
         guard let length = try encodeWithoutNull(source, at: try row(of: key), to: buffer) else { return }
-        if length > source.stringByteLimit, !acceptsLongKeys, !source.slots[0].hashesLongStrings {
+        if length > source.stringByteLimit, !source.slots[0].hashesLongStrings, !takesLongKeys {
             try requireShort(source, key: key)
         }
         let value = UnsafeRawBufferPointer(start: buffer, count: length)

@@ -4,8 +4,8 @@ import RealmStorage
 extension ModelView {
     /// What the open transaction changed so far, as the content of a record of kind `changes`.
     ///
-    /// To be called before the transaction is sealed or joined, by whoever turned ``ModelTransaction/keepsSplices`` on at its
-    /// beginning.
+    /// To be called before the transaction is sealed or joined, by whoever turned ``WriteTransaction/isRecorded`` on at
+    /// its beginning.
     ///
     /// - Throws: `StorageError` when a row that was changed cannot be read.
     /// - Complexity: O(*n*) in what changed.

@@ -24,11 +24,16 @@ extension ModelView {
                 throw RecordReader.damaged("its tables do not ascend.")
             }
             tables.append(next)
+            let properties = next.table.propertiesByColumn
             var key: Int64 = 0
             for _ in 0..<(try reader.count()) {
                 key = key &+ Int64(bitPattern: try reader.number())
-                try next.table.replayModification(of: key, from: &reader)
+                try next.table.replayModification(of: key, properties, from: &reader)
             }
+        }
+        // All of them give up their links before the first one goes: no list is searched for a row that goes with it.
+        for item in tables where item.table.makesLinks {
+            for run in item.deleted { for key in run { try item.table.replayRelease(of: key) } }
         }
         for item in tables {
             for run in item.deleted { for key in run { try item.table.replayDeletion(of: key) } }
@@ -52,7 +57,6 @@ struct ReplayedTable {
             throw RecordReader.damaged("it changes a class that is not there.")
         }
         self.table = table
-        table.acceptsLongKeys = true
         nextKey = try reader.key()
         rowCount = try reader.index()
         deleted = try reader.runs()
@@ -64,7 +68,8 @@ struct ReplayedTable {
 
     /// Adds the new rows, and leaves the table as the record says that it was left.
     func insertRows(from reader: inout RecordReader) throws {
-        for run in inserted { for key in run { try table.replayInsertion(of: key, from: &reader) } }
+        let properties = table.propertiesByColumn
+        for run in inserted { for key in run { try table.replayInsertion(of: key, properties, from: &reader) } }
         let writer = try table.openWriter()
         guard writer.rows.tree.nextKey <= nextKey else { throw RecordReader.damaged("its next row key was given out.") }
         writer.rows.skipKeys(to: nextKey)

@@ -8,6 +8,7 @@ package import RealmStorage
 /// | what | form |
 /// |---|---|
 /// | heading | as in every record |
+/// | base | the stamp of the schema that it was made on top of |
 /// | the database | layout, next table number, schema version, stamp, first row key of the next table |
 /// | classes | their number; for each, ascending: the table's number, and 0 where it is as it was, or 1, the stored form of the class behind its length, the next row key, the number of rows, and their keys as runs |
 /// | rows | of each table with a 1, as those that a record of kind `changes` adds |
@@ -30,6 +31,7 @@ package enum SchemaRecord {
         let before = try ModelView(snapshot: base)
         var writer = RecordWriter()
         heading.write(to: &writer)
+        writer.write(before.schema.stamp)
         let entry = try DatabaseEntry(in: transaction.catalog, view: transaction.view) ?? DatabaseEntry()
         writer.write(UInt64(DatabaseEntry.layout))
         writer.write(UInt64(entry.nextTableID))
@@ -42,7 +44,8 @@ package enum SchemaRecord {
         for schema in classes {
             guard let table = try model.table(id: schema.tableID) else { throw TableEntry.damaged(schema) }
             writer.write(UInt64(schema.tableID))
-            if before.schema.schema(of: schema.tableID)?.storedBytes == schema.storedBytes,
+            let storedBytes = model.schema.storedBytes(of: schema)
+            if before.schema.schema(of: schema.tableID).map(before.schema.storedBytes(of:)) == storedBytes,
                 let old = try before.table(id: schema.tableID), old.clusters.root == table.clusters.root,
                 old.nextKey == table.nextKey
             {
@@ -50,7 +53,7 @@ package enum SchemaRecord {
                 continue
             }
             writer.write(byte: 1)
-            schema.storedBytes.withUnsafeBytes { writer.write(counted: $0) }
+            storedBytes.withUnsafeBytes { writer.write(counted: $0) }
             writer.write(UInt64(bitPattern: table.nextKey))
             writer.write(table.count)
             let keys = RowKeys(try table.allKeys())
@@ -72,9 +75,11 @@ package enum SchemaRecord {
     ) throws -> RecordHeading {
         var reader = RecordReader(content)
         let heading = try RecordHeading(from: &reader)
+        let base = try DatabaseEntry(in: transaction.catalog, view: transaction.view) ?? DatabaseEntry()
+        guard try reader.number() == base.stamp else { throw RecordReader.damaged("it belongs to another schema.") }
         var entry = DatabaseEntry()
         // The key of the hashes is the file's own: its indexes are made here.
-        entry.indexKey = try DatabaseEntry(in: transaction.catalog, view: transaction.view)?.indexKey ?? .none
+        entry.indexKey = base.indexKey
         if entry.indexKey == .none { entry.indexKey = .random() }
         guard try reader.number() == UInt64(DatabaseEntry.layout),
             let nextTableID = UInt32(exactly: try reader.number())
@@ -83,8 +88,13 @@ package enum SchemaRecord {
         entry.schemaVersion = try reader.number()
         entry.stamp = try reader.number()
         entry.noteRowKeys(before: try reader.key())
-        let classes = try classes(from: &reader)
-        try dropTables(in: transaction, keeping: classes)
+        let before = try ModelView(transaction: transaction)
+        let classes = try classes(from: &reader, on: before.schema)
+        let isOther = try before.dropTables(keeping: classes, in: transaction)
+        // Whoever knows a stamp does not read the schema again, so that none comes twice.
+        guard isOther ? entry.stamp > base.stamp : entry.stamp >= base.stamp, entry.stamp <= transaction.version else {
+            throw RecordReader.damaged("its schema has the stamp of another one.")
+        }
         for item in classes {
             guard let schema = item.schema else { continue }
             try CatalogKey.store(schema.storedBytes, CatalogKey.classSchema, schema.tableID, in: transaction)
@@ -95,46 +105,57 @@ package enum SchemaRecord {
         let model = try ModelView(transaction: transaction)
         for item in classes {
             guard item.schema != nil, let table = try model.table(id: item.tableID) else { continue }
-            table.acceptsLongKeys = true
-            for run in item.inserted { for key in run { try table.replayInsertion(of: key, from: &reader) } }
+            let properties = table.propertiesByColumn
+            for run in item.inserted {
+                for key in run { try table.replayInsertion(of: key, properties, from: &reader) }
+            }
             guard table.count == item.rowCount else {
                 throw RecordReader.damaged("the number of rows is not what it was.")
             }
             try table.openWriter().rows.skipKeys(to: item.nextKey)
         }
         guard reader.isAtEnd else { throw RecordReader.damaged("something follows its end.") }
+        do {
+            try model.checkUniqueness()
+        } catch is ModelError {
+            throw RecordReader.damaged("two rows have the same unique value.")
+        }
         try model.sealTables()
         return heading
     }
 
-    /// Takes away the tables that are gone or come anew.
-    private static func dropTables(
-        in transaction: WriteTransaction,
-        keeping classes: [RecordedClass]
-    ) throws {
-        let model = try ModelView(transaction: transaction)
-        let kept = Set(classes.lazy.filter { $0.schema == nil }.map(\.tableID))
-        let dropped = model.schema.classes.values.map(\.tableID).filter { !kept.contains($0) }
-        guard kept.allSatisfy({ model.schema.schema(of: $0) != nil }) else {
-            throw RecordReader.damaged("a class that it leaves as it was is not there.")
-        }
-        for id in dropped { try model.table(id: id)?.clear() }
-        try model.sealTables()
-        for id in dropped {
-            try CatalogKey.remove(CatalogKey.classSchema, id, in: transaction)
-            try CatalogKey.remove(CatalogKey.table, id, in: transaction)
-        }
-    }
-
-    private static func classes(from reader: inout RecordReader) throws(StorageError) -> [RecordedClass] {
+    private static func classes(
+        from reader: inout RecordReader,
+        on base: DatabaseSchema
+    ) throws(StorageError) -> [RecordedClass] {
         var classes: [RecordedClass] = []
         for _ in 0..<(try reader.count()) {
             let next = try RecordedClass(from: &reader)
             if let last = classes.last, last.tableID >= next.tableID {
                 throw RecordReader.damaged("its classes do not ascend.")
             }
+            guard next.schema != nil || base.schema(of: next.tableID) != nil else {
+                throw RecordReader.damaged("a class that it leaves as it was is not there.")
+            }
             classes.append(next)
         }
         return classes
+    }
+}
+
+extension ModelView {
+    /// Takes away the tables that are gone or come anew.
+    ///
+    /// - Returns: Whether any class is not as it was.
+    fileprivate func dropTables(keeping classes: [RecordedClass], in transaction: WriteTransaction) throws -> Bool {
+        let kept = Set(classes.lazy.filter { $0.schema == nil }.map(\.tableID))
+        let dropped = schema.classes.values.map(\.tableID).filter { !kept.contains($0) }
+        for id in dropped { try table(id: id)?.clear() }
+        try sealTables()
+        for id in dropped {
+            try CatalogKey.remove(CatalogKey.classSchema, id, in: transaction)
+            try CatalogKey.remove(CatalogKey.table, id, in: transaction)
+        }
+        return !dropped.isEmpty || kept.count < classes.count
     }
 }

@@ -4,33 +4,43 @@ import RealmStorage
 /// part, and no value is refused but one that cannot be stored.
 extension TableView {
     /// Puts values of a row that is there into its properties.
-    func replayModification(of key: Int64, from reader: inout RecordReader) throws {
+    func replayModification(of key: Int64, _ properties: [Int], from reader: inout RecordReader) throws {
         guard key >= 0, try locate(key) != nil, key < nextKey else {
             throw RecordReader.damaged("it changes a row that is not there.")
         }
         for _ in 0..<(try reader.count()) {
-            guard let property = ordinal(ofColumn: try reader.index()), !slots[property].isPrimaryKey else {
+            let column = try reader.index()
+            guard column < properties.count, properties[column] >= 0, !slots[properties[column]].isPrimaryKey else {
                 throw RecordReader.damaged("it changes a property that is not there.")
             }
+            let property = properties[column]
             try replay(try RecordedValue(of: slots[property], from: &reader), property, key: key)
         }
+    }
+
+    /// Lets a row that is to be taken away give up its links.
+    func replayRelease(of key: Int64) throws {
+        guard try contains(key: key) else { throw RecordReader.damaged("it deletes a row that is not there.") }
+        try releaseLinks(of: key)
     }
 
     /// Takes a row away: what linked to it has been told what it holds now.
     func replayDeletion(of key: Int64) throws {
         guard try contains(key: key) else { throw RecordReader.damaged("it deletes a row that is not there.") }
+        guard try !hasBacklinks(to: key) else {
+            throw RecordReader.damaged("it deletes a row that another one links to.")
+        }
         try discard(key: key)
     }
 
-    /// Adds a row with all that it holds.
-    func replayInsertion(of key: Int64, from reader: inout RecordReader) throws {
-        let columnCount = schema.columnLayouts.count
+    /// Adds a row with all that it holds; `properties` are the table's ``propertiesByColumn``.
+    func replayInsertion(of key: Int64, _ properties: [Int], from reader: inout RecordReader) throws {
         let mask = try reader.raw(schema.recordedMaskByteCount)
         var values: [(property: Int, value: RecordedValue)] = []
         var primaryKey: StoredValue?
         if let ordinal = schema.primaryKeyOrdinal { primaryKey = initialValue(of: slots[ordinal]) }
-        for column in 0..<columnCount where mask[column >> 3] >> UInt8(column & 7) & 1 != 0 {
-            guard let property = ordinal(ofColumn: column) else {
+        for (column, property) in properties.enumerated() where mask[column >> 3] >> UInt8(column & 7) & 1 != 0 {
+            guard property >= 0 else {
                 throw RecordReader.damaged("it has a value for a property that is not there.")
             }
             let value = try RecordedValue(of: slots[property], from: &reader)
@@ -65,9 +75,13 @@ extension TableView {
         }
     }
 
-    /// The property that a physical column belongs to; nil when there is none.
-    private func ordinal(ofColumn column: Int) -> Int? {
-        schema.properties.indices.first { Int(slots[$0].column) == column }
+    /// The property that each physical column belongs to; -1 where there is none.
+    var propertiesByColumn: [Int] {
+        var properties = [Int](repeating: -1, count: schema.columnLayouts.count)
+        for property in schema.properties.indices where slots[property].column >= 0 {
+            properties[Int(slots[property].column)] = property
+        }
+        return properties
     }
 
     // MARK: Values
@@ -106,7 +120,7 @@ extension TableView {
                 throw RecordReader.damaged("a small list is not one.")
             }
             let list = try ListView(bytes, slot: elements, view: view)
-            for index in 0..<list.count { try require(try list.borrowedValue(at: index), elements) }
+            for index in 0..<list.count { try require(try list.borrowedValue(at: index), elementOf: slots[property]) }
             try settle(before: key)
             try setListBytes(list.isEmpty ? .empty : bytes, property, key: key)
             if key < firstNewKey {
@@ -119,7 +133,7 @@ extension TableView {
             // is told of a large one.
             try makeLarge(property, key: key) { (open) throws(StorageError) in
                 for _ in 0..<count {
-                    let element = try element(try reader.counted(), elements)
+                    let element = try element(try reader.counted(), of: slots[property])
                     try open.append(element, elements, in: openTransaction.storage)
                 }
             }
@@ -137,7 +151,7 @@ extension TableView {
             throw RecordReader.damaged("a splice lies outside of its list.")
         }
         let range = splice.index..<splice.index + splice.removed
-        let element = try splice.element.map { try self.element($0, slot.elements) }
+        let element = try splice.element.map { try self.element($0, of: slot) }
         if slot.makesLinks {
             var old: [Int64] = []
             var new: [Int64] = []
@@ -151,16 +165,29 @@ extension TableView {
     }
 
     /// An element of a list that was recorded as its sequence holds it.
-    private func element(_ bytes: UnsafeRawBufferPointer, _ slot: PropertySlot) throws(StorageError) -> BorrowedValue {
+    private func element(
+        _ bytes: UnsafeRawBufferPointer,
+        of slot: PropertySlot
+    ) throws(StorageError) -> BorrowedValue {
+        let elements = slot.elements
         let value = ListFormat.value(
             bytes,
-            kind: slot.kind,
-            width: ListFormat.width(of: slot.kind),
-            isOptional: slot.isOptional
+            kind: elements.kind,
+            width: ListFormat.width(of: elements.kind),
+            isOptional: elements.isOptional
         )
         guard let value else { throw RecordReader.damaged("an element has the wrong length.") }
-        try require(value, slot)
+        try require(value, elementOf: slot)
         return value
+    }
+
+    /// Throws where a collection cannot hold an element, which in a dictionary is a name and a value.
+    private func require(_ value: BorrowedValue, elementOf slot: PropertySlot) throws(StorageError) {
+        try require(value, slot.elements)
+        guard slot.collection == .map, case .bytes(let bytes) = value else { return }
+        let entry = try MapFormat.entry(bytes, slot)
+        guard UTF8Validation.isValid(entry.key) else { throw RecordReader.damaged("a name is not UTF-8.") }
+        try require(entry.value, slot)
     }
 
     /// Throws where a property or an element cannot hold a value.
@@ -177,8 +204,6 @@ extension TableView {
             guard UTF8Validation.isValid(bytes) else { throw RecordReader.damaged("a text is not UTF-8.") }
         case (.bytes(let bytes), .any):
             guard MixedFormat.decode(bytes) != nil else { throw RecordReader.damaged("a value cannot be read.") }
-        case (.bytes(let bytes), .data) where slot.collection == .map:
-            _ = try MapFormat.entry(bytes, slot)
         default: break
         }
     }

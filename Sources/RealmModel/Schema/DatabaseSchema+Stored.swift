@@ -54,4 +54,9 @@ extension DatabaseSchema {
         self.init(classes: Self.called(classes, as: previous ?? known), version: entry.schemaVersion)
         stamp = entry.stamp
     }
+
+    /// The bytes of a class's catalog entry, in which the classes that it links to have the names that the file has them under.
+    func storedBytes(of schema: ClassSchema) -> [UInt8] {
+        schema.storedBytes(namingTargets: { classes[$0]?.storedName ?? $0 })
+    }
 }

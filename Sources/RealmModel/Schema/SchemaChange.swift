@@ -38,6 +38,12 @@ struct SchemaChange {
             }
         }
         try model.sealTables()
+        let addedCount = steps.count { step in
+            if case .addClass = step { true } else { false }
+        }
+        guard addedCount <= UInt32.max - entry.nextTableID else {
+            throw StorageError(.limit, "The file has used up the numbers of its tables.")
+        }
         for step in steps { change(step) }
         dropDanglingComputedProperties()
         let previous = model.schema

@@ -64,10 +64,13 @@ extension ModelView {
     }
 
     /// Stores every touched table in the transaction's catalog.
-    func sealTables() throws(StorageError) {
+    func sealTables() throws(StorageError) { try sealTables(goingOn: false) }
+
+    /// The same; with `goingOn` what was not checked yet is still to be checked.
+    private func sealTables(goingOn: Bool) throws(StorageError) {
         guard let transaction else { return }
         generation.pointee &+= 1
-        try leave(transaction)
+        try leave(transaction, isSuspended: goingOn)
         transaction.isSealing = true
         try transaction.session.seal(in: transaction.storage)
         for table in transaction.touched { table.readSealed() }
@@ -86,12 +89,18 @@ extension ModelView {
     func sealEarly() throws(StorageError) -> WriteTransaction {
         guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }
         let storage = transaction.storage
-        try sealTables()
+        let touched = transaction.touched
+        try sealTables(goingOn: true)
         // Sealed as well, so that who goes on from here finds the session to be that of this catalog: it knows the roots that the
         // transaction goes on from, and the catalog does not.
         try storage.catalog.seal(in: storage)
         transaction.session.didSeal(catalog: storage.catalog.root)
         catalog = storage.catalog
+        // Rows that were new are so still, unique values are still to be checked, and the record has to tell of these tables.
+        for table in touched {
+            guard let writer = transaction.session.tables[table.id] else { continue }
+            table.resume(writer, in: transaction)
+        }
         return storage
     }
 

@@ -41,6 +41,18 @@ extension TableView {
         try deleteRow(key, &others)
     }
 
+    /// Whether rows can link to others.
+    var makesLinks: Bool { !layout.linkProperties.isEmpty }
+
+    /// Gives up the backlinks that a row makes, before it is discarded together with rows that it links to.
+    func releaseLinks(of key: Int64) throws {
+        try openWriter().settle()
+        try catchUpLinks()
+        for property in layout.linkProperties {
+            for target in try linkIDs(property, key: key) { try removeBacklink(property, target: target, origin: key) }
+        }
+    }
+
     private func deleteRow(_ key: Int64, _ doomed: inout [Doomed]) throws {
         let writer = try openWriter()
         try writer.settle()

@@ -52,7 +52,7 @@ extension TableView {
         let property = primaryKeyProperty
         let slot = slots[property]
         let tree = Int(slot.tree)
-        if case .bytes(let bytes) = value, !acceptsLongKeys, !slot.hashesLongStrings, IndexKey.isTruncated(bytes) {
+        if case .bytes(let bytes) = value, !slot.hashesLongStrings, IndexKey.isTruncated(bytes), !takesLongKeys {
             throw keyTooLong(property, byteCount: bytes.count, limit: IndexKey.stringByteLimit)
         }
         let writer = try openWriter()

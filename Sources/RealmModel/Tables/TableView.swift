@@ -27,6 +27,8 @@ package final class TableView {
     @exclusivity(unchecked) var pendingRowLimit: Int64 = 1 << 20
     /// Whether unique strings may be longer than an index can tell apart: what an earlier version stored is salvaged.
     @exclusivity(unchecked) var acceptsLongKeys = false
+    /// The same for what is written now: records tell of them, too.
+    var takesLongKeys: Bool { acceptsLongKeys || model.transaction?.storage.isReplay == true }
 
     enum State {
         /// Reads the roots.

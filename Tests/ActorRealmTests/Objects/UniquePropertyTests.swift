@@ -60,6 +60,24 @@ import Testing
         try realm.verify()
     }
 
+    @Test func `what was assigned before a copy is unique behind it`() throws {
+        let realm = try ruledRealm()
+        let file = TestFile()
+        try realm.write {
+            realm.add(Member(1, "ann"))
+            realm.add(Member(2, "bo"))
+        }
+        let found = code {
+            try realm.write {
+                realm.object(ofType: Member.self, forPrimaryKey: 2)?.email = "ann"
+                try realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy.realm")))
+            }
+        }
+        #expect(found == .duplicateValue)
+        #expect(realm.objects(Member.self).where { $0.email == "ann" }.count == 1)
+        try realm.verify()
+    }
+
     @Test func `insert takes dictionaries, and throws`() throws {
         let realm = try ruledRealm()
         try realm.write {

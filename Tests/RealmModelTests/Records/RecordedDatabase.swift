@@ -13,6 +13,8 @@ final class RecordedDatabase {
     private var position: UInt64 = 0
     /// The length of each record.
     private(set) var byteCounts: [Int] = []
+    /// The content of each record.
+    private(set) var contents: [[UInt8]] = []
 
     init(_ classes: [ClassSchema]) throws {
         directory = TemporaryDirectory()
@@ -90,6 +92,7 @@ final class RecordedDatabase {
         )
         let (bytes, checksum) = record.encoded(at: place)
         byteCounts.append(bytes.count)
+        contents.append(content)
         let found = try bytes.withUnsafeBytes { try CommitRecord.read($0, at: place) }
         guard case .record(let read, checksum, let end) = found else {
             Issue.record("A record does not fit in its own place")
@@ -122,6 +125,25 @@ final class RecordedDatabase {
         try model.begin(transaction)
         do {
             #expect(try record.content.withUnsafeBytes { try model.replayChanges($0) } == heading)
+            try model.checkUniqueness()
+            try replica.publish([model.prepareCommit()])
+            try model.endTransaction()
+        } catch {
+            model.rollback()
+            throw error
+        }
+    }
+
+    /// Applies records of rows to the replica in one transaction.
+    func applyAtOnce(_ contents: [[UInt8]]) throws {
+        try replica.lockForWriting()
+        defer { replica.unlockForWriting() }
+        let transaction = try replica.beginWrite()
+        transaction.isReplay = true
+        let model = try replicated()
+        try model.begin(transaction)
+        do {
+            for content in contents { _ = try content.withUnsafeBytes { try model.replayChanges($0) } }
             try model.checkUniqueness()
             try replica.publish([model.prepareCommit()])
             try model.endTransaction()

@@ -1,0 +1,338 @@
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@testable import RealmModel
+
+/// What a record has to tell, and what is refused in one.
+@Suite("The rules of commit records")
+struct RecordRulesTests {
+    private static let number = PropertySchema(name: "number", kind: .int)
+
+    /// Applies a record of rows to the replica, and takes it back.
+    private func apply(_ content: [UInt8], to recorded: RecordedDatabase) throws {
+        let file = recorded.replica
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let transaction = try file.beginWrite()
+        transaction.isReplay = true
+        let model = try recorded.replicated()
+        try model.begin(transaction)
+        defer { model.rollback() }
+        try content.withUnsafeBytes { _ = try model.replayChanges($0) }
+        try model.checkUniqueness()
+    }
+
+    /// Applies a record of a schema to the replica, and takes it back.
+    private func applySchema(_ content: [UInt8], to recorded: RecordedDatabase) throws {
+        let file = recorded.replica
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let transaction = try file.beginWrite()
+        transaction.isReplay = true
+        defer { transaction.rollback() }
+        try content.withUnsafeBytes { _ = try SchemaRecord.replay($0, in: transaction) }
+    }
+
+    // MARK: What is told
+
+    @Test("What a transaction did before it was copied is in its record")
+    func copiedTransaction() throws {
+        let recorded = try RecordedDatabase([
+            ClassSchema(name: "Note", properties: [Self.number]),
+            ClassSchema(
+                name: "Bag",
+                properties: [PropertySchema(name: "numbers", kind: .int, collection: .list)]
+            ),
+        ])
+        try recorded.write { model in
+            let notes = try #require(try model.table(named: "Note"))
+            try notes.set("number", try notes.insert(), .int(7))
+            let bags = try #require(try model.table(named: "Bag"))
+            let bag = try bags.insert()
+            try bags.listAssign(0, key: bag, (0..<2_000).map { .int($0) })
+            _ = try model.sealEarly()
+            try bags.listAppend(0, key: bag, .int(-1))
+        }
+        try recorded.requireEqual("after a transaction that was copied")
+    }
+
+    @Test("What was assigned before a transaction was copied must be unique still")
+    func uniqueBehindCopy() throws {
+        let database = try TestDatabase([
+            ClassSchema(name: "Account", properties: [PropertySchema(name: "number", kind: .int, isUnique: true)])
+        ])
+        try database.write { model in
+            let accounts = try #require(try model.table(named: "Account"))
+            for number in 1...2 {
+                let key = try accounts.insert()
+                try accounts.set("number", key, .int(Int64(number)))
+                try accounts.requireUnique(key: key)
+            }
+        }
+        try database.file.lockForWriting()
+        defer { database.file.unlockForWriting() }
+        try database.model.begin(database.file.beginWrite())
+        defer { database.model.rollback() }
+        try database.table("Account").set("number", 1, .int(1))
+        _ = try database.model.sealEarly()
+        #expect(throws: ModelError.self) { try database.model.checkUniqueness() }
+    }
+
+    @Test("A class that the file has under another name is told as the file has it")
+    func storedNames() throws {
+        func classes(_ name: String, _ more: [PropertySchema] = []) -> [ClassSchema] {
+            [
+                ClassSchema(name: name, properties: [Self.number], formerNames: name == "Inner" ? [] : ["Inner"]),
+                ClassSchema(
+                    name: "Holder",
+                    properties: [PropertySchema(name: "held", kind: .object, targetClass: name)] + more
+                ),
+            ]
+        }
+        let recorded = try RecordedDatabase(classes("Inner"))
+        try recorded.write { model in
+            let inner = try #require(try model.table(named: "Inner"))
+            let holders = try #require(try model.table(named: "Holder"))
+            try holders.set("held", try holders.insert(), .link(try inner.insert()))
+        }
+        try recorded.reconcile(classes("Outer_Inner"), version: 1)
+        try recorded.requireEqual("with a recorded name")
+        try recorded.reconcile(classes("Outer_Inner", [Self.number]), version: 2)
+        try recorded.requireEqual("with another property")
+    }
+
+    @Test("Records of several commits are applied as one transaction", arguments: RandomRecordsTests.seeds)
+    func oneTransaction(seed: UInt64) throws {
+        let recorded = try RecordedDatabase(WideOperations.classes)
+        let other = try RecordedDatabase(WideOperations.classes)
+        var operations = WideOperations(random: SplitMix64(seed: seed))
+        for step in 0..<6 {
+            let first = recorded.contents.count
+            for _ in 0..<8 {
+                try recorded.write { model in
+                    for _ in 0..<1 + operations.random.below(40) { try operations.runOne(in: model) }
+                }
+            }
+            try other.applyAtOnce(Array(recorded.contents[first...]))
+            let replica = try other.replicated()
+            try DatabaseComparison.requireEqual(recorded.replicated(), replica, "step \(step) of seed \(seed)")
+            try ModelVerifier.verify(replica)
+        }
+    }
+
+    // MARK: What is refused
+
+    @Test("A row that another one links to is not deleted")
+    func linkedRow() throws {
+        let recorded = try RecordedDatabase([
+            ClassSchema(
+                name: "Place",
+                properties: [PropertySchema(name: "next", kind: .object, targetClass: "Place")]
+            )
+        ])
+        try recorded.write { model in
+            let places = try #require(try model.table(named: "Place"))
+            let first = try places.insert()
+            try places.set("next", try places.insert(), .link(first))
+        }
+        let places = try recorded.database.table("Place")
+        let error = #expect(throws: StorageError.self) {
+            try apply(deletion(of: [0], rowCount: 1, places), to: recorded)
+        }
+        #expect(error?.code == .corrupt)
+        // With the row that links to it, and without a row that is linked to, it does.
+        try apply(deletion(of: [0, 1], rowCount: 0, places), to: recorded)
+        try apply(deletion(of: [1], rowCount: 1, places), to: recorded)
+    }
+
+    /// A record that deletes rows of a table, of which two were ever made.
+    private func deletion(of keys: RowKeys, rowCount: Int, _ table: TableView) -> [UInt8] {
+        var writer = heading(of: table)
+        writer.write(UInt64(2))
+        writer.write(rowCount)
+        writer.write(keys)
+        writer.write(RowKeys())
+        writer.write(0)
+        return writer.bytes
+    }
+
+    /// The beginning of a record that changes one table.
+    private func heading(of table: TableView) -> RecordWriter {
+        var writer = RecordWriter()
+        RecordHeading().write(to: &writer)
+        writer.write(table.model.schema.stamp)
+        writer.write(1)
+        writer.write(UInt64(table.id))
+        return writer
+    }
+
+    @Test("All rows go at once, also where a long list holds them", .timeLimit(.minutes(2)))
+    func deletingAll() throws {
+        let recorded = try RecordedDatabase([
+            ClassSchema(name: "Song", properties: [Self.number]),
+            ClassSchema(
+                name: "Album",
+                properties: [PropertySchema(name: "songs", kind: .object, collection: .list, targetClass: "Song")]
+            ),
+        ])
+        let count = 30_000
+        try recorded.write { model in
+            let songs = try #require(try model.table(named: "Song"))
+            let albums = try #require(try model.table(named: "Album"))
+            let links = try (0..<count).map { _ in StoredValue.link(try songs.insert()) }
+            try albums.listAssign(0, key: try albums.insert(), links)
+        }
+        let clock = ContinuousClock()
+        let time = try clock.measure { try recorded.write { try $0.deleteAll() } }
+        try recorded.requireEqual("after all went")
+        #expect(recorded.byteCounts[2] <= 100)
+        print("\(count) rows in one list go and are replayed in \(time)")
+    }
+
+    /// What a record says that writes a dictionary with one entry, of which all bytes are given, into row 0.
+    private func dictionary(_ table: TableView, _ name: String, entry: [UInt8]) -> [UInt8] {
+        let slot = table.slots[table.ordinal(name)]
+        var list: [UInt8] = [ListFormat.smallForm, ListFormat.kindByte(slot.elements), 1, 0, UInt8(entry.count), 0]
+        list += entry
+        var writer = heading(of: table)
+        writer.write(UInt64(1))
+        writer.write(1)
+        writer.write(RowKeys())
+        writer.write(RowKeys())
+        writer.write(1)
+        writer.write(0)
+        writer.write(1)
+        writer.write(Int(slot.column))
+        writer.write(byte: RecordValue.bytes)
+        list.withUnsafeBytes { writer.write(counted: $0) }
+        return writer.bytes
+    }
+
+    @Test("An entry of a dictionary has a name, and a value of the dictionary's type")
+    func entries() throws {
+        let recorded = try RecordedDatabase([
+            ClassSchema(
+                name: "Names",
+                properties: [
+                    PropertySchema(name: "numbers", kind: .int, collection: .map),
+                    PropertySchema(name: "texts", kind: .string, collection: .map),
+                    PropertySchema(name: "anything", kind: .any, collection: .map),
+                ]
+            )
+        ])
+        try recorded.write { model in _ = try #require(try model.table(named: "Names")).insert() }
+        let table = try recorded.database.table("Names")
+        let good: [(String, [UInt8])] = [
+            ("numbers", [1, 0, 97, 1, 0, 0, 0, 0, 0, 0, 0]),
+            ("texts", [1, 0, 97, 98]),
+            ("anything", [1, 0, 97, 1, 2, 1]),
+        ]
+        for (name, entry) in good { try apply(dictionary(table, name, entry: entry), to: recorded) }
+        let bad: [(String, [UInt8])] = [
+            ("numbers", [1, 0, 97, 1, 2, 3]),
+            ("numbers", [1, 0, 97]),
+            ("numbers", [1, 0, 255, 1, 0, 0, 0, 0, 0, 0, 0]),
+            ("texts", [1, 0, 97, 255]),
+            ("anything", [1, 0, 97, 1, 99]),
+            ("anything", [1, 0, 97]),
+        ]
+        for (name, entry) in bad {
+            let error = #expect(throws: StorageError.self, "\(name) \(entry)") {
+                try apply(dictionary(table, name, entry: entry), to: recorded)
+            }
+            #expect(error?.code == .corrupt)
+        }
+    }
+
+    @Test("A schema is applied on top of the one that it was made on top of only, and brings another stamp")
+    func otherSchema() throws {
+        let classes = [ClassSchema(name: "Note", properties: [Self.number])]
+        let recorded = try RecordedDatabase(classes)
+        for content in recorded.contents {
+            let error = #expect(throws: StorageError.self) { try applySchema(content, to: recorded) }
+            #expect(error?.code == .corrupt)
+        }
+        let stamp = try recorded.replicated().schema.stamp
+        for (next, isRefused) in [(stamp, true), (stamp + 1, false), (stamp + 1_000, true)] {
+            // All classes go.
+            var writer = RecordWriter()
+            RecordHeading().write(to: &writer)
+            for number in [stamp, UInt64(DatabaseEntry.layout), 2, 1, next, 0, 0] { writer.write(number) }
+            if isRefused {
+                #expect(throws: StorageError.self) { try applySchema(writer.bytes, to: recorded) }
+            } else {
+                try applySchema(writer.bytes, to: recorded)
+            }
+        }
+    }
+
+    @Test("A file that has used up the numbers of its tables gets no other one")
+    func tableNumbers() throws {
+        let database = try TestDatabase([])
+        try database.file.lockForWriting()
+        let transaction = try database.file.beginWrite()
+        var entry = try #require(try DatabaseEntry(in: transaction.catalog, view: transaction.view))
+        entry.nextTableID = .max
+        try entry.store(in: transaction)
+        try database.file.publish([transaction.prepareCommit()])
+        database.file.unlockForWriting()
+        let error = #expect(throws: StorageError.self) {
+            try database.reconcile([ClassSchema(name: "Note", properties: [Self.number])], version: 1)
+        }
+        #expect(error?.code == .limit)
+    }
+
+    @Test("The rows of a schema's record have unique values")
+    func uniqueRows() throws {
+        func classes(_ more: [PropertySchema]) -> [ClassSchema] {
+            let number = PropertySchema(name: "number", kind: .int, isUnique: true)
+            return [ClassSchema(name: "Account", properties: [number] + more)]
+        }
+        let recorded = try RecordedDatabase(classes([]))
+        try recorded.write { model in
+            let accounts = try #require(try model.table(named: "Account"))
+            for number in 1...2 { try accounts.set("number", try accounts.insert(), .int(Int64(number))) }
+        }
+        let file = recorded.database.file
+        let base = try file.beginRead()
+        let declared = DatabaseSchema(classes: classes([PropertySchema(name: "more", kind: .int)]), version: 2)
+        let plan = try SchemaReconciler.plan(stored: try SchemaReconciler.storedSchema(of: base), declared: declared)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let transaction = try file.beginWrite()
+        defer { transaction.rollback() }
+        try SchemaReconciler.apply(plan, in: transaction)
+        var content = try SchemaRecord.content(of: transaction, since: base, RecordHeading())
+        // Per row: it has a value in column 0, an int, in zigzag form.
+        #expect(content.suffix(6) == [1, 1, 2, 1, 1, 4])
+        try applySchema(content, to: recorded)
+        content[content.count - 1] = 2
+        let error = #expect(throws: StorageError.self) { try applySchema(content, to: recorded) }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test("Keys that are too long are taken from records only")
+    func longKeys() throws {
+        let recorded = try RecordedDatabase([ClassSchema(name: "Note", properties: [Self.number])])
+        try recorded.write { model in _ = try #require(try model.table(named: "Note")).insert() }
+        let content = try #require(recorded.contents.last)
+        let other = try RecordedDatabase([ClassSchema(name: "Note", properties: [Self.number])])
+        let file = other.replica
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let transaction = try file.beginWrite()
+        transaction.isReplay = true
+        let model = try other.replicated()
+        try model.begin(transaction)
+        try content.withUnsafeBytes { _ = try model.replayChanges($0) }
+        let notes = try #require(try model.table(named: "Note"))
+        #expect(notes.takesLongKeys)
+        try file.publish([model.prepareCommit()])
+        try model.endTransaction(advancingTo: file.beginRead())
+        try model.begin(file.beginWrite())
+        defer { model.rollback() }
+        _ = try notes.insert()
+        #expect(!notes.takesLongKeys)
+    }
+}

@@ -5,7 +5,6 @@ import concurrent.futures
 import json
 import os
 import re
-import resource
 import select
 import shutil
 import signal
@@ -25,8 +24,8 @@ WORDS = re.compile("[A-Z][a-z]+|[A-Z]+(?![a-z])")
 REACH_BYTES = 65536
 FAILED = re.compile(r'✘ (?:Test|Suite) "?(.*?)"? (?:recorded an issue(?:.*? at (\w+)[^ :]*\.swift:)?|failed after)')
 ENDLESS = "does not end"
-# A change may ask for memory without end; other programs live here as well.
-MEMORY_BYTES = 8 << 30
+# A change may ask for memory without end; other programs live here as well. Address space alone is no memory.
+MEMORY_BYTES = 6 << 30
 # Slower suites come last, and a first pass does not wait for their ends.
 SLOW_SECONDS = 20
 
@@ -50,7 +49,6 @@ class Suites:
         self.durations = {}
         self.slow = set()
         self.lock = threading.Lock()
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
     def names(self):
         """Each suite, and each test outside of one, as `Target.Suite`."""
@@ -214,8 +212,12 @@ def outcome(process, end):
     lines, rest = collections.deque(maxlen=20), b""
     while True:
         left = end - time.monotonic()
-        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+        if left <= 0:
             return ENDLESS, None
+        if resident(process) > MEMORY_BYTES:
+            return "takes memory without end", None
+        if not select.select([process.stdout], [], [], min(left, 0.5))[0]:
+            continue
         data = os.read(process.stdout.fileno(), 65536)
         if not data:
             break
@@ -234,3 +236,12 @@ def outcome(process, end):
         return None
     report = next((line for line in lines if "Fatal error" in line or "error:" in line), "")
     return f"status {status} {report}".strip()[:200], None
+
+
+def resident(process):
+    """The bytes of memory that a process has."""
+    try:
+        with open(f"/proc/{process.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0

@@ -43,6 +43,16 @@ import Testing
         #expect(set.sum() == model.reduce(0, +))
     }
 
+    @Test func `what is no collection cannot be assigned to a set by name`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm(crateTypes)
+            try realm.write { realm.dynamicCreate("Crate", value: ["id": 1])["tags"] = 5 }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Invalid value '5' of type 'Int' for"), "\(text)")
+        #expect(text.contains("property 'Crate.tags'"), "\(text)")
+    }
+
     @Test func `values of every kind are held once`() throws {
         let realm = try memoryRealm(crateTypes)
         let crate = Crate(id: 1)

@@ -66,6 +66,34 @@ struct InProcessReleaseTests {
         #expect(before.world(of: frozen.value).lines == world.lines, "\(plan.description)")
     }
 
+    final class Strict: Object {
+        override class func _realmObjectName() -> String? { "RuledByRelease" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(unique: true) var label: String?
+    }
+
+    final class Loose: Object {
+        override class func _realmObjectName() -> String? { "RuledByRelease" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var label: String?
+    }
+
+    @Test("A rule that is declared no more goes when its file is opened while nobody else has it open")
+    func rules() throws {
+        func configuration(_ type: ObjectBase.Type) -> Realm.Configuration {
+            Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path("rules.realm")), objectTypes: [type])
+        }
+        try withNewRealm(configuration(Strict.self)) { realm in
+            try realm.write { realm.create(Strict.self, value: ["label": "one"]) }
+        }
+        try withNewRealm(configuration(Loose.self)) { realm in
+            let second = Loose()
+            second.label = "one"
+            try realm.write { try realm.insert(second) }
+            #expect(realm.objects(Loose.self).map(\.label) == ["one", "one"])
+        }
+    }
+
     @Test("References cross the change, by name and type", arguments: Place.allCases)
     func references(_ place: Place) throws {
         func configuration(_ types: [ObjectBase.Type], _ version: UInt64) -> Realm.Configuration {

@@ -60,6 +60,25 @@ struct AsyncTransactionTests {
             return views
         }
 
+        private func insert(_ name: String) -> Realm.Error.Code? {
+            do {
+                try realm.insert(Tally(name: name))
+                return nil
+            } catch {
+                return (error as? Realm.Error)?.code
+            }
+        }
+
+        /// Inserts in two steps, and has another job try it in between.
+        func othersInsert() async throws -> (code: Realm.Error.Code?, names: [String]) {
+            let transaction = try await realm.beginAsyncWrite()
+            let own = insert("mine")
+            precondition(own == nil)
+            let code = await Task.detached { await self.insert("other's") }.value
+            try await transaction.commit()
+            return (code, look().names)
+        }
+
         func othersWrite() async throws -> (nested: Realm.Error.Code?, blocking: Realm.Error.Code?, names: [String]) {
             let transaction = try await realm.beginAsyncWrite()
             add("mine")
@@ -160,6 +179,13 @@ struct AsyncTransactionTests {
         #expect(result.nested == .alreadyInWriteTransaction)
         #expect(result.blocking == .alreadyInWriteTransaction)
         #expect(result.names == ["mine", "queued"])
+    }
+
+    @Test("What another job inserts in between is refused, and is no part of the transaction")
+    func inserting() async throws {
+        let found = try await Store(file.fast).othersInsert()
+        #expect(found.code == .invalidInput)
+        #expect(found.names == ["mine"])
     }
 
     @Test("Another job that invalidates the realm rolls the transaction back; its commit is an error")

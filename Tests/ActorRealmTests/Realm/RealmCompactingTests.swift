@@ -70,6 +70,29 @@ private class Note: Object {
         try realm.verify()
     }
 
+    @Test(.timeLimit(.minutes(10))) @MainActor
+    func `an open file of which most is free becomes shorter while others write little`() async throws {
+        let realm = try Realm(configuration: configuration("open.realm"))
+        try realm.write {
+            for id in 0..<2_000 {
+                let note = Note()
+                note.id = id
+                note.body = Data(repeating: 1, count: 5_000)
+                realm.add(note)
+            }
+        }
+        let before = try length("open.realm")
+        try realm.write { realm.delete(realm.objects(Note.self).where { $0.id > 0 }) }
+        var title = 0
+        let isShorter = try await eventually {
+            title += 1
+            try realm.write { realm.objects(Note.self).first?.title = "\(title)" }
+            return try length("open.realm") < before / 4
+        }
+        #expect(isShorter)
+        try realm.verify()
+    }
+
     @Test func `a realm that is open cannot be compacted`() throws {
         _ = try makeFile("b.realm")
         let realm = try Realm(configuration: configuration("b.realm"))

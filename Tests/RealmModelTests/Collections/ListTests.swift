@@ -76,6 +76,26 @@ import Testing
         #expect(pages < 4)
     }
 
+    @Test("A value of no bytes that stands nowhere in memory is an element like others", arguments: [false, true])
+    func emptyElements(isOptional: Bool) throws {
+        let database = try TestDatabase([
+            ClassSchema(
+                name: "Row",
+                properties: [PropertySchema(name: "list", kind: .data, collection: .list, isOptional: isOptional)]
+            )
+        ])
+        let empty = BorrowedValue.bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        let count = 2_000
+        try database.write { _ in
+            let table = try database.table("Row")
+            let key = try table.insert()
+            for _ in 0..<count { try table.listAppend(0, key: key, empty) }
+        }
+        let list = try database.table("Row").list(0, key: 0)
+        #expect(list.isLarge)
+        #expect(try list.values() == Array(repeating: .data([]), count: count))
+    }
+
     @Test("A value that does not fit a list is refused")
     func refusesWrongValues() throws {
         let database = try TestDatabase([

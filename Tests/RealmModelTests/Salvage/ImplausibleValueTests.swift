@@ -41,32 +41,8 @@ import Testing
                 try notes.mapAssign(notes.ordinal("names"), key: key, entries)
             }
         }
-        let hostile = database.directory.path("hostile.realm")
-        let spoiled = Array("spoil".utf8)
-        let edits = try PageEditor(path: database.directory.path("test.realm"))
-            .reseal(to: hostile) { _, _, page in
-                var isEdited = false
-                for offset in 32..<4096 - spoiled.count
-                where UnsafeRawBufferPointer(start: page + offset, count: spoiled.count).elementsEqual(spoiled) {
-                    page.storeBytes(of: 0xFF, toByteOffset: offset, as: UInt8.self)
-                    isEdited = true
-                }
-                return isEdited
-            }
-        #expect(edits > 0)
-        #expect(throws: StorageError.self) { try FileVerifier.verify(StorageFile.open(path: hostile).beginRead()) }
-
-        let salvaged = database.directory.path("salvaged.realm")
-        var report: SalvageReport?
-        let damaged = try DamagedFile(path: hostile)
-        try StorageFile.build(
-            at: salvaged,
-            replaces: false,
-            beginning: FileBeginning(version: damaged.roots[0].version)
-        ) {
-            report = try Salvager.salvage(damaged, to: $0)
-        }
-        let notes = try #require(report?.classes.first)
+        let (report, salvaged) = try salvageSpoiled(database)
+        let notes = try #require(report.classes.first)
         #expect(notes.rowsCopied == 20)
         #expect(
             notes.valuesLost == ["text": 4, "label": 4, "anything": 4, "few": 4, "many": 4, "names": 4],
@@ -87,5 +63,59 @@ import Testing
             #expect(try table.list(table.ordinal("many"), key: key).values().count == (isSpoiled ? 1_999 : 2_000))
             #expect(try table.map(table.ordinal("names"), key: key).entries().count == (isSpoiled ? 1 : 2))
         }
+    }
+
+    @Test func `a primary key that is none costs its row, and the report says whose value that was`() throws {
+        let database = try TestDatabase([
+            ClassSchema(
+                name: "Note",
+                properties: [
+                    PropertySchema(name: "id", kind: .string, isPrimaryKey: true),
+                    PropertySchema(name: "number", kind: .int),
+                ]
+            )
+        ])
+        try database.write { _ in
+            let notes = try database.table("Note")
+            for number in 0..<20 {
+                let key = try notes.insert(primaryKey: .string("\(number % 5 == 0 ? "spoil" : "sound") \(number)"))
+                try notes.set("number", key, .int(Int64(number)))
+            }
+        }
+        let (report, salvaged) = try salvageSpoiled(database)
+        let notes = try #require(report.classes.first)
+        #expect(notes.rowsCopied == 16)
+        #expect(notes.rowsLost == 4)
+        #expect(notes.valuesLost == ["id": 4])
+        try FileVerifier.verify(StorageFile.open(path: salvaged).beginRead())
+    }
+
+    /// Makes each "spoil" of a copy of the file what no text is, and salvages that.
+    private func salvageSpoiled(_ database: TestDatabase) throws -> (report: SalvageReport, path: String) {
+        let hostile = database.directory.path("hostile.realm")
+        let spoiled = Array("spoil".utf8)
+        let edits = try PageEditor(path: database.directory.path("test.realm"))
+            .reseal(to: hostile) { _, _, page in
+                var isEdited = false
+                for offset in 32..<4096 - spoiled.count
+                where UnsafeRawBufferPointer(start: page + offset, count: spoiled.count).elementsEqual(spoiled) {
+                    page.storeBytes(of: 0xFF, toByteOffset: offset, as: UInt8.self)
+                    isEdited = true
+                }
+                return isEdited
+            }
+        #expect(edits > 0)
+        #expect(throws: StorageError.self) { try FileVerifier.verify(StorageFile.open(path: hostile).beginRead()) }
+        let salvaged = database.directory.path("salvaged.realm")
+        var report: SalvageReport?
+        let damaged = try DamagedFile(path: hostile)
+        try StorageFile.build(
+            at: salvaged,
+            replaces: false,
+            beginning: FileBeginning(version: damaged.roots[0].version)
+        ) {
+            report = try Salvager.salvage(damaged, to: $0)
+        }
+        return (try #require(report), salvaged)
     }
 }

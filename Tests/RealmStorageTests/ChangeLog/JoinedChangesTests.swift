@@ -42,7 +42,8 @@ import Testing
         let changes = (1...10)
             .map { version in
                 var set = ChangeSet()
-                set.recordModify(table: 1, key: Int64(version), column: 2)
+                set.tables[1] = TableChanges()
+                set.tables[1]?.modified = [TableChanges.Modification(key: Int64(version), columns: ColumnSet(2))]
                 return SpaceSegment.VersionChanges(version: UInt64(version), changes: set)
             }
         for (retention, versions) in [(0, [10]), (1, [9, 10]), (3, [7, 8, 9, 10]), (9, Array(1...10))] {

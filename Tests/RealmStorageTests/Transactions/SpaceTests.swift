@@ -102,6 +102,30 @@ import Testing
         try PageArray.audit(try file.beginRead())
     }
 
+    @Test func `the changes that a snapshot may ask for move off the end with the rest`() throws {
+        let file = try makeFile("log.realm")
+        let snapshot = try file.beginRead()
+        try setBallast(3000, file)
+        func change(_ keys: Range<Int64>) throws {
+            let transaction = try file.beginWrite()
+            try PageArray.set(0, to: UInt64(keys.upperBound), in: transaction)
+            for key in keys { transaction.changes.recordModify(table: 1, key: key * 3, column: 2) }
+            try file.publish([try PageArray.commit(transaction)])
+        }
+        // The many stay apart from the few that come after them.
+        try change(0..<20_000)
+        for key in Int64(20_000)..<20_600 { try change(key..<key + 1) }
+        let long = try length(file)
+        try setBallast(0, file)
+        try shrink(file)
+        #expect(try length(file) < long / 4, "\(file.byteCount) of \(long) bytes")
+        let changes = try #require(try file.changes(after: snapshot.version, through: try file.beginRead()))
+        #expect(changes.tables[1]?.modified.map(\.key) == (Int64(0)..<20_600).map { $0 * 3 })
+        let copy = directory.path("log-copy.realm")
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        try PageArray.audit(try StorageFile.open(path: copy).beginRead())
+    }
+
     @Test func `growing and shrinking by turns does not cut the file every time`() throws {
         let file = try makeFile("hysteresis.realm")
         for index in 0..<PageArray.count { try write(index, 1, file) }

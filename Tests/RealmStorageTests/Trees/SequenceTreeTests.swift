@@ -102,6 +102,32 @@ import Testing
         try SpaceAudit(snapshot).finish()
     }
 
+    @Test func `inner pages are divided and joined where elements come and go in the middle`() throws {
+        let store = try TreeFile()
+        var tree = SequenceTree()
+        var model: [[UInt8]] = []
+        let snapshot = try store.write { transaction in
+            for number in UInt64(0)..<1_500 {
+                let element = number.key + [UInt8](repeating: 7, count: 900)
+                try tree.insert(element, model.count / 2, in: transaction)
+                model.insert(element, at: model.count / 2)
+            }
+            try tree.verify(in: transaction.view)
+            #expect(try tree.elements(in: transaction.view) == model)
+            while model.count > 100 {
+                try tree.remove(at: model.count / 3, in: transaction)
+                model.remove(at: model.count / 3)
+                if model.count % 200 == 0 {
+                    try tree.verify(in: transaction.view)
+                    #expect(try tree.elements(in: transaction.view) == model)
+                }
+            }
+            try tree.seal(in: transaction)
+            transaction.catalog = ByteTree(root: tree.root)
+        }
+        #expect(try tree.elements(in: snapshot.view) == model)
+    }
+
     @Test func `removeAll frees every page, the overflow runs included`() throws {
         let store = try TreeFile()
         let snapshot = try store.write { transaction in

@@ -68,6 +68,18 @@ import Testing
         for (offset, text) in constants { #expect(table[offset]?.hasPrefix(text) == true, "offset \(offset)") }
     }
 
+    @Test func `the first block of a log`() throws {
+        let constants: [Int: String] = [
+            LogHeader.magicOffset: "magic", LogHeader.layoutVersionOffset: "layout version, \(LogHeader.layoutVersion)",
+            LogHeader.blockByteCountOffset: "bytes of a block, \(LogHeader.blockByteCount)",
+            LogHeader.fileOffset: "identifier of the realm file", LogHeader.logOffset: "identifier of the log",
+            LogHeader.ringByteCountOffset: "bytes of the ring", LogHeader.versionOffset: "version at which",
+            LogHeader.positionOffset: "position", LogHeader.chainOffset: "chain", LogHeader.fieldsEnd: "zeros",
+            LogHeader.checksumOffset: "XXH64",
+        ]
+        try compare(constants, with: "Its first block (`LogHeader`)")
+    }
+
     @Test func `the file header of the format before`() throws {
         typealias Former = FileHeader.Former
         let table = try offsets(behind: "### Format 1")

@@ -37,7 +37,7 @@ package final class CommitLog {
     /// Whether the last block was flushed.
     private var isFlushed = true
     /// Up to here the log was flushed, or is not needed because a checkpoint lies there.
-    package private(set) var durableOffset: UInt64
+    package private(set) var durable: LogPoint
     /// What a recovery begins at: the blocks before its own are free.
     package private(set) var start: LogPoint
     /// What is appended is put together here, in whole blocks.
@@ -49,7 +49,7 @@ package final class CommitLog {
         self.device = device
         end = header.beginning
         start = header.beginning
-        durableOffset = header.beginning.offset
+        durable = header.beginning
     }
 
     /// Where the next record goes: nothing is appended to a block that a flush has covered.
@@ -85,7 +85,7 @@ package final class CommitLog {
                 isLastOfVersion: entry.isLastOfVersion,
                 position: entry.position,
                 version: entry.version,
-                durableOffset: durableOffset,
+                durableOffset: durable.offset,
                 content: entry.content
             )
             let place = CommitRecord.Place(log: header.log, offset: next.offset, previous: next.chain)
@@ -105,7 +105,7 @@ package final class CommitLog {
     /// - Throws: What the device says; then nobody knows what is on the disk, and nothing must be appended any more.
     package func flush() throws(StorageError) {
         try device.synchronize()
-        durableOffset = max(durableOffset, end.offset)
+        durable = end
         isFlushed = true
     }
 
@@ -115,7 +115,20 @@ package final class CommitLog {
     package func release(upTo point: LogPoint) {
         guard point.offset >= start.offset, point.offset <= end.offset else { return }
         start = point
-        durableOffset = max(durableOffset, point.offset)
+        if point.offset > durable.offset { durable = point }
+    }
+
+    /// Where the log goes on behind a version that is kept as pages: nothing that stood there fits behind it.
+    var pointBehindPages: LogPoint {
+        LogPoint(offset: nextOffset + LogPoint.recordAlignment, chain: .random(in: 1 ... .max)).atNewBlock
+    }
+
+    /// Goes on behind a version that is kept as pages, and whose header was flushed with success.
+    func goOn(at point: LogPoint) {
+        end = point
+        start = point
+        durable = point
+        isFlushed = true
     }
 
     /// Writes the buffer, around the end of the ring.

@@ -122,7 +122,7 @@ struct LogTailTests {
         // Nothing behind it says so: it looks like a torn end.
         #expect(try reader.tail(from: small.header.beginning, version: 1).records.count == 1)
         #expect(throws: StorageError.self) {
-            try reader.tail(from: small.header.beginning, version: 1, durable: small.log.durableOffset)
+            try reader.tail(from: small.header.beginning, version: 1, durable: small.log.durable.offset)
         }
     }
 

@@ -26,6 +26,33 @@ struct CommitLogTests {
         #expect(small.log.end.offset > 10 * UInt64(small.header.ringByteCount))
     }
 
+    @Test("Rule 2: a record is valid at its own offset, in its own log, behind its own predecessor")
+    func rule2Place() throws {
+        let entry = SmallLog.entry(2)
+        let record = CommitRecord(
+            kind: entry.kind,
+            isLastOfVersion: true,
+            position: entry.position,
+            version: entry.version,
+            content: entry.content
+        )
+        let place = CommitRecord.Place(log: SmallLog.identifier, offset: 4096, previous: 5)
+        let (bytes, _) = record.encoded(at: place)
+        func isFound(at place: CommitRecord.Place) throws -> Bool {
+            if case .record = try bytes.withUnsafeBytes({ try CommitRecord.read($0, at: place) }) {
+                true
+            } else {
+                false
+            }
+        }
+        #expect(try isFound(at: place))
+        var others = [place, place, place]
+        others[0].offset += 4096
+        others[1].log.high ^= 1
+        others[2].previous ^= 1
+        for other in others { #expect(try !isFound(at: other)) }
+    }
+
     @Test("Rule 2: a record behind one that was overwritten does not come back, though place and version would fit")
     func rule2Chain() throws {
         let small = try SmallLog(in: folder)

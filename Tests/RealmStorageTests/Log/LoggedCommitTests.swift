@@ -137,8 +137,60 @@ struct LoggedCommitTests {
         #expect(found.values[1] == 7)
     }
 
+    /// Steps of the two files, in words.
+    private func steps(_ operations: some Sequence<LoggedFile.Operation>) -> [String] {
+        operations.map { operation in
+            switch operation {
+            case .write(.realm, let offset, _) where offset < 4 * pageByteCount: "slot \(offset / (2 * pageByteCount))"
+            case .write(.realm, _, _): "pages"
+            case .write(.log, _, _): "append"
+            case .synchronize(let which): "flush \(which)"
+            case .setByteCount: "cut"
+            case .create: "create"
+            case .remove: "remove"
+            case .acknowledged: "acknowledged"
+            }
+        }
+    }
+
+    @Test("Rule 32: at a close the pages are flushed, then the closed header, and only then is the log removed")
+    func closingOrder() throws {
+        let recorder = LoggedFile.Recorder()
+        var before = 0
+        do {
+            let options = LoggedFile.options(recorder: recorder)
+            let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+            try file.lockForWriting()
+            try commit(file, [(1, 1)], creates: true)
+            try commit(file, [(1, 7)])
+            file.unlockForWriting()
+            before = recorder.operations.count
+        }
+        let closing = steps(recorder.operations[before...])
+        let slot = try #require(closing.first { $0.hasPrefix("slot") })
+        #expect(Array(closing.prefix(4)) == ["flush realm", slot, "flush realm", "remove"])
+    }
+
+    @Test(
+        "Rules 28 and 30: what is believed is flushed in its own slot before anything else is written; the log is removed last"
+    )
+    func recoveryOrder() throws {
+        let (path, _) = try killed("a.realm")
+        let recorder = LoggedFile.Recorder()
+        let file = try StorageFile.open(path: path, options: LoggedFile.options(recorder: recorder))
+        let opening = steps(recorder.operations)
+        #expect(Array(opening.prefix(4)) == [opening[0], "flush realm", opening[2], "flush realm"])
+        #expect(Set([opening[0], opening[2]]) == ["slot 0", "slot 1"])
+        let removal = try #require(opening.firstIndex(of: "remove"))
+        let header = try #require(opening[..<removal].lastIndex(of: opening[2]))
+        try #require(header > 4)
+        #expect(opening[header + 1] == "flush realm", "the closed header is flushed")
+        #expect(opening[4..<header].contains("flush realm"), "the pages are flushed before it")
+        #expect(try LoggedFile.values(of: file).values[1] == 4)
+    }
+
     /// Two files as a power cut, or the death of the process, leaves them; what is in the system's memory is there.
-    private func killed(_ name: String, commits: Int = 5) throws -> (path: String, version: UInt64) {
+    private func killed(_ name: String, commits: Int = 4) throws -> (path: String, version: UInt64) {
         let path = folder.path("victim.realm")
         for suffix in ["", ".log", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
         let file = try StorageFile.open(path: path, options: LoggedFile.options())
@@ -161,7 +213,7 @@ struct LoggedCommitTests {
             let file = try StorageFile.open(path: path, options: LoggedFile.options())
             let found = try LoggedFile.values(of: file)
             #expect(found.version == version)
-            #expect(found.values[1] == 5)
+            #expect(found.values[1] == 4)
             #expect(!FileManager.default.fileExists(atPath: path + ".log"))
         }
         #expect(try LoggedFile.values(of: StorageFile.open(path: path)).version == version)

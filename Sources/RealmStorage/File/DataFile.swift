@@ -1,7 +1,7 @@
 import CRealmShims
 import Glibc
 
-/// A realm file's descriptor and the system calls that the engine makes on it.
+/// The descriptor of a realm file, or of its log, and the system calls that the engine makes on it.
 ///
 /// Bytes reach the file by `pwritev` only, never through the mapping: a full disk is an error and not a signal, and
 /// whoever records system calls sees every byte.
@@ -11,7 +11,19 @@ final class DataFile: StorageDevice {
     let identity: FileIdentity
     package let isReadOnly: Bool
 
-    private init(descriptor: Int32, path: String, identity: FileIdentity, isReadOnly: Bool) {
+    /// What a file is for, as messages say it.
+    enum Role: String {
+        case realm = "the realm file"
+        case log = "the log of the realm"
+
+        /// The same at the begin of a sentence.
+        var capitalized: String { "T" + rawValue.dropFirst() }
+    }
+
+    private let role: Role
+
+    private init(descriptor: Int32, path: String, identity: FileIdentity, isReadOnly: Bool, role: Role) {
+        self.role = role
         self.descriptor = descriptor
         self.path = path
         self.identity = identity
@@ -23,12 +35,12 @@ final class DataFile: StorageDevice {
     }
 
     /// Opens an existing regular file; symbolic links and special files are refused.
-    static func open(path: String, isReadOnly: Bool) throws(StorageError) -> DataFile {
+    static func open(path: String, isReadOnly: Bool, as role: Role = .realm) throws(StorageError) -> DataFile {
         let flags = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor: Int32
         do throws(StorageError) {
             descriptor = Int32(
-                try SystemCall.retrying(path, "Cannot open the realm file") { Int(crealm_open(path, flags, 0)) }
+                try SystemCall.retrying(path, "Cannot open \(role.rawValue)") { Int(crealm_open(path, flags, 0)) }
             )
         } catch {
             guard error.errorNumber == ELOOP || error.errorNumber == EISDIR || error.errorNumber == ENXIO else {
@@ -43,7 +55,7 @@ final class DataFile: StorageDevice {
         }
         do throws(StorageError) {
             var status = stat()
-            _ = try SystemCall.retrying(path, "Cannot examine the realm file") { Int(fstat(descriptor, &status)) }
+            _ = try SystemCall.retrying(path, "Cannot examine \(role.rawValue)") { Int(fstat(descriptor, &status)) }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw StorageError(.notADatabase, "The path names something that is not a regular file", path: path)
             }
@@ -51,7 +63,8 @@ final class DataFile: StorageDevice {
                 descriptor: descriptor,
                 path: path,
                 identity: FileIdentity.of(status),
-                isReadOnly: isReadOnly
+                isReadOnly: isReadOnly,
+                role: role
             )
         } catch {
             close(descriptor)
@@ -64,24 +77,32 @@ final class DataFile: StorageDevice {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Creates a file with the given content under a temporary name and links it into place, durably.
+    /// Creates a file with the given content, and perhaps zeros behind it, under a temporary name and links it into place, durably.
     ///
     /// When the name was taken meanwhile, the other file stands.
-    static func create(path: String, content: UnsafeRawBufferPointer) throws(StorageError) {
+    static func create(
+        path: String,
+        content: UnsafeRawBufferPointer,
+        zeros zeroByteCount: Int = 0,
+        as role: Role = .realm
+    ) throws(StorageError) {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = Int32(
-            try SystemCall.retrying(path, "Cannot create the realm file") { Int(crealm_open(temporary, flags, 0o600)) }
+            try SystemCall.retrying(path, "Cannot create \(role.rawValue)") {
+                Int(crealm_open(temporary, flags, 0o600))
+            }
         )
         defer {
             close(descriptor)
             unlink(temporary)
         }
-        _ = try SystemCall.retrying(path, "Cannot set the realm file's mode") { Int(fchmod(descriptor, 0o600)) }
-        try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path)
-        _ = try SystemCall.retrying(path, "Cannot flush the new realm file") { Int(fsync(descriptor)) }
+        _ = try SystemCall.retrying(path, "Cannot set the mode of \(role.rawValue)") { Int(fchmod(descriptor, 0o600)) }
+        try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path, role)
+        if zeroByteCount > 0 { try writeZeros(zeroByteCount, at: content.count, to: descriptor, path: path, role) }
+        _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
         if link(temporary, path) != 0 && errno != EEXIST {
-            throw SystemCall.error(errno, "Cannot put the new realm file into place", path)
+            throw SystemCall.error(errno, "Cannot put \(role.rawValue) into place", path)
         }
         try synchronizeDirectory(of: path)
     }
@@ -105,11 +126,11 @@ final class DataFile: StorageDevice {
         // Without its times: the system gives every change of a file whose times somebody asked for a new time of its own, and
         // writes that down, which was a twentieth of a small commit.
         let result = crealm_file_status(descriptor, &byteCount, &linkCount)
-        if result != 0 { throw SystemCall.error(result, "Cannot examine the realm file", path) }
+        if result != 0 { throw SystemCall.error(result, "Cannot examine \(role.rawValue)", path) }
         if linkCount == 0 {
             throw StorageError(
                 .io,
-                "The realm file was deleted or replaced while it was open; close it and open it again",
+                "\(role.capitalized) was deleted or replaced while it was open; close it and open it again",
                 path: path
             )
         }
@@ -118,7 +139,26 @@ final class DataFile: StorageDevice {
 
     /// Writes pieces of memory one behind the other, all of them or an error.
     package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        try DataFile.write(pieces, at: offset, to: descriptor, path: path)
+        try DataFile.write(pieces, at: offset, to: descriptor, path: path, role)
+    }
+
+    private static func writeZeros(
+        _ byteCount: Int,
+        at offset: Int,
+        to descriptor: Int32,
+        path: String,
+        _ role: Role
+    ) throws(StorageError) {
+        let chunk = min(byteCount, longestWrite)
+        let zeros = UnsafeMutableRawPointer.allocate(byteCount: chunk, alignment: pageByteCount)
+        zeros.initializeMemory(as: UInt8.self, repeating: 0, count: chunk)
+        defer { zeros.deallocate() }
+        var done = 0
+        while done < byteCount {
+            let count = min(chunk, byteCount - done)
+            try write([(UnsafeRawPointer(zeros), count)], at: offset + done, to: descriptor, path: path, role)
+            done += count
+        }
     }
 
     /// The most bytes that one call writes.
@@ -131,7 +171,8 @@ final class DataFile: StorageDevice {
         _ pieces: [(UnsafeRawPointer, Int)],
         at offset: Int,
         to descriptor: Int32,
-        path: String
+        path: String,
+        _ role: Role
     ) throws(StorageError) {
         // On the stack, where they are few.
         try withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { (vectors) throws(StorageError) in
@@ -139,7 +180,7 @@ final class DataFile: StorageDevice {
                 let vector = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes), iov_len: byteCount)
                 vectors.initializeElement(at: index, to: vector)
             }
-            try write(vectors, at: offset, to: descriptor, path: path)
+            try write(vectors, at: offset, to: descriptor, path: path, role)
         }
     }
 
@@ -148,7 +189,8 @@ final class DataFile: StorageDevice {
         _ vectors: UnsafeMutableBufferPointer<iovec>,
         at offset: Int,
         to descriptor: Int32,
-        path: String
+        path: String,
+        _ role: Role
     ) throws(StorageError) {
         var first = 0
         var position = offset
@@ -163,12 +205,12 @@ final class DataFile: StorageDevice {
             }
             let whole = vectors[first].iov_len
             vectors[first].iov_len = min(whole, longestWrite)
-            var written = try SystemCall.retrying(path, "Cannot write to the realm file") {
+            var written = try SystemCall.retrying(path, "Cannot write to \(role.rawValue)") {
                 pwritev(descriptor, vectors.baseAddress! + first, Int32(count), position)
             }
             vectors[first].iov_len = whole
             if written == 0 {
-                throw StorageError(.io, "Cannot write to the realm file: nothing was written", path: path)
+                throw StorageError(.io, "Cannot write to \(role.rawValue): nothing was written", path: path)
             }
             position += written
             while written > 0 {
@@ -189,12 +231,12 @@ final class DataFile: StorageDevice {
     ///
     /// A failure is never retried: what the kernel dropped would look like success.
     package func synchronize() throws(StorageError) {
-        _ = try SystemCall.retrying(path, "Cannot flush the realm file") { Int(fdatasync(descriptor)) }
+        _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue)") { Int(fdatasync(descriptor)) }
     }
 
     /// Cuts the file, or extends it with a hole.
     package func setByteCount(_ byteCount: Int) throws(StorageError) {
-        _ = try SystemCall.retrying(path, "Cannot set the length of the realm file") {
+        _ = try SystemCall.retrying(path, "Cannot set the length of \(role.rawValue)") {
             Int(ftruncate(descriptor, off_t(byteCount)))
         }
     }

@@ -75,6 +75,8 @@ extension LockFile {
         var isOfThisFile = false
         /// The identifier of the realm file that it belonged to.
         var fileID: UInt64 = 0
+        /// The log, as far as they used one.
+        var log = PastLog()
         /// The row keys that were given out, by table.
         var rowKeys: [UInt64] = []
     }
@@ -98,6 +100,13 @@ extension LockFile {
             refused: words[Word.refusedHeader / 8],
             isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
             fileID: words[Word.fileID / 8],
+            log: isThisLayout
+                ? PastLog(
+                    identifier: words[Word.logID / 8],
+                    durableWord: words[Word.durableOffset / 8],
+                    failedWord: words[Word.failedOffset / 8],
+                    failedChain: words[Word.failedChain / 8]
+                ) : PastLog(),
             rowKeys: isThisLayout ? Array(rowKeys) : []
         )
     }
@@ -148,6 +157,11 @@ extension LockFile {
             put(identity.inode, at: Word.inode)
             // The header stands in the file until the next commit takes its place.
             put(past.refused, at: Word.refusedHeader)
+            // What it says holds for one log only.
+            put(past.log.identifier, at: Word.logID)
+            put(past.log.durableWord, at: Word.durableOffset)
+            put(past.log.failedWord, at: Word.failedOffset)
+            put(past.log.failedChain, at: Word.failedChain)
             put(bootID.0, at: Word.bootID)
             put(bootID.1, at: Word.bootID + 8)
             guard state.fileID == past.fileID else { return }

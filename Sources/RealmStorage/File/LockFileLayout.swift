@@ -29,16 +29,16 @@ enum LockFileLayout {
         static let writerSlot = 100
         static let bootID = 104
         static let reservedImage = 120
-        static let reservedDurablePosition = 128
+        static let durableOffset = 128
         static let reservedAcknowledgedPosition = 136
-        static let reservedLogID = 144
+        static let logID = 144
         static let reservedCheckpoint = 152
         static let reservedCandidate = 160
         static let reservedCandidateState = 168
         static let reservedStopped = 172
         static let reservedPageCommit = 176
-        static let reservedFailedPosition = 184
-        static let reservedFailedChecksum = 192
+        static let failedOffset = 184
+        static let failedChain = 192
         static let reservedFlushNotes = 256
         static let reservedCounters = 512
         /// By the number of a table: the row keys below these were given out.

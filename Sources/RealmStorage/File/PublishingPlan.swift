@@ -8,8 +8,21 @@ struct PublishingPlan {
         case flushingLength
         /// The pages are flushed, where the header does not vouch for them.
         case flushingContent
+        /// The records are appended to the log, and the log is flushed, where that makes the commit durable.
+        case appending
+        case flushingLog
         case writingHeader
         case flushingHeader
+    }
+
+    /// What makes commits durable.
+    enum Way {
+        /// One flush of pages and header, or two where the header cannot vouch for the pages.
+        case oneFlush
+        /// The flush of the pages, and that of the header, while a log is there.
+        case pages(LogMark)
+        /// Records in the log; pages and header need not be flushed.
+        case records([CommitLog.Entry])
     }
 
     /// What a failure leaves to be done.
@@ -32,6 +45,8 @@ struct PublishingPlan {
     let neededByteCount: Int
     /// Whether the file grows by the content itself, which is then flushed before the header.
     let isBulk: Bool
+    /// What makes it durable.
+    let way: Way
     private let flushes: Bool
 
     /// - Parameters:
@@ -41,14 +56,17 @@ struct PublishingPlan {
     ///   - byteCount: The length of the file, as far as it is known.
     ///   - bulkByteCount: By so much a file may grow before its content.
     ///   - flushes: Whether commits are flushed.
+    ///   - way: What makes the commits durable.
     init(
         _ commits: [PreparedCommit],
         over published: FileHeader,
         inSlot slot: Int,
         byteCount: Int,
         bulkByteCount: Int,
-        flushes: Bool
+        flushes: Bool,
+        way: Way = .oneFlush
     ) {
+        self.way = way
         let last = commits[commits.count - 1]
         runs = PreparedCommit.runs(of: commits)
         self.slot = 1 - slot
@@ -67,16 +85,30 @@ struct PublishingPlan {
         header.oldestLogVersion = last.oldestLogVersion
         header.pageCount = UInt64(last.pageCount)
         header.isContentFlushed = isBulk || extents.count > FileHeader.extentLimit(besides: last.records.count)
+        switch way {
+        case .oneFlush: break
+        case .records: header.isContentFlushed = true
+        case .pages(let mark):
+            // Pages of earlier versions that this one shares may not be on the disk.
+            header.isContentFlushed = true
+            header.mark = mark
+        }
         header.extents = header.isContentFlushed ? [] : extents
         header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
         self.header = header
     }
 
+    /// The records that make it durable, if that is its way.
+    var entries: [CommitLog.Entry]? { if case .records(let entries) = way { entries } else { nil } }
+
     /// Whether the content is flushed by itself.
-    var flushesContent: Bool { flushes && header.isContentFlushed }
+    var flushesContent: Bool { flushes && header.isContentFlushed && entries == nil }
+
+    /// Whether the length of the file is flushed before anything relies on it.
+    var flushesLength: Bool { flushes }
 
     /// Whether the header is flushed, with the content where that was not.
-    var flushesHeader: Bool { flushes }
+    var flushesHeader: Bool { flushes && entries == nil }
 
     /// What is to be done after a step failed.
     func remedy(afterFailureOf step: Step, _ code: StorageError.Code) -> Remedy {
@@ -85,7 +117,7 @@ struct PublishingPlan {
             case .writing, .writingHeader: false
             // Space that was promised and could not be had is no loss of what was written.
             case .flushingLength: code != .full
-            case .flushingContent, .flushingHeader: true
+            case .flushingContent, .appending, .flushingLog, .flushingHeader: true
             }
         return Remedy(
             restoresSlot: step >= .writingHeader,

@@ -46,6 +46,7 @@ extension StorageFile {
         reservation.willNeed(0..<PageNumber(FileHeader.slotPageCount))
         var recovered: HeaderRecovery.Result?
         var lock: LockFile?
+        var unread: UnreadLog?
         do throws(StorageError) {
             lock = try LockFile(path: path + ".lock", data: data, options: options) { (past) throws(StorageError) in
                 let byteCount = try data.currentByteCount()
@@ -65,10 +66,20 @@ extension StorageFile {
                         }
                     }
                 }
-                var result = try recover(data, reservation, path, refused: past.refused)
+                let readsLog = options.log != nil && !data.isReadOnly
+                var result = try recover(data, reservation, path, refused: past.refused, readsLog: readsLog)
                 if !data.isReadOnly { try result.header.features.requireWritable(path) }
                 if !data.isReadOnly, options.durability == .flushed {
-                    try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
+                    // What cannot be opened stays as it is.
+                    let found = try findLog(of: result.header, options, path)
+                    if case .replay(let reader) = found {
+                        unread = UnreadLog(reader: reader, past: past.log)
+                        try settleBeforeReplay(&result, in: data)
+                    } else {
+                        if case .remove = found { try settleBeforeRemoval(of: result, in: data) }
+                        try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
+                        if case .remove = found { try logDirectory(options, path).remove() }
+                    }
                 }
                 result.header.sequence = max(result.header.sequence, result.sequence)
                 recovered = result
@@ -101,7 +112,7 @@ extension StorageFile {
                 path: path
             )
         }
-        return StorageFile(
+        let file = StorageFile(
             path: path,
             options: options,
             data: data,
@@ -110,13 +121,16 @@ extension StorageFile {
             recovered: recovered!,
             byteCount: byteCount
         )
+        if let unread { try file.replay(unread) }
+        return file
     }
 
     static func recover(
         _ data: any StorageDevice,
         _ reservation: Reservation,
         _ path: String,
-        refused: UInt64 = 0
+        refused: UInt64 = 0,
+        readsLog: Bool = false
     ) throws(StorageError) -> HeaderRecovery.Result {
         let byteCount = try data.currentByteCount()
         guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
@@ -126,12 +140,14 @@ extension StorageFile {
                 path: path
             )
         }
-        return try HeaderRecovery.recover(
+        let result = try HeaderRecovery.recover(
             mapping: reservation.mapping,
             byteCount: byteCount,
             path: path,
             refused: refused
         )
+        if !readsLog { try result.header.requireClosedLog(path) }
+        return result
     }
 
     /// The header of a version that another process has published.
@@ -144,6 +160,13 @@ extension StorageFile {
         var bestRank = 0
         for page in 0..<FileHeader.slotPageCount {
             switch FileHeader.read(reservation.mapping + page * pageByteCount, page: PageNumber(page)) {
+            case .valid(let header) where header.mark.isOpen:
+                // Its newest version is in no header.
+                throw StorageError(
+                    .alreadyOpen,
+                    "Another process has the realm open with a log, which one process at a time can use",
+                    path: path
+                )
             case .valid(let header) where header.version == version:
                 // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not the header that it
                 // marks. The same goes for what a file of the format before is being carried over to.

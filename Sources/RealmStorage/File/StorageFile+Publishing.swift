@@ -24,6 +24,17 @@ extension StorageFile {
         guard let last = commits.last, let lock else { return nil }
         guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
         try carryOver()
+        return try publish(commits, last, pinning: isPinned, by: chooseWay(for: commits), lock)
+    }
+
+    /// The same for commits whose way is known.
+    func publish(
+        _ commits: [PreparedCommit],
+        _ last: PreparedCommit,
+        pinning isPinned: Bool,
+        by way: PublishingPlan.Way,
+        _ lock: LockFile
+    ) throws(StorageError) -> Snapshot? {
         let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
@@ -33,7 +44,8 @@ extension StorageFile {
             inSlot: slot,
             byteCount: byteCount,
             bulkByteCount: StorageFile.bulkGrowthByteCount,
-            flushes: options.durability == .flushed
+            flushes: options.durability == .flushed,
+            way: way
         )
         #if DEBUG
         assertInvariants { () throws(BrokenInvariant) in try plan.checkInvariants() }
@@ -53,11 +65,13 @@ extension StorageFile {
         writer.withLock { $0.release(upTo: last.version, in: reservation) }
         let hasPin = state.withLock { state in
             state.published = plan.header
-            state.slot = plan.slot
+            if let end = logEnd(behind: plan) { state.published.mark.point = end }
+            if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
+        goOnInLog(behind: plan)
         return hasPin ? Snapshot(file: self, header: plan.header, view: view) : nil
     }
 
@@ -119,7 +133,7 @@ extension StorageFile {
     }
 
     /// Nobody knows any more what is on the disk.
-    private func stopWriting(after error: StorageError) {
+    func stopWriting(after error: StorageError) {
         state.withLock {
             $0.stopped = StorageError(
                 .writingStopped,
@@ -140,6 +154,13 @@ extension StorageFile {
         if plan.flushesContent {
             step = .flushingContent
             try data.synchronize()
+        }
+        if let entries = plan.entries {
+            step = .appending
+            try openLog?.append(entries)
+            step = .flushingLog
+            try openLog?.flush()
+            return
         }
         keepSlot(plan.slot)
         step = .writingHeader
@@ -168,7 +189,7 @@ extension StorageFile {
                     byteCount = try data.currentByteCount()
                 }
                 if needed > byteCount, !plan.isBulk {
-                    byteCount = try grow(from: byteCount, for: needed, flushing: plan.flushesHeader, &reached)
+                    byteCount = try grow(from: byteCount, for: needed, flushing: plan.flushesLength, &reached)
                 }
                 try data.write(plan.runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
                 try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
@@ -223,6 +244,10 @@ extension StorageFile {
                 lock.refuse(plan.header)
             }
         }
+        if step == .appending || step == .flushingLog, let log = openLog {
+            // What was not flushed may stand in the log, whole, and is not there.
+            lock.refuse(log.durable, of: log.header.log)
+        }
         if remedy.cutsBack { cutBack(to: published, afterFailureOf: plan.header.version) }
         if stops { stopWriting(after: error) }
         loseCommits(error)
@@ -245,7 +270,7 @@ extension StorageFile {
     /// Forgets every prepared commit after one that failed, and the transactions that were built on them.
     ///
     /// Whoever begins to write afterwards builds on what is published.
-    private func loseCommits(_ error: StorageError) {
+    func loseCommits(_ error: StorageError) {
         writer.withLock { box in
             // Those that were prepared on top of them are lost, too. Pages that stayed in private memory would hide what
             // another process writes there; none does while a transaction is open here.
@@ -276,7 +301,7 @@ extension StorageFile {
     }
 
     /// Keeps what a slot holds.
-    private func keepSlot(_ slot: Int) {
+    func keepSlot(_ slot: Int) {
         let byteCount = FileHeader.copiesPerSlot * pageByteCount
         (slotMemory + byteCount).copyMemory(from: reservation.mapping + slot * byteCount, byteCount: byteCount)
     }

@@ -103,6 +103,8 @@ extension StorageFile {
         do throws(StorageError) {
             try lock.whileAlone { () throws(StorageError) in
                 do {
+                    // Never is a new file put beside an old log.
+                    try closeLog()
                     let snapshot = try beginRead()
                     let beginning = try FileBeginning(replacementOf: snapshot)
                     return try StorageFile.build(at: path, replaces: true, beginning: beginning) {

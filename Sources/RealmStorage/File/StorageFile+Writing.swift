@@ -102,6 +102,7 @@ extension StorageFile {
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         let index = pinned.partitioningIndex { $0 >= published.version }
         if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
+        pinCheckpoint(in: &pinned)
         let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
             do throws(StorageError) {
                 // No transaction is left that could point into them.

@@ -22,6 +22,11 @@ package final class StorageFile: Sendable {
         byteCount: 2 * FileHeader.copiesPerSlot * pageByteCount,
         alignment: pageByteCount
     )
+    /// The log, while one is open.
+    // Used by the thread that publishes, and by the last one that has the file.
+    nonisolated(unsafe) var openLog: CommitLog?
+    /// The version of the header from which a recovery would begin, whose pages stay; 0 while no log is open.
+    let checkpointVersion = Atomic<UInt64>(0)
     /// Held while the file is made longer, or written to where it has become longer.
     ///
     /// To be taken before `state`.
@@ -170,6 +175,7 @@ package final class StorageFile: Sendable {
     }
 
     deinit {
+        closeLogAtEnd()
         confirmOnClose()
         slotMemory.deallocate()
     }

@@ -30,5 +30,8 @@ package struct StorageOptions: Sendable {
     /// are not checked.
     package var invariantWasBroken: (@Sendable (BrokenInvariant) -> Void)? = Invariant.environmentHandler
 
+    /// How commits are kept in a log; nil for files without one.
+    package var log: LogOptions?
+
     package init() {}
 }

@@ -4,13 +4,15 @@ import Glibc
 /// System calls with `EINTR` retried and failures turned into `StorageError`.
 enum SystemCall {
     /// Runs a call that returns -1 on failure, again for as long as it was interrupted.
-    static func retrying(_ path: String, _ what: String, _ body: () -> Int) throws(StorageError) -> Int {
+    static func retrying(_ path: String, _ what: @autoclosure () -> String, _ body: () -> Int) throws(StorageError)
+        -> Int
+    {
         while true {
             let result = body()
             if result != -1 { return result }
             let number = errno
             if number == EINTR { continue }
-            throw error(number, what, path)
+            throw error(number, what(), path)
         }
     }
 

@@ -10,7 +10,10 @@ package struct FileFeatures: Sendable, Hashable {
     /// Whoever does not know one of these can do without.
     package var compatible: UInt64 = 0
 
-    /// The bits of the first word whose meaning is fixed; this release knows none of them.
+    /// The bit of a file whose log may hold newer commits than it; set as long as somebody writes with a log, and not when it was closed.
+    static let openLog: UInt64 = 1
+
+    /// The bits of the first word whose meaning is fixed.
     static let incompatibleNames = [
         "a log that holds newer commits", "encrypted pages", "bitmaps of deleted rows", "columns in further encodings",
     ]
@@ -18,7 +21,7 @@ package struct FileFeatures: Sendable, Hashable {
     static let readOnlyCompatibleNames = ["indexes of further kinds", "a history of its commits"]
 
     /// The features of the first word that this release reads.
-    static let knownIncompatible: UInt64 = 0
+    static let knownIncompatible: UInt64 = openLog
     /// Those of the second one that it writes.
     static let knownReadOnlyCompatible: UInt64 = 0
 

@@ -27,9 +27,9 @@
 /// | 160 | 8 | checksum over the checksums of the runs that this commit wrote |
 /// | 168 | 40 | reference to the catalog |
 /// | 208 | 40 | reference to the newest space segment |
-/// | 248 | 16 | reserved: identifier of the log |
-/// | 264 | 8 | reserved: offset in the log behind the version's last record |
-/// | 272 | 8 | reserved: checksum of that record |
+/// | 248 | 16 | identifier of the log that the header knows last |
+/// | 264 | 8 | offset in the log behind the version's last record |
+/// | 272 | 8 | checksum of that record |
 /// | 280 | 8 | reserved: time of that record |
 /// | 288 | 32 | reserved: encryption |
 /// | 320 | 8 × `n` | extents that this commit wrote: first page `u32`, page count `u32` |
@@ -76,9 +76,9 @@ package struct FileHeader: Sendable, Equatable {
     static let contentChecksumOffset = 160
     static let catalogOffset = 168
     static let logOffset = 208
-    static let reservedLogIdentifierOffset = 248
-    static let reservedLogOffsetOffset = 264
-    static let reservedRecordChecksumOffset = 272
+    static let logIdentifierOffset = 248
+    static let logOffsetOffset = 264
+    static let recordChecksumOffset = 272
     static let reservedRecordTimeOffset = 280
     static let reservedEncryptionOffset = 288
     static let extentsOffset = 320
@@ -97,7 +97,10 @@ package struct FileHeader: Sendable, Equatable {
     /// Goes up with each header; the mark of a version has that of its header.
     var sequence: UInt64
     var numbers: CommitNumbers
+    /// Without the bit of an open log, which is in the mark.
     var features: FileFeatures
+    /// The log, and how far the version stands in it.
+    var mark: LogMark
     var catalog: PageReference
     /// The newest space segment.
     var log: PageReference
@@ -128,6 +131,7 @@ package struct FileHeader: Sendable, Equatable {
         sequence = 1
         numbers = beginning.numbers
         features = FileFeatures()
+        mark = .none
         catalog = .none
         log = .none
         records = []
@@ -177,7 +181,8 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(sequence, at: FileHeader.sequenceOffset)
         bytes.storeLittle(numbers.position, at: FileHeader.positionOffset)
         bytes.storeLittle(numbers.schemaGeneration, at: FileHeader.schemaGenerationOffset)
-        bytes.storeLittle(features.incompatible, at: FileHeader.incompatibleOffset)
+        let openLog = mark.isOpen ? FileFeatures.openLog : 0
+        bytes.storeLittle(features.incompatible | openLog, at: FileHeader.incompatibleOffset)
         bytes.storeLittle(features.readOnlyCompatible, at: FileHeader.readOnlyCompatibleOffset)
         bytes.storeLittle(features.compatible, at: FileHeader.compatibleOffset)
         bytes.storeLittle(
@@ -192,6 +197,10 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(contentChecksum, at: FileHeader.contentChecksumOffset)
         catalog.store(to: bytes + FileHeader.catalogOffset)
         log.store(to: bytes + FileHeader.logOffset)
+        bytes.storeLittle(mark.log.low, at: FileHeader.logIdentifierOffset)
+        bytes.storeLittle(mark.log.high, at: FileHeader.logIdentifierOffset + 8)
+        bytes.storeLittle(mark.point.offset, at: FileHeader.logOffsetOffset)
+        bytes.storeLittle(mark.point.chain, at: FileHeader.recordChecksumOffset)
     }
 
     private func store(_ extents: [Extent], to bytes: UnsafeMutableRawPointer) {
@@ -320,6 +329,18 @@ package struct FileHeader: Sendable, Equatable {
         header.numbers.position = bytes.little(UInt64.self, at: positionOffset)
         header.numbers.schemaGeneration = bytes.little(UInt64.self, at: schemaGenerationOffset)
         header.features = features
+        header.features.incompatible &= ~FileFeatures.openLog
+        header.mark = LogMark(
+            log: LogIdentifier(
+                low: bytes.little(UInt64.self, at: logIdentifierOffset),
+                high: bytes.little(UInt64.self, at: logIdentifierOffset + 8)
+            ),
+            point: LogPoint(
+                offset: bytes.little(UInt64.self, at: logOffsetOffset),
+                chain: bytes.little(UInt64.self, at: recordChecksumOffset)
+            ),
+            isOpen: features.incompatible & FileFeatures.openLog != 0
+        )
         header.isContentFlushed = flags & 1 != 0
         header.keepsHistory = flags & 2 != 0
         header.pageCount = bytes.little(UInt64.self, at: pageCountOffset)
@@ -359,6 +380,7 @@ package struct FileHeader: Sendable, Equatable {
         }
         guard version > 0, version <= FileHeader.greatestVersion, confirmedVersion <= version,
             oldestLogVersion <= version, sequence <= FileHeader.greatestVersion,
+            mark.point.offset <= FileHeader.greatestVersion,
             numbers.position <= FileHeader.greatestVersion, numbers.schemaGeneration <= FileHeader.greatestVersion,
             pageCount >= UInt64(FileHeader.slotPageCount), pageCount < UInt64(UInt32.max)
         else { return .damaged }

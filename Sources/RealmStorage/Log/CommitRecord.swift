@@ -1,7 +1,8 @@
 /// What one committed block changed, in the frame in which it stands in a log.
 ///
 /// A record fits in one place of one log only: its checksum covers the log's identifier, the offset, and the checksum of the
-/// record before it. `Docs/FileFormat.md` draws the content.
+/// record before it. That one stands in the record, too, so that a record can be told for whole where the one before is damaged: what
+/// it says of the durable offset counts. `Docs/FileFormat.md` draws the content.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -14,7 +15,8 @@
 /// | 16 | 8 | position: the number of the record |
 /// | 24 | 8 | version |
 /// | 32 | 8 | durable offset: up to here the log was known to be flushed |
-/// | 40 | | content |
+/// | 40 | 8 | checksum of the record before |
+/// | 48 | | content |
 package struct CommitRecord: Sendable, Equatable {
     /// What a record says.
     package enum Kind: UInt8, Sendable {
@@ -50,7 +52,7 @@ package struct CommitRecord: Sendable, Equatable {
         case nothing
     }
 
-    static let headerByteCount = 40
+    static let headerByteCount = 48
     static let format: UInt8 = 1
     /// The longest content; larger transactions are committed as pages.
     package static let contentByteLimit = 64 << 20
@@ -99,6 +101,7 @@ package struct CommitRecord: Sendable, Equatable {
             base.storeLittle(position, at: 16)
             base.storeLittle(version, at: 24)
             base.storeLittle(durableOffset, at: 32)
+            base.storeLittle(place.previous, at: 40)
             content.withUnsafeBytes { content in
                 if let start = content.baseAddress {
                     (base + Self.headerByteCount).copyMemory(from: start, byteCount: content.count)
@@ -119,14 +122,10 @@ package struct CommitRecord: Sendable, Equatable {
     /// - Returns: The record, or nothing where none fits.
     /// - Throws: `unsupportedFormat` for a record that fits, and is of a kind or a format that this version does not know.
     package static func read(_ bytes: UnsafeRawBufferPointer, at place: Place) throws(StorageError) -> Found {
-        guard let base = bytes.baseAddress, bytes.count >= headerByteCount else { return .nothing }
-        let contentByteCount = Int(base.little(UInt32.self, at: 8))
-        guard contentByteCount <= contentByteLimit, contentByteCount <= bytes.count - headerByteCount else {
-            return .nothing
-        }
-        let whole = UnsafeRawBufferPointer(start: base, count: headerByteCount + contentByteCount)
+        guard let whole = whole(bytes, in: place.log, at: place.offset), let base = whole.baseAddress,
+            base.little(UInt64.self, at: 40) == place.previous
+        else { return .nothing }
         let checksum = base.little(UInt64.self, at: 0)
-        guard checksum == Self.checksum(of: whole, at: place) else { return .nothing }
         let format = base.little(UInt8.self, at: 12)
         let kind = base.little(UInt8.self, at: 13)
         guard format == Self.format, let known = Kind(rawValue: kind), base.little(UInt8.self, at: 14) & ~1 == 0,
@@ -149,9 +148,32 @@ package struct CommitRecord: Sendable, Equatable {
         return .record(record, checksum: checksum, end: place.offset + UInt64(whole.count))
     }
 
+    /// What a record says of the durable offset, whatever it is chained to; nil where no record stands.
+    static func durableOffset(of bytes: UnsafeRawBufferPointer, in log: LogIdentifier, at offset: UInt64) -> UInt64? {
+        // Most places are none, and their checksums need not be made.
+        guard bytes.count >= headerByteCount, bytes[12] != 0, bytes[13] != 0, bytes[15] == 0 else { return nil }
+        return whole(bytes, in: log, at: offset)?.baseAddress?.little(UInt64.self, at: 32)
+    }
+
+    /// The bytes of the record at a place, if one of that place stands there.
+    private static func whole(
+        _ bytes: UnsafeRawBufferPointer,
+        in log: LogIdentifier,
+        at offset: UInt64
+    ) -> UnsafeRawBufferPointer? {
+        guard let base = bytes.baseAddress, bytes.count >= headerByteCount else { return nil }
+        let contentByteCount = Int(base.little(UInt32.self, at: 8))
+        guard contentByteCount <= contentByteLimit, contentByteCount <= bytes.count - headerByteCount else {
+            return nil
+        }
+        let whole = UnsafeRawBufferPointer(start: base, count: headerByteCount + contentByteCount)
+        let place = Place(log: log, offset: offset, previous: base.little(UInt64.self, at: 40))
+        return base.little(UInt64.self, at: 0) == checksum(of: whole, at: place) ? whole : nil
+    }
+
     private static func checksum(of record: UnsafeRawBufferPointer, at place: Place) -> UInt64 {
-        var words = (place.log.low, place.log.high, place.offset, place.previous)
-        words = (words.0.littleEndian, words.1.littleEndian, words.2.littleEndian, words.3.littleEndian)
+        var words = (place.log.low, place.log.high, place.offset)
+        words = (words.0.littleEndian, words.1.littleEndian, words.2.littleEndian)
         let seed = withUnsafeBytes(of: &words) { XXH64.hash($0.baseAddress!, count: $0.count) }
         return XXH64.hash(record.baseAddress! + 8, count: record.count - 8, seed: seed)
     }

@@ -29,7 +29,11 @@ enum HeaderRecovery {
             case .valid(let header):
                 isForeign = false
                 if refused != 0, header.fingerprint == refused { continue }
-                if header.version > slots[slot]?.version ?? 0 { slots[slot] = header }
+                guard let other = slots[slot] else {
+                    slots[slot] = header
+                    continue
+                }
+                if header.isNewer(than: other) { slots[slot] = header }
             case .unsupported(let what):
                 // Even if the other slot can be read: it is older.
                 throw StorageError(.unsupportedFormat, "The realm file has \(what)", path: path)
@@ -63,8 +67,14 @@ enum HeaderRecovery {
         byteCount: Int,
         path: String
     ) throws(StorageError) -> Result {
-        let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.version > slots[$1]!.version }
+        let order = [0, 1].filter { slots[$0] != nil }.sorted { slots[$0]!.isNewer(than: slots[$1]!) }
         if let first = slots[0], let second = slots[1], first.version == second.version {
+            if first.mark != second.mark, !first.isFormer, !second.isFormer {
+                // The log was opened or closed at this version: both are whole, and the newer one says which.
+                let newest = slots[order[0]]!
+                try checkLength(newest, byteCount: byteCount, path: path)
+                return Result(header: newest, slot: order[0])
+            }
             // One of them is the closing mark, which was not flushed: the next commit must overwrite that one, and leave
             // the header that was.
             let marked = second.confirmedVersion == second.version ? second : first

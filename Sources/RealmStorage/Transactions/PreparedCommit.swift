@@ -26,6 +26,8 @@ package final class PreparedCommit: Sendable {
     let hasSpilled: Bool
     /// What changed, for the observers of this process.
     package let changes: ChangeSet
+    /// The records of its members; nil where one has none, and the commit can only be kept as pages.
+    let entries: [CommitLog.Entry]?
 
     init(
         version: UInt64,
@@ -40,7 +42,8 @@ package final class PreparedCommit: Sendable {
         runs: [Run],
         retired: [RetiredExtent],
         hasSpilled: Bool,
-        changes: ChangeSet
+        changes: ChangeSet,
+        entries: [CommitLog.Entry]? = nil
     ) {
         self.version = version
         self.group = group
@@ -55,6 +58,7 @@ package final class PreparedCommit: Sendable {
         self.retired = retired
         self.hasSpilled = hasSpilled
         self.changes = changes
+        self.entries = entries
     }
 
     /// The runs that a group of commits must write, ascending: those that its last version uses.

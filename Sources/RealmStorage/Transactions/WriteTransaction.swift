@@ -16,6 +16,7 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var catalog: ByteTree
     /// What this transaction touched, for the change log.
     package let changes = ChangeRecorder()
+    private let isSealer: Bool
     /// Whether it builds on the unsealed pages of earlier transactions.
     package let isJoined: Bool
 
@@ -30,6 +31,10 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var isRecorded = false
     /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
     @exclusivity(unchecked) package var isReplay = false
+    /// What it changed as the content of a commit record, set before it is committed or joined; nil where it can only be kept as pages.
+    @exclusivity(unchecked) package var record: (kind: CommitRecord.Kind, content: [UInt8])?
+    /// The numbers that a commit made of records leaves.
+    @exclusivity(unchecked) var replayedNumbers: CommitNumbers?
     /// Whether the schema that it stores is another one than before.
     @exclusivity(unchecked) package var changesSchema = false
     /// Whether it has not been committed, joined, rolled back or lost.
@@ -56,6 +61,7 @@ package final class WriteTransaction {
         self.reservation = reservation
         self.group = group
         isJoined = group.memberCount > 0
+        self.isSealer = isSealer
         version = isSealer ? state.version : state.version + 1
         catalog = ByteTree(root: state.catalog)
         savepoint = isJoined ? GroupSavepoint(of: group, in: reservation) : nil
@@ -244,6 +250,7 @@ package final class WriteTransaction {
         state.version = version
         state.catalog = catalog.root
         countCommit()
+        noteRecord()
         state.noteCommit(from: group.firstVersion)
         let prepared = PreparedCommit(
             version: version,
@@ -258,7 +265,8 @@ package final class WriteTransaction {
             runs: runs,
             retired: group.retired,
             hasSpilled: group.hasSpilled,
-            changes: changeSet
+            changes: changeSet,
+            entries: group.entries
         )
         do throws(StorageError) {
             try file.endGroup(of: state, with: prepared)
@@ -280,6 +288,7 @@ package final class WriteTransaction {
         if let damage = group.damage { throw damage }
         savepoint?.commit()
         countCommit()
+        noteRecord()
         group.changes.absorb(changes)
         group.memberCount += 1
         state.version = version
@@ -288,10 +297,32 @@ package final class WriteTransaction {
         checkInvariantsIfAsked()
     }
 
+    /// Leaves its record to the group, which is kept as pages when one of its members has none.
+    private func noteRecord() {
+        if isSealer { return }
+        guard let record else {
+            group.entries = nil
+            return
+        }
+        group.entries?
+            .append(
+                CommitLog.Entry(
+                    kind: record.kind,
+                    position: state.numbers.position,
+                    version: version,
+                    content: record.content
+                )
+            )
+    }
+
     /// Counts what it changed as a record, whether or not one is written.
     ///
     /// A sealer changes nothing.
     private func countCommit() {
+        if let replayedNumbers {
+            state.numbers = replayedNumbers
+            return
+        }
         if changesSchema { state.numbers.schemaGeneration += 1 }
         if changesSchema || !changes.isEmpty { state.numbers.position += 1 }
     }

@@ -45,6 +45,9 @@ final class WriterGroup {
     /// As many runs as a small commit writes and gives up, so that their lists do not grow step by step.
     private static var usualRunCount: Int { 16 }
 
+    /// The records of the members so far; nil when one has none.
+    var entries: [CommitLog.Entry]? = []
+
     init(number: UInt64, firstVersion: UInt64, firstPageCount: UInt32, pinned: [UInt64]) {
         self.number = number
         self.firstVersion = firstVersion

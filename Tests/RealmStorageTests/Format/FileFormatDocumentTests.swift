@@ -56,9 +56,9 @@ import Testing
             FileHeader.oldestLogVersionOffset: "the changes of all versions",
             FileHeader.contentChecksumOffset: "checksum over", FileHeader.catalogOffset: "reference to the catalog",
             FileHeader.logOffset: "reference to the newest space segment",
-            FileHeader.reservedLogIdentifierOffset: "reserved: identifier of the log",
-            FileHeader.reservedLogOffsetOffset: "reserved: offset in the log",
-            FileHeader.reservedRecordChecksumOffset: "reserved: checksum of that record",
+            FileHeader.logIdentifierOffset: "identifier of the log",
+            FileHeader.logOffsetOffset: "offset in the log",
+            FileHeader.recordChecksumOffset: "checksum of that record",
             FileHeader.reservedRecordTimeOffset: "reserved: time of that record",
             FileHeader.reservedEncryptionOffset: "reserved: what an encrypted file",
             FileHeader.extentsOffset: "extents",
@@ -66,6 +66,18 @@ import Testing
         ]
         #expect(Set(table.keys) == Set(constants.keys))
         for (offset, text) in constants { #expect(table[offset]?.hasPrefix(text) == true, "offset \(offset)") }
+    }
+
+    @Test func `the first block of a log`() throws {
+        let constants: [Int: String] = [
+            LogHeader.magicOffset: "magic", LogHeader.layoutVersionOffset: "layout version, \(LogHeader.layoutVersion)",
+            LogHeader.blockByteCountOffset: "bytes of a block, \(LogHeader.blockByteCount)",
+            LogHeader.fileOffset: "identifier of the realm file", LogHeader.logOffset: "identifier of the log",
+            LogHeader.ringByteCountOffset: "bytes of the ring", LogHeader.versionOffset: "version at which",
+            LogHeader.positionOffset: "position", LogHeader.chainOffset: "chain", LogHeader.fieldsEnd: "zeros",
+            LogHeader.checksumOffset: "XXH64",
+        ]
+        try compare(constants, with: "Its first block (`LogHeader`)")
     }
 
     @Test func `the file header of the format before`() throws {
@@ -101,16 +113,16 @@ import Testing
             Word.refusedHeader: "fingerprint", Word.writerNanosecond: "nanosecond since boot",
             Word.writerPlace: "place of the writer", Word.writerSlot: "process slot of the writer",
             Word.bootID: "boot identifier", Word.reservedImage: "reserved: which image",
-            Word.reservedDurablePosition: "reserved: durable position",
+            Word.durableOffset: "durable offset",
             Word.reservedAcknowledgedPosition: "reserved: acknowledged position",
-            Word.reservedLogID: "reserved: identifier of the log",
+            Word.logID: "low half of the identifier of the log",
             Word.reservedCheckpoint: "reserved: version of the checkpoint",
             Word.reservedCandidate: "reserved: version of the candidate",
             Word.reservedCandidateState: "reserved: whether the candidate",
             Word.reservedStopped: "reserved: whether writing",
             Word.reservedPageCommit: "reserved: page commit",
-            Word.reservedFailedPosition: "reserved: position of the first",
-            Word.reservedFailedChecksum: "reserved: its checksum",
+            Word.failedOffset: "offset behind which",
+            Word.failedChain: "checksum of the record there",
             Word.reservedFlushNotes: "reserved: notes of flushes",
             Word.reservedCounters: "reserved: counters",
             Word.rowKeys: "by the number of a table modulo \(Word.rowKeyCount)",

@@ -1,0 +1,267 @@
+import Synchronization
+
+/// Commits that are made durable by their records, and the checkpoints behind them.
+///
+/// With a log open the header slots are written by checkpoints and by commits that are kept as pages; the header of the newest version is
+/// in the memory of this process only, which is why no other one may have the file open.
+extension StorageFile {
+    /// How commits are to be made durable; makes the log where there is none, and room in it.
+    ///
+    /// - Throws: The failure of a flush; then writing has stopped.
+    func chooseWay(for commits: [PreparedCommit]) throws(StorageError) -> PublishingPlan.Way {
+        guard let log = options.log, options.durability == .flushed,
+            state.withLock({ $0.stopped == nil && !$0.published.isFormer })
+        else { return .oneFlush }
+        let entries = entries(of: commits)
+        if openLog == nil {
+            guard entries != nil, try startLog(log) else { return .oneFlush }
+        }
+        guard let openLog else { return .oneFlush }
+        if let entries {
+            let byteCounts = entries.lazy.map(\.content.count)
+            if !openLog.hasRoom(forContents: byteCounts) { try makeCheckpoint() }
+            if openLog.hasRoom(forContents: byteCounts) { return .records(entries) }
+        }
+        return .pages(LogMark(log: openLog.header.log, point: openLog.pointBehindPages, isOpen: true))
+    }
+
+    /// The records of commits; nil where they are to be kept as pages.
+    private func entries(of commits: [PreparedCommit]) -> [CommitLog.Entry]? {
+        var all: [CommitLog.Entry] = []
+        for commit in commits {
+            guard let entries = commit.entries, !commit.hasSpilled else { return nil }
+            all += entries
+        }
+        let needed = commits.last.map { Int($0.pageCount) * pageByteCount } ?? 0
+        let isBulk = needed - state.withLock { $0.byteCount } > StorageFile.bulkGrowthByteCount
+        return isBulk || all.contains { $0.content.count > CommitRecord.contentByteLimit } ? nil : all
+    }
+
+    /// Makes a log, and has the file's header name it; false where that cannot be, and commits are kept as pages.
+    private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
+        guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
+        defer { lock.letOpenAgain() }
+        let published = state.withLock { $0.published }
+        let header = LogHeader(
+            file: published.identifier,
+            log: LogIdentifier(low: .random(in: 1 ... .max), high: .random(in: 1 ... .max)),
+            ringByteCount: log.ringByteCount,
+            version: published.version,
+            position: published.numbers.position,
+            chain: .random(in: 1 ... .max)
+        )
+        // Without space for it, deleting must stay possible.
+        guard let device = try? log.makeDirectory(path).create(header) else { return false }
+        try writeHeader(LogMark(log: header.log, point: header.beginning, isOpen: true))
+        openLog = CommitLog(header: header, device: device)
+        checkpointVersion.store(published.version, ordering: .releasing)
+        return true
+    }
+
+    /// Has a recovery begin at the published version, and gives back what the log has before it.
+    func makeCheckpoint(closing isClosing: Bool = false) throws(StorageError) {
+        guard let openLog else { return }
+        do throws(StorageError) {
+            // Of all versions since the last checkpoint.
+            try data.synchronize()
+        } catch {
+            stopWriting(after: error)
+            throw error
+        }
+        try writeHeader(LogMark(log: openLog.header.log, point: openLog.end, isOpen: !isClosing))
+        checkpointVersion.store(state.withLock { $0.published.version }, ordering: .releasing)
+        openLog.release(upTo: openLog.end)
+    }
+
+    /// Writes the header of the published version, whose pages are durable, to the slot that no recovery needs, and flushes it.
+    private func writeHeader(_ mark: LogMark) throws(StorageError) {
+        let (published, slot) = state.withLock { ($0.published, $0.slot) }
+        var header = published
+        header.mark = mark
+        header.sequence += 1
+        header.isContentFlushed = true
+        header.extents = []
+        header.contentChecksum = 0
+        // It is no mark of another header.
+        header.confirmedVersion = min(published.confirmedVersion, header.version - 1)
+        do throws(StorageError) {
+            try header.write(toSlot: 1 - slot, of: data, by: slotMemory)
+            try data.synchronize()
+        } catch {
+            stopWriting(after: error)
+            loseCommits(error)
+            throw error
+        }
+        state.withLock { state in
+            state.published = header
+            state.slot = 1 - slot
+        }
+    }
+
+    /// Where the log ends behind commits that are in it.
+    func logEnd(behind plan: PublishingPlan) -> LogPoint? { plan.entries == nil ? nil : openLog?.end }
+
+    /// Goes on in the log behind commits that are published.
+    func goOnInLog(behind plan: PublishingPlan) {
+        guard let openLog else { return }
+        lock?.note(durable: openLog.durable, of: openLog.header.log)
+        switch plan.way {
+        case .oneFlush: break
+        case .records:
+            // A failure stops writing; the commits are durable.
+            if openLog.usedByteCount > openLog.header.ringByteCount / 2 { try? makeCheckpoint() }
+        case .pages(let mark):
+            guard mark.isOpen else { break }
+            openLog.goOn(at: mark.point)
+            checkpointVersion.store(plan.header.version, ordering: .releasing)
+        }
+    }
+
+    /// Adds the version of the checkpoint to those whose pages must stay.
+    func pinCheckpoint(in pinned: inout [UInt64]) {
+        let version = checkpointVersion.load(ordering: .acquiring)
+        if version == 0 { return }
+        let index = pinned.partitioningIndex { $0 >= version }
+        if index == pinned.count || pinned[index] != version { pinned.insert(version, at: index) }
+    }
+
+    // MARK: The end of a log
+
+    /// Brings everything to the realm file, and removes the log.
+    ///
+    /// The caller has the turn to write, no transaction is open, and every prepared commit has been published.
+    func closeLog() throws(StorageError) {
+        guard openLog != nil, let log = options.log else { return }
+        try makeCheckpoint(closing: true)
+        openLog = nil
+        checkpointVersion.store(0, ordering: .releasing)
+        try log.makeDirectory(path).remove()
+    }
+
+    /// The same when nobody uses the file any more; what fails leaves the log to the next opening.
+    func closeLogAtEnd() {
+        guard openLog != nil, let lock, ForkDetector.generation == forkGeneration,
+            state.withLock({ $0.stopped == nil && $0.published.version == lock.newestVersion }),
+            (try? lock.tryLockForWriting()) == true
+        else { return }
+        try? closeLog()
+        lock.unlockForWriting()
+    }
+
+    // MARK: Opening
+
+    /// A log that holds what was committed behind the header's version.
+    struct UnreadLog {
+        let reader: LogReader
+        let past: LockFile.PastLog
+    }
+
+    static func logDirectory(_ options: StorageOptions, _ path: String) -> any LogDirectory {
+        options.log?.makeDirectory(path) ?? LogFile(besides: path)
+    }
+
+    /// Looks for the log of a file that nobody has open; changes nothing.
+    static func findLog(
+        of header: FileHeader,
+        _ options: StorageOptions,
+        _ path: String
+    ) throws(StorageError) -> LogAtOpening {
+        guard options.log != nil || header.mark != .none else { return .clean }
+        let directory = logDirectory(options, path)
+        var found: LogReader.Found?
+        if let device = try directory.open(forReadingOnly: true) {
+            found = try LogReader.read(device.descriptor, path: directory.path)
+        }
+        return try LogAtOpening.decide(
+            header.mark,
+            version: header.version,
+            file: header.identifier,
+            found: found,
+            path: directory.path
+        )
+    }
+
+    /// Has a header that needs no settling be on the disk before a log is removed that it calls closed: as it is, and before anything is
+    /// written to the other slot, since both could be torn.
+    static func settleBeforeRemoval(
+        of result: HeaderRecovery.Result,
+        in data: any StorageDevice
+    ) throws(StorageError) {
+        guard result.header.confirmedVersion == result.header.version, result.rolledBack == nil else { return }
+        try result.header.write(toSlot: result.slot, of: data)
+        try data.synchronize()
+    }
+
+    /// Has the header that is believed be on the disk before anything else is written, and in the other slot, too.
+    ///
+    /// That one may hold, on the disk, a header whose commit failed, and whose pages are about to be used.
+    static func settleBeforeReplay(
+        _ result: inout HeaderRecovery.Result,
+        in data: any StorageDevice
+    ) throws(StorageError) {
+        try result.header.write(toSlot: result.slot, of: data)
+        try data.synchronize()
+        result.header.sequence = max(result.header.sequence, result.sequence) + 1
+        try result.header.write(toSlot: 1 - result.slot, of: data)
+        try data.synchronize()
+    }
+
+    /// Applies what a log holds as one transaction, closes the header, and removes the log.
+    ///
+    /// Until the new header is flushed, the one before it and its log stay as they are.
+    func replay(_ unread: UnreadLog) throws(StorageError) {
+        guard let lock, let log = options.log else { return }
+        guard lock.holdOffOpenings(), try lock.tryLockForWriting() else {
+            throw StorageError(
+                .alreadyOpen,
+                "The log is to be read, and another process has the realm open",
+                path: path
+            )
+        }
+        defer {
+            lock.unlockForWriting()
+            lock.letOpenAgain()
+        }
+        let published = state.withLock { $0.published }
+        let identifier = unread.reader.header.log
+        let tail = try unread.reader.tail(
+            from: published.mark.point,
+            version: published.version,
+            durable: unread.past.durableOffset(of: identifier),
+            refused: unread.past.refused(in: identifier)
+        )
+        let mark = LogMark(log: identifier, point: tail.end, isOpen: false)
+        if let last = tail.records.last {
+            let commit = try replay(tail.records, upTo: last, over: published, log)
+            _ = try publish([commit], commit, pinning: false, by: .pages(mark), lock)
+        } else {
+            try writeHeader(mark)
+        }
+        try log.makeDirectory(path).remove()
+    }
+
+    private func replay(
+        _ records: [CommitRecord],
+        upTo last: CommitRecord,
+        over published: FileHeader,
+        _ log: LogOptions
+    ) throws(StorageError) -> PreparedCommit {
+        let base = try WriterState.load(from: published, in: view, path: path)
+        // The one version that is made of all of them is the last one's.
+        base.version = max(last.version, published.version + 1) - 1
+        writer.withLock { $0.state = base }
+        let transaction = try beginWrite()
+        transaction.isReplay = true
+        transaction.replayedNumbers = CommitNumbers(
+            position: last.position,
+            schemaGeneration: published.numbers.schemaGeneration + UInt64(records.count { $0.kind == .schema })
+        )
+        do {
+            return try log.replay(records, transaction)
+        } catch {
+            transaction.rollback()
+            throw error as? StorageError
+                ?? StorageError(.corrupt, "The log of the realm cannot be applied: \(error)", path: path)
+        }
+    }
+}

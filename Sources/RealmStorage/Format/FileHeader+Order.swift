@@ -1,0 +1,19 @@
+/// Which of two headers was written later.
+extension FileHeader {
+    /// Whether the header stands for a newer state than another one.
+    ///
+    /// Versions and sequence numbers have the same order, but for headers of one version: there one opens or closes a log.
+    func isNewer(than other: FileHeader) -> Bool {
+        version != other.version ? version > other.version : mark != other.mark && sequence > other.sequence
+    }
+
+    /// Fails where the log may hold newer commits, for whoever cannot look there.
+    func requireClosedLog(_ path: String) throws(StorageError) {
+        guard mark.isOpen else { return }
+        throw StorageError(
+            .unsupportedFormat,
+            "The realm file has a log that holds newer commits, and was not opened to use logs",
+            path: path
+        )
+    }
+}

@@ -1,0 +1,57 @@
+import CRealmShims
+import Glibc
+
+/// Where the log of a realm stands: a file beside it.
+///
+/// Tests put a directory of their own before the real one, which forgets what was not flushed.
+package protocol LogDirectory: Sendable {
+    /// The path of the log, for messages.
+    var path: String { get }
+
+    /// Opens the log that is there, for reading and writing or for reading only; nil where there is nothing by that name.
+    func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)?
+
+    /// Makes a log of zeros behind its first block, durably and with its name; what stands there already is an error.
+    func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice
+
+    /// Takes the log's name away, durably.
+    func remove() throws(StorageError)
+}
+
+/// `<file>.log`.
+package struct LogFile: LogDirectory {
+    package let path: String
+
+    package init(besides realm: String) { path = realm + ".log" }
+
+    package func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
+        do throws(StorageError) {
+            return try DataFile.open(path: path, isReadOnly: isReadOnly, as: .log)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    package func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
+        let block = UnsafeMutableRawPointer.allocate(byteCount: LogHeader.blockByteCount, alignment: pageByteCount)
+        defer { block.deallocate() }
+        header.store(to: block)
+        try DataFile.create(
+            path: path,
+            content: UnsafeRawBufferPointer(start: block, count: LogHeader.blockByteCount),
+            zeros: header.ringByteCount,
+            as: .log
+        )
+        let device = try DataFile.open(path: path, isReadOnly: false, as: .log)
+        guard case .log(let found) = try LogReader.read(device.descriptor, path: path), found.header == header else {
+            throw StorageError(.exists, "Another file stands where the log of the realm is to be made", path: path)
+        }
+        return device
+    }
+
+    package func remove() throws(StorageError) {
+        if unlink(path) != 0, errno != ENOENT { throw SystemCall.error(errno, "Cannot remove the log", path) }
+        try DataFile.synchronizeDirectory(of: path)
+    }
+}

@@ -1,0 +1,16 @@
+/// How commits are kept in a log.
+///
+/// One process at a time can write with a log; others that would open the file meanwhile are refused. With durability `none` there is
+/// no log.
+package struct LogOptions: Sendable {
+    /// The length of the ring, a multiple of a block.
+    package var ringByteCount = 4 << 20
+    /// Where the log of a realm file stands; another place in tests.
+    package var makeDirectory: @Sendable (String) -> any LogDirectory = { LogFile(besides: $0) }
+    /// Applies the records that an opening finds inside one transaction, and prepares its commit.
+    package var replay: @Sendable ([CommitRecord], WriteTransaction) throws -> PreparedCommit
+
+    package init(replay: @escaping @Sendable ([CommitRecord], WriteTransaction) throws -> PreparedCommit) {
+        self.replay = replay
+    }
+}

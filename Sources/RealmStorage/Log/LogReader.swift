@@ -1,0 +1,166 @@
+import Glibc
+
+/// What a log holds behind a checkpoint, read whole.
+package struct LogReader {
+    /// The first block.
+    package let header: LogHeader
+    /// Whether there is nothing but zeros behind the first block: nothing was ever appended.
+    package let isUnused: Bool
+    private let ring: [UInt8]
+
+    /// What stands in a file beside a realm.
+    enum Found {
+        case log(LogReader)
+        /// Something that is no log, or one of which the first block is damaged.
+        case damaged
+        /// A log that this release cannot read, and what to say of it.
+        case unsupported(String)
+    }
+
+    /// Reads a file.
+    static func read(_ descriptor: Int32, path: String) throws(StorageError) -> Found {
+        var first = [UInt8](repeating: 0, count: LogHeader.blockByteCount)
+        guard try fill(&first, from: descriptor, at: 0, path: path) == first.count else { return .damaged }
+        switch first.withUnsafeBytes({ LogHeader.read($0) }) {
+        case .damaged: return .damaged
+        case .unsupported(let what): return .unsupported(what)
+        case .valid(let header):
+            var status = stat()
+            _ = try SystemCall.retrying(path, "Cannot examine the log") { Int(fstat(descriptor, &status)) }
+            // Its length was flushed before anything named it.
+            guard Int(status.st_size) >= LogHeader.blockByteCount + header.ringByteCount else { return .damaged }
+            var ring = [UInt8](repeating: 0, count: header.ringByteCount)
+            let count = try fill(&ring, from: descriptor, at: LogHeader.blockByteCount, path: path)
+            guard count == ring.count else { return .damaged }
+            return .log(LogReader(header: header, ring: ring))
+        }
+    }
+
+    init(header: LogHeader, ring: [UInt8]) {
+        self.header = header
+        self.ring = ring
+        isUnused = ring.allSatisfy { $0 == 0 }
+    }
+
+    private static func fill(
+        _ bytes: inout [UInt8],
+        from descriptor: Int32,
+        at offset: Int,
+        path: String
+    ) throws(StorageError) -> Int {
+        var done = 0
+        while done < bytes.count {
+            let total = bytes.count
+            let count =
+                try bytes.withUnsafeMutableBytes { (buffer) -> Result<Int, StorageError> in
+                    do throws(StorageError) {
+                        return .success(
+                            try SystemCall.retrying(path, "Cannot read the log") {
+                                pread(descriptor, buffer.baseAddress! + done, total - done, off_t(offset + done))
+                            }
+                        )
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                .get()
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// The records behind a checkpoint, and where the log ends.
+    package struct Tail {
+        package var records: [CommitRecord] = []
+        /// The place behind the last record.
+        package var end: LogPoint
+    }
+
+    /// Reads from a checkpoint to the first place where no record fits.
+    ///
+    /// What is whole behind that place is ordinary: a flush that was cut short may leave it, and so may older records.
+    ///
+    /// - Parameters:
+    ///   - start: The place behind the last record of the checkpoint's version.
+    ///   - version: That version.
+    ///   - known: Up to here the log was durable, as far as anybody else can tell.
+    ///   - refused: The place of the first record that failed, which is the log's end whatever stands there.
+    /// - Returns: The records, in order; of a group that nobody was told of only a part may be there.
+    /// - Throws: `corrupt` when the log was durable up to a place behind its end, or `unsupportedFormat` for a record that fits and
+    ///   is unknown.
+    package func tail(
+        from start: LogPoint,
+        version: UInt64,
+        durable known: UInt64 = 0,
+        refused: LogPoint? = nil
+    ) throws(StorageError) -> Tail {
+        let base = start.blockOffset
+        let bytes = unrolled(from: base)
+        var tail = Tail(end: start)
+        var version = version
+        reading: while tail.end != refused {
+            for place in [tail.end.aligned, tail.end.atNewBlock] {
+                guard let (record, end) = try record(at: place, in: bytes, base: base) else { continue }
+                guard record.version >= version else {
+                    throw StorageError(.corrupt, "The log has version \(record.version) behind version \(version)")
+                }
+                version = record.version
+                tail.records.append(record)
+                tail.end = end
+                continue reading
+            }
+            break
+        }
+        let durable = max(known, newestDurableOffset(behind: tail.end, in: bytes, base: base))
+        // A failed flush leaves records of which nobody was told: what they say of those before them has been looked at.
+        guard durable <= tail.end.offset || refused == tail.end else {
+            throw StorageError(
+                .corrupt,
+                "The log of the realm is damaged: it ends at \(tail.end.offset) and was durable up to \(durable)"
+            )
+        }
+        return tail
+    }
+
+    /// The ring from an offset on, as one stretch.
+    private func unrolled(from base: UInt64) -> [UInt8] {
+        let split = Int(base % UInt64(ring.count))
+        return Array(ring[split...] + ring[..<split])
+    }
+
+    private func record(
+        at place: LogPoint,
+        in bytes: [UInt8],
+        base: UInt64
+    ) throws(StorageError) -> (CommitRecord, LogPoint)? {
+        let start = Int(place.offset - base)
+        guard start < bytes.count else { return nil }
+        let found = bytes.withUnsafeBytes { bytes -> Result<CommitRecord.Found, StorageError> in
+            do throws(StorageError) {
+                let place = CommitRecord.Place(log: header.log, offset: place.offset, previous: place.chain)
+                return .success(try CommitRecord.read(UnsafeRawBufferPointer(rebasing: bytes[start...]), at: place))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard case .record(let record, let checksum, let end) = try found.get() else { return nil }
+        return (record, LogPoint(offset: end, chain: checksum))
+    }
+
+    /// The greatest offset that any whole record behind the end calls durable.
+    private func newestDurableOffset(behind end: LogPoint, in bytes: [UInt8], base: UInt64) -> UInt64 {
+        var newest: UInt64 = 0
+        bytes.withUnsafeBytes { bytes in
+            var start = Int(end.aligned.offset - base)
+            while start + CommitRecord.headerByteCount <= bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+                if let durable = CommitRecord.durableOffset(of: rest, in: header.log, at: base + UInt64(start)) {
+                    newest = max(newest, durable)
+                }
+                start += Int(LogPoint.recordAlignment)
+            }
+        }
+        return newest
+    }
+}

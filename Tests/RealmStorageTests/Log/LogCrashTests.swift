@@ -1,0 +1,252 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// Power cuts of a realm with a log: any part of what was not flushed of each file is there, in sectors, and of headers in words.
+///
+/// `REALM_CRASH_STATES` sets the number of states (default 1,000).
+@Suite("No power cut loses a commit that a log made durable")
+struct LogCrashTests {
+    let folder = TemporaryDirectory()
+
+    private typealias Operation = LoggedFile.Operation
+
+    /// A file with what is durable of it, and what was done to it since.
+    private struct SimulatedFile {
+        var durable: [UInt8] = []
+        var pending: [(offset: Int, bytes: [UInt8])] = []
+        /// Where it was cut, among what is pending.
+        var cuts: [(index: Int, byteCount: Int)] = []
+
+        mutating func synchronize() {
+            durable = image { _ in true }
+            pending = []
+            cuts = []
+        }
+
+        /// What is there when a part of each write arrived; the closure decides for each piece.
+        func image(words: Bool = false, _ arrives: (Int) -> Bool) -> [UInt8] {
+            var image = durable
+            for (index, write) in pending.enumerated() {
+                for cut in cuts where cut.index == index && arrives(index) {
+                    if cut.byteCount < image.count { image.removeSubrange(cut.byteCount...) }
+                }
+                let step = words && write.offset < 4 * 4096 ? 8 : 512
+                for start in stride(from: 0, to: write.bytes.count, by: step) where arrives(index) {
+                    let end = min(start + step, write.bytes.count)
+                    let range = write.offset + start..<write.offset + end
+                    if image.count < range.upperBound {
+                        image.append(contentsOf: repeatElement(0, count: range.upperBound - image.count))
+                    }
+                    image.replaceSubrange(range, with: write.bytes[start..<end])
+                }
+            }
+            for cut in cuts where cut.index == pending.count && arrives(pending.count) {
+                if cut.byteCount < image.count { image.removeSubrange(cut.byteCount...) }
+            }
+            return image
+        }
+    }
+
+    private struct Disk {
+        var realm = SimulatedFile()
+        var log: SimulatedFile?
+        var acknowledged: UInt64 = 0
+
+        mutating func perform(_ operation: Operation) {
+            switch operation {
+            case .write(.realm, let offset, let bytes): realm.pending.append((offset, bytes))
+            case .write(.log, let offset, let bytes): log?.pending.append((offset, bytes))
+            case .synchronize(.realm): realm.synchronize()
+            case .synchronize(.log): log?.synchronize()
+            case .setByteCount(let count): realm.cuts.append((realm.pending.count, count))
+            case .create(let bytes): log = SimulatedFile(durable: bytes)
+            case .remove: log = nil
+            case .acknowledged(let version): acknowledged = max(acknowledged, version)
+            }
+        }
+
+        var isClean: Bool { realm.pending.isEmpty && realm.cuts.isEmpty && log?.pending.isEmpty != false }
+
+        /// What one power cut leaves.
+        func survivor(variant: Int, using random: inout SplitMix64) -> (realm: [UInt8], log: [UInt8]?) {
+            var random2 = random
+            defer { random = random2 }
+            switch variant {
+            case 0: return (realm.image { _ in false }, log?.image { _ in false })
+            case 1: return (realm.image { _ in true }, log?.image { _ in false })
+            case 2: return (realm.image { _ in false }, log?.image { _ in true })
+            case 3: return (realm.image { _ in true }, log?.image { _ in true })
+            default:
+                let realm = realm.image(words: variant == 4) { _ in Bool.random(using: &random2) }
+                return (realm, log?.image { _ in Bool.random(using: &random2) })
+            }
+        }
+    }
+
+    private struct Workload {
+        var first: [UInt8]
+        var operations: [Operation]
+        var history: [UInt64: [UInt64]]
+    }
+
+    private static let blocks = 6
+
+    /// Sessions of commits with records and without, spilled ones, groups, and steps that make the file smaller.
+    private func run(seed: UInt64) throws -> Workload {
+        var random = SplitMix64(seed: seed)
+        let recorder = LoggedFile.Recorder()
+        let path = folder.path("workload-\(seed).realm")
+        _ = try StorageFile.open(path: path)
+        let first = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        var model = [UInt64](repeating: 0, count: PageArray.count)
+        var history: [UInt64: [UInt64]] = [:]
+        for session in 0..<3 {
+            let options = LoggedFile.options(blocks: Self.blocks, recorder: recorder)
+            let file = try StorageFile.open(path: path, options: options)
+            try file.lockForWriting()
+            for round in 0..<20 {
+                var commits: [PreparedCommit] = []
+                for _ in 0..<Int.random(in: 1...3, using: &random) {
+                    var change = LoggedFile.Change(creates: session == 0 && round == 0 && commits.isEmpty)
+                    for _ in 0..<Int.random(in: 1...12, using: &random) {
+                        change.values.append((Int.random(in: 0..<PageArray.count, using: &random), random.next()))
+                    }
+                    let isRecorded = Int.random(in: 0..<8, using: &random) > 0
+                    let transaction = try file.beginWrite()
+                    try change.apply(to: transaction)
+                    if Int.random(in: 0..<10, using: &random) == 0 { try transaction.spill() }
+                    transaction.changes.recordModify(table: 1, key: Int64(round), column: 1)
+                    if isRecorded { transaction.record = (.changes, change.content) }
+                    commits.append(try PageArray.commit(transaction))
+                    change.apply(to: &model)
+                    history[commits[commits.count - 1].version] = model
+                }
+                try file.publish(commits)
+                recorder.append(.acknowledged(version: commits[commits.count - 1].version))
+                if seed % 2 == 0, round % 6 == 2 || round % 6 == 4 {
+                    let transaction = try file.beginWrite()
+                    try PageArray.setBallast(round % 6 == 2 ? 450 + round : 0, in: transaction)
+                    let commit = try PageArray.commit(transaction)
+                    history[commit.version] = model
+                    try file.publish([commit])
+                    recorder.append(.acknowledged(version: commit.version))
+                } else if seed % 2 == 0, let commit = try PageArray.shrink(file, budget: 16) {
+                    history[commit.version] = model
+                    try file.publish([commit])
+                    recorder.append(.acknowledged(version: commit.version))
+                }
+            }
+            file.unlockForWriting()
+        }
+        return Workload(first: first, operations: recorder.operations, history: history)
+    }
+
+    @Test("In appends, checkpoints, page commits, opening and closing, and in a recovery itself")
+    func powerCuts() throws {
+        let wanted = Int(ProcessInfo.processInfo.environment["REALM_CRASH_STATES"] ?? "") ?? 1000
+        let firstSeed = UInt64(ProcessInfo.processInfo.environment["REALM_CRASH_SEED"] ?? "") ?? 1
+        var (checked, replayed) = (0, 0)
+        var seed = firstSeed
+        while checked < wanted {
+            defer { seed += 1 }
+            var random = SplitMix64(seed: seed &* 6151)
+            let workload = try run(seed: seed)
+            var disk = Disk()
+            disk.realm.durable = workload.first
+            let bound = checked + 500
+            for operation in workload.operations {
+                disk.perform(operation)
+                if disk.acknowledged == 0 { continue }
+                for variant in 0..<(disk.isClean ? 1 : 7) where checked < min(wanted, bound) {
+                    if Int.random(in: 0..<6, using: &random) > 0 { continue }
+                    let state = disk.survivor(variant: variant, using: &random)
+                    let what = "seed \(seed) state \(checked)"
+                    let recovers = checked % 8 == 0
+                    let did = try check(state, disk.acknowledged, workload.history, what, records: recovers)
+                    checked += 1
+                    if did.replayed { replayed += 1 }
+                    if recovers {
+                        checked += try checkRecovery(
+                            of: state,
+                            did.operations,
+                            did.version,
+                            disk.acknowledged,
+                            workload.history,
+                            what,
+                            &random
+                        )
+                    }
+                }
+            }
+        }
+        print(
+            "crash states with a log checked: \(checked), workloads: \(seed - firstSeed), with a log to replay: \(replayed)"
+        )
+        #expect(replayed > 0)
+    }
+
+    /// Opens a state, and looks at what is there; returns what opening and closing did.
+    @discardableResult private func check(
+        _ state: (realm: [UInt8], log: [UInt8]?),
+        _ acknowledged: UInt64,
+        _ history: [UInt64: [UInt64]],
+        _ what: String,
+        records: Bool = false
+    ) throws -> (operations: [Operation], version: UInt64, replayed: Bool) {
+        let path = folder.path("state.realm")
+        for suffix in ["", ".log", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try Data(state.realm).write(to: URL(fileURLWithPath: path))
+        if let log = state.log { try Data(log).write(to: URL(fileURLWithPath: path + ".log")) }
+        let recorder = LoggedFile.Recorder()
+        var version: UInt64 = 0
+        do {
+            let options = LoggedFile.options(blocks: Self.blocks, recorder: records ? recorder : nil)
+            let file = try StorageFile.open(path: path, options: options)
+            let found = try LoggedFile.values(of: file)
+            version = found.version
+            #expect(found.version >= acknowledged, "\(what): a commit is lost")
+            #expect(found.values == history[found.version], "\(what)")
+            #expect(!FileManager.default.fileExists(atPath: path + ".log"), "\(what)")
+            recorder.append(.acknowledged(version: version))
+            if !records, version % 4 == 0 {
+                // Recovery is followed by work.
+                try file.lockForWriting()
+                defer { file.unlockForWriting() }
+                try file.publish([LoggedFile.prepare(LoggedFile.Change(values: [(1, 42)]), in: file)])
+                #expect(try LoggedFile.values(of: file).values[1] == 42)
+            }
+        } catch {
+            Issue.record("\(what): \(error)")
+        }
+        return (recorder.operations, version, state.log != nil)
+    }
+
+    /// Power cuts while a state is opened and closed; what somebody has seen is there for good.
+    private func checkRecovery(
+        of state: (realm: [UInt8], log: [UInt8]?),
+        _ operations: [Operation],
+        _ version: UInt64,
+        _ acknowledged: UInt64,
+        _ history: [UInt64: [UInt64]],
+        _ what: String,
+        _ random: inout SplitMix64
+    ) throws -> Int {
+        var disk = Disk()
+        disk.realm.durable = state.realm
+        disk.log = state.log.map { SimulatedFile(durable: $0) }
+        disk.acknowledged = acknowledged
+        var count = 0
+        for operation in operations {
+            disk.perform(operation)
+            for variant in 0..<(disk.isClean ? 1 : 7) where variant == 0 || Bool.random(using: &random) {
+                let state = disk.survivor(variant: variant, using: &random)
+                try check(state, disk.acknowledged, history, "\(what), recovery \(count)")
+                count += 1
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// Where a log ends after a power cut, and what is damage.
+@Suite("A log ends where its records end")
+struct LogTailTests {
+    let folder = TemporaryDirectory()
+
+    /// `REALM_CRASH_STATES` sets how many states are tried (default 1,000).
+    @Test(
+        "Rules 25 and 26: whatever sectors of an unflushed append arrive, all that was flushed is there, and nothing is damage"
+    )
+    func powerCuts() throws {
+        let wanted = Int(ProcessInfo.processInfo.environment["REALM_CRASH_STATES"] ?? "") ?? 1000
+        var checked = 0
+        var torn = 0
+        var seed: UInt64 = 0
+        while checked < wanted {
+            seed += 1
+            var random = SplitMix64(seed: seed &* 977)
+            let small = try SmallLog(in: folder, blocks: 6)
+            var durable = try small.image()
+            var version: UInt64 = 1
+            var flushed: UInt64 = 1
+            // The checkpoint that a recovery begins at.
+            var start = small.header.beginning
+            var startVersion: UInt64 = 1
+            for _ in 0..<40 {
+                let group = (0..<Int.random(in: 1...3, using: &random))
+                    .map { SmallLog.entry(version + 1 + UInt64($0), Int.random(in: 0...2500, using: &random)) }
+                if !small.log.hasRoom(forContents: group.map(\.content.count)) {
+                    // The writer makes a checkpoint, of everything that was appended.
+                    (start, startVersion, flushed) = (small.log.end, version, version)
+                    small.log.release(upTo: start)
+                }
+                small.operations.state.withLock { $0.operations = [] }
+                try small.log.append(group)
+                version += UInt64(group.count)
+                let isUnflushed = Int.random(in: 0..<4, using: &random) == 0
+                let writes = small.operations.state.withLock { $0.operations }
+                for _ in 0..<4 where checked < wanted {
+                    var image = durable
+                    for case .write(let offset, let bytes) in writes {
+                        for sector in stride(from: 0, to: bytes.count, by: 512) where Bool.random(using: &random) {
+                            let end = min(sector + 512, bytes.count)
+                            image.replaceSubrange(offset + sector..<offset + end, with: bytes[sector..<end])
+                        }
+                    }
+                    let tail = try SmallLog.tail(of: image, from: start, version: startVersion)
+                    let found = tail.records.last?.version ?? startVersion
+                    #expect(found >= flushed, "seed \(seed)")
+                    #expect(found <= version)
+                    #expect(tail.records.map(\.version) == (startVersion..<found).map { $0 + 1 })
+                    if found < version { torn += 1 }
+                    checked += 1
+                }
+                // What is not flushed is on the disk here, which makes no difference to what comes behind it.
+                durable = try small.image()
+                if isUnflushed { continue }
+                try small.log.flush()
+                flushed = version
+            }
+        }
+        print("states of the log checked: \(checked), torn: \(torn)")
+        #expect(torn > checked / 10)
+    }
+
+    @Test("Rule 25: a whole record behind a torn one of the same flush is not read, and is no damage")
+    func wholeBehindTorn() throws {
+        let small = try SmallLog(in: folder)
+        try small.log.append([SmallLog.entry(2)])
+        try small.log.flush()
+        try small.log.append([SmallLog.entry(3), SmallLog.entry(4)])
+        var image = try small.image()
+        image[LogHeader.blockByteCount * 2 + 20] ^= 1
+        let tail = try SmallLog.tail(of: image, from: small.header.beginning, version: 1)
+        #expect(tail.records.map(\.version) == [2])
+    }
+
+    @Test("Rule 26: a flushed record that is damaged is an error when any record behind it says that it was flushed")
+    func damageBeforeFlushed() throws {
+        let small = try SmallLog(in: folder)
+        for version in UInt64(2)...4 {
+            // The last flush has two records, the first of which is torn.
+            let group = version == 4 ? [SmallLog.entry(4), SmallLog.entry(5)] : [SmallLog.entry(version)]
+            try small.log.append(group)
+            try small.log.flush()
+        }
+        let whole = try small.image()
+        for (record, offset) in [(2, 0), (3, 4096)] {
+            for byte in 0..<CommitRecord.headerByteCount + 100 {
+                var image = whole
+                image[LogHeader.blockByteCount + offset + byte] ^= 0x10
+                #expect(throws: StorageError.self, "byte \(byte) of record \(record)") {
+                    try SmallLog.tail(of: image, from: small.header.beginning, version: 1)
+                }
+            }
+        }
+        // Only the second record of the last flush is left that says so.
+        var image = whole
+        image[LogHeader.blockByteCount + 4096 + 3] ^= 1
+        image[LogHeader.blockByteCount + 8192 + 3] ^= 1
+        let error = #expect(throws: StorageError.self) {
+            try SmallLog.tail(of: image, from: small.header.beginning, version: 1)
+        }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test("Rule 26: a log that ends before what the lock file knows to be durable is damaged")
+    func damageBeforeKnown() throws {
+        let small = try SmallLog(in: folder)
+        for version in UInt64(2)...3 {
+            try small.log.append([SmallLog.entry(version)])
+            try small.log.flush()
+        }
+        var image = try small.image()
+        image[LogHeader.blockByteCount + 4096] ^= 1
+        let reader = try SmallLog.reader(image)
+        // Nothing behind it says so: it looks like a torn end.
+        #expect(try reader.tail(from: small.header.beginning, version: 1).records.count == 1)
+        #expect(throws: StorageError.self) {
+            try reader.tail(from: small.header.beginning, version: 1, durable: small.log.durable.offset)
+        }
+    }
+
+    @Test("Rule 9: the place of the first record that failed is the end of the log, whatever stands there")
+    func refused() throws {
+        let small = try SmallLog(in: folder)
+        try small.log.append([SmallLog.entry(2)])
+        try small.log.flush()
+        let end = small.log.end
+        try small.log.append([SmallLog.entry(3)])
+        let reader = try SmallLog.reader(small.image())
+        #expect(try reader.tail(from: small.header.beginning, version: 1).records.count == 2)
+        #expect(try reader.tail(from: small.header.beginning, version: 1, refused: end).records.count == 1)
+    }
+
+    @Test("Any damaged byte of a log is an error, has no effect, or takes what nothing else calls durable")
+    func everyByte() throws {
+        let small = try SmallLog(in: folder, blocks: 3)
+        for version in UInt64(2)...4 {
+            try small.log.append([SmallLog.entry(version, 60)])
+            try small.log.flush()
+        }
+        let whole = try small.image()
+        var (errors, torn, intact, looked) = (0, 0, 0, 0)
+        let record = CommitRecord.headerByteCount + 60
+        // Of what is zeros behind the records some bytes only.
+        for index in whole.indices where index < 4096 || index % 4096 < record + 20 || index % 61 == 0 {
+            looked += 1
+            var image = whole
+            image[index] ^= 1 << UInt8(index % 8)
+            guard let tail = try? SmallLog.tail(of: image, from: small.header.beginning, version: 1) else {
+                errors += 1
+                continue
+            }
+            switch tail.records.map(\.version) {
+            case [2, 3, 4]: intact += 1
+            case [2, 3]: torn += 1
+            case let versions: Issue.record("byte \(index) leaves \(versions)")
+            }
+        }
+        #expect(torn == record)
+        #expect(errors == LogHeader.blockByteCount + 2 * record)
+        #expect(intact == looked - errors - torn)
+    }
+}

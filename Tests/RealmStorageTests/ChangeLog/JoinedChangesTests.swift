@@ -63,7 +63,8 @@ import Testing
         )
         let bytes = segment.encoded()
         let longest = pageByteCount - PageHeader.byteCount
-        let transaction = try TreeFile().file.beginWrite()
+        let store = try TreeFile()
+        let transaction = try store.file.beginWrite()
         func read(_ byteCount: Int) throws -> SpaceSegment {
             let page = try transaction.allocate(pageCount: 1, kind: .commitRecord)
             bytes.withUnsafeBytes {

@@ -67,6 +67,41 @@ import Testing
         )
     }
 
+    final class Befriended: Object {
+        override class func _realmObjectName() -> String? { "LossFriend" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var name: String
+        @Persisted var friends: List<Befriended>
+    }
+
+    final class Alone: Object {
+        override class func _realmObjectName() -> String? { "LossFriend" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var name: String
+    }
+
+    @Test func `a list of objects is looked at by its name`() throws {
+        let path = directory.path("friends.realm")
+        try withNewRealm(OutdatedRealmTests.configuration(path, [Befriended.self], version: 1)) { realm in
+            try realm.write {
+                let first = realm.create(Befriended.self, value: ["name": "Ann"])
+                first.friends.append(realm.create(Befriended.self, value: ["name": "Bo"]))
+            }
+        }
+        func configuration(_ look: @escaping @Sendable (MigrationObject) -> Void) -> Realm.Configuration {
+            var configuration = OutdatedRealmTests.configuration(path, [Alone.self], version: 2) { migration, _ in
+                migration.enumerateObjects(ofType: "LossFriend") { old, _ in old.map(look) }
+            }
+            configuration.migrationLossPolicy = .refuse
+            return configuration
+        }
+        let error = #expect(throws: Realm.Error.self) { try withNewRealm(configuration { _ = $0["name"] }) { _ in } }
+        #expect(error?.code == .lossyMigration)
+        try withNewRealm(configuration { _ = $0.dynamicList("friends").count }) { realm in
+            #expect(realm.objects(Alone.self).map(\.name) == ["Ann", "Bo"])
+        }
+    }
+
     @Test func `copying an old object looks at what it copies`() throws {
         let configuration = file.configuration(Losing.Smaller.self, version: 2, journal) { migration, _ in
             migration.enumerateObjects(ofType: "Person") { old, _ in

@@ -72,7 +72,7 @@ private class Note: Object {
 
     @Test(.timeLimit(.minutes(10))) @MainActor
     func `an open file of which most is free becomes shorter while others write little`() async throws {
-        let realm = try Realm(configuration: configuration("open.realm"))
+        let realm = try await Realm(configuration: configuration("open.realm"))
         try realm.write {
             for id in 0..<2_000 {
                 let note = Note()

@@ -166,4 +166,41 @@ import Testing
         let error = #expect(throws: StorageError.self) { try FileVerifier.verify(file.beginRead()) }
         #expect(error?.page == run.page)
     }
+
+    /// Queries skip a cluster by its bounds.
+    @Test func `a value below or above the bounds of its column is told`() throws {
+        let database = try TestDatabase([
+            ClassSchema(
+                name: "Point",
+                properties: [PropertySchema(name: "x", kind: .float), PropertySchema(name: "y", kind: .double)]
+            )
+        ])
+        try database.write { _ in
+            let points = try database.table("Point")
+            for number in 1...3 {
+                let key = try points.insert()
+                try points.set("x", key, .float(Float(number) + 0.3))
+                try points.set("y", key, .double(Double(number) + 0.3))
+            }
+        }
+        let editor = try PageEditor(path: database.directory.path("test.realm"))
+        for column in [1, 2] {
+            for (offset, bound) in [
+                (ClusterFormat.descriptorMinimumOffset, 2.0), (ClusterFormat.descriptorMaximumOffset, 3.0),
+            ] {
+                let path = database.directory.path("bounds-\(column)-\(offset).realm")
+                let place = ClusterFormat.descriptorsOffset + column * ClusterFormat.descriptorByteCount + offset
+                let edits = try editor.reseal(to: path) { kind, _, page in
+                    guard kind == .clusterNode else { return false }
+                    page.storeBytes(of: bound, toByteOffset: place, as: Double.self)
+                    return true
+                }
+                #expect(edits == 1)
+                let error = #expect(throws: StorageError.self) {
+                    try FileVerifier.verify(StorageFile.open(path: path).beginRead())
+                }
+                #expect(error?.message.contains("outside of its bounds") == true, "column \(column), \(offset)")
+            }
+        }
+    }
 }

@@ -53,4 +53,32 @@ import Testing
             #expect(keys == Array(1...10))
         }
     }
+
+    @Test func `a segment that says that it is longer than its pages is refused`() throws {
+        let segment = SpaceSegment(
+            version: 2,
+            previous: .none,
+            previousVersion: 1,
+            content: .picture(SpaceSegment.Picture(pageCount: 10, free: [], retired: [], changes: []))
+        )
+        let bytes = segment.encoded()
+        let longest = pageByteCount - PageHeader.byteCount
+        let store = try TreeFile()
+        let transaction = try store.file.beginWrite()
+        func read(_ byteCount: Int) throws -> SpaceSegment {
+            let page = try transaction.allocate(pageCount: 1, kind: .commitRecord)
+            bytes.withUnsafeBytes {
+                (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+            }
+            page.bytes.storeLittle(UInt32(byteCount), at: PageHeader.payloadByteCountOffset)
+            return try SpaceSegment.read(transaction.seal(page.reference), in: transaction.view)
+        }
+        #expect(try read(bytes.count).version == 2)
+        #expect(try read(longest).version == 2)
+        for byteCount in [longest + 1, longest + PageHeader.byteCount] {
+            let error = #expect(throws: StorageError.self) { try read(byteCount) }
+            #expect(error?.code == .corrupt)
+        }
+        transaction.rollback()
+    }
 }

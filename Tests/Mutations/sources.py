@@ -171,8 +171,8 @@ def edited(former, texts):
         if former.get(path) == texts.get(path):
             continue
         text = former.get(path, "") + texts.get(path, "")
-        declared = re.findall(r"^(?:struct|extension|final class|class|actor|enum) (\w+)", text, re.M)
-        if not any("Tests" in declaration for declaration in declared):
+        declared = re.findall(r"\b(?:struct|class|actor|extension) (\w+Tests)\b", text)
+        if not declared:
             return None
         suites.update(declared)
     return suites

@@ -72,6 +72,27 @@ struct OutdatedRealmTests {
         }
     }
 
+    @Test("An outdated realm that was invalidated lets go of its version when it is closed")
+    func closedAfterInvalidating() async throws {
+        let program = try await Program(Self.first(path))
+        try await program.write { realm in
+            realm.create(Release1.Item.self, value: ["id": 1, "n": 7, "a": "a of 1", "b": "b of 1"])
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.second(path)) { _ in }
+        }
+        let held = try await program.perform { realm in
+            #expect(realm.refresh() == false)
+            realm.invalidate()
+            return try StorageFile.open(path: realm.configuration.fileURL!.path).activeVersions().map(\.version)
+        }
+        #expect(held.count == 1)
+        await program.perform { $0.close() }
+        let left = try StorageFile.open(path: path).activeVersions().map(\.version)
+        #expect(Set(left).isDisjoint(with: held))
+        withExtendedLifetime(program) {}
+    }
+
     @Test("A realm that stays open while another process removes a class writes nothing to it")
     func removedClass() async throws {
         let program = try await Program(Self.first(path))

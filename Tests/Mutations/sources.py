@@ -1,6 +1,7 @@
 """A copy of a commit whose sources have many changes of meaning, each behind a switch, in one build."""
 
 import collections
+import functools
 import itertools
 import json
 import os
@@ -54,9 +55,7 @@ class Copy:
         self.folder = folder
         self.pristine = os.path.join(folder, "pristine")
         self.mutated = os.path.join(folder, "mutated")
-        self.commit = subprocess.run(
-            ["git", "-C", ROOT, "rev-parse", commit], text=True, stdout=subprocess.PIPE, check=True
-        ).stdout.strip()
+        self.commit = git("rev-parse", commit).strip()
         note = os.path.join(folder, "commit")
         held = None
         if os.path.exists(note):
@@ -64,31 +63,17 @@ class Copy:
                 held = file.read()
         # Suites whose text is another one since the folder was made.
         self.edited = set()
-        self.keeps_sources = True
         if held == self.commit:
             return
         if held and not moves:
             sys.exit(f"{folder} holds {held}; remove it, or name that commit")
-        former, former_sources = self.texts("Tests"), self.texts("Sources")
+        self.edited = edited(held, self.commit) if held else set()
         shutil.rmtree(self.pristine, ignore_errors=True)
         os.makedirs(self.pristine)
         archive = subprocess.Popen(["git", "-C", ROOT, "archive", self.commit], stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", self.pristine], stdin=archive.stdout, check=True)
-        self.edited = edited(former, self.texts("Tests"))
-        self.keeps_sources = former_sources == self.texts("Sources")
         with open(note, "w") as file:
             file.write(self.commit)
-
-    def texts(self, part):
-        """The text of each Swift file of a part."""
-        texts = {}
-        for folder, _, names in os.walk(os.path.join(self.pristine, part)):
-            for entry in names:
-                if entry.endswith(".swift"):
-                    path = os.path.join(folder, entry)
-                    with open(path) as file:
-                        texts[os.path.relpath(path, self.pristine)] = file.read()
-        return texts
 
     def places(self, tool):
         listing = subprocess.run([tool, self.pristine], text=True, stdout=subprocess.PIPE, check=True)
@@ -164,18 +149,22 @@ class Copy:
         return numbers
 
 
-def edited(former, texts):
-    """The suites that are declared in files of tests that differ; all of them, as None, when what tests share differs."""
+@functools.cache
+def edited(former, commit):
+    """The suites in files of tests that differ between two commits; all of them, as None, when what they share differs."""
     suites = set()
-    for path in former.keys() | texts.keys():
-        if former.get(path) == texts.get(path):
-            continue
-        text = former.get(path, "") + texts.get(path, "")
-        declared = re.findall(r"^(?:struct|extension|final class|class|actor|enum) (\w+)", text, re.M)
-        if not any("Tests" in declaration for declaration in declared):
+    for path in git("diff", "--name-only", former, commit, "--", "Sources", "Tests", ":!Tests/Mutations").splitlines():
+        text = "".join(git("show", f"{version}:{path}", check=False) for version in (former, commit))
+        declared = re.findall(r"\b(?:struct|class|actor|extension) (\w+Tests)\b", text)
+        if path.startswith("Sources/") or path.endswith(".swift") and not declared:
             return None
         suites.update(declared)
     return suites
+
+
+def git(*arguments, check=True):
+    command = ["git", "-C", ROOT, *arguments]
+    return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=check).stdout
 
 
 def chosen(places, seed, count, given):

@@ -1,6 +1,7 @@
-import ActorRealm
 import Foundation
 import Testing
+
+@testable import ActorRealm
 
 /// Going through the links to one object after another: collections and cursors that are used again must show what they
 /// are asked for, and none that the program kept may change.
@@ -45,6 +46,18 @@ import Testing
     }
 
     private func numbers(of id: Int) -> [Int] { (0..<(id % 20)).map { id * 100 + $0 } }
+
+    @Test func `frozen links that an observer was told of are what it was told`() throws {
+        let ship = try #require(try filled().objects(Ship.self).last).freeze()
+        let crates = ship.crates
+        let backing = try #require(crates._backing)
+        #expect(Array(crates).count == 19)
+        // As of a class that is gone: the version before has its rows, and the change says that there are none.
+        backing.adopt(.list([]))
+        backing.delivered = .init()
+        #expect(Array(crates).isEmpty)
+        #expect(crates.count == 0)
+    }
 
     @Test func `each object in a loop has its own links`() throws {
         let realm = try filled()

@@ -72,6 +72,77 @@ struct OutdatedRealmTests {
         }
     }
 
+    @Test("An outdated realm that was invalidated lets go of its version when it is closed")
+    func closedAfterInvalidating() async throws {
+        let program = try await Program(Self.first(path))
+        try await program.write { realm in
+            realm.create(Release1.Item.self, value: ["id": 1, "n": 7, "a": "a of 1", "b": "b of 1"])
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.second(path)) { _ in }
+        }
+        let held = try await program.perform { realm in
+            #expect(realm.refresh() == false)
+            realm.invalidate()
+            return try StorageFile.open(path: realm.configuration.fileURL!.path).activeVersions().map(\.version)
+        }
+        #expect(held.count == 1)
+        await program.perform { $0.close() }
+        let left = try StorageFile.open(path: path).activeVersions().map(\.version)
+        #expect(Set(left).isDisjoint(with: held))
+        withExtendedLifetime(program) {}
+    }
+
+    final class Older: Object {
+        override class func _realmObjectName() -> String? { "Grown" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+        @Persisted var a: String
+    }
+
+    /// With properties before those of the release before.
+    final class Newer: Object {
+        override class func _realmObjectName() -> String? { "Grown" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var first: Int
+        @Persisted var second: String
+        @Persisted var n: Int
+        @Persisted var a: String
+    }
+
+    private actor Holder {
+        let realm: Realm
+        let found: Results<Older>
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+            found = realm.objects(Older.self).filter("n >= 2").sorted(byKeyPath: "a", ascending: false)
+        }
+
+        func fill() throws {
+            try realm.write { for n in 1...3 { realm.create(Older.self, value: ["n": n, "a": "a of \(n)"]) } }
+        }
+
+        func look() -> [String] {
+            realm.refresh()
+            return found.map(\.a)
+        }
+    }
+
+    @Test("Results are kept while another process adds properties before those that they ask for")
+    func addedProperties() async throws {
+        let holder = try await Holder(Self.configuration(path, [Older.self], version: 1))
+        try await holder.fill()
+        #expect(await holder.look() == ["a of 3", "a of 2"])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let configuration = OutdatedRealmTests.configuration(path, [Newer.self], version: 2)
+            try withNewRealm(configuration) { realm in
+                try realm.write { _ = realm.create(Newer.self, value: ["first": 1, "n": 4, "a": "a of 4"]) }
+            }
+        }
+        #expect(await holder.look() == ["a of 4", "a of 3", "a of 2"])
+    }
+
     @Test("A realm that stays open while another process removes a class writes nothing to it")
     func removedClass() async throws {
         let program = try await Program(Self.first(path))

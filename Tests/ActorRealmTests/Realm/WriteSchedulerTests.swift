@@ -157,6 +157,20 @@ struct WriteSchedulerTests {
         #expect(await writer.log == (0..<30).filter { $0 % 3 != 0 })
     }
 
+    @Test("A writer that is cancelled before it waits is told so when it does", .timeLimit(.minutes(5)))
+    func cancelledEarly() throws {
+        let fixture = try Fixture(durability: .none)
+        let scheduler = fixture.scheduler
+        let lock = try ForeignWriteLock(of: fixture.file.path)
+        let (ticket, isGranted) = scheduler.enqueue(.asynchronous, for: .none, priority: .medium)
+        #expect(!isGranted)
+        #expect(scheduler.cancel(ticket))
+        let told = LockedArray<String>()
+        scheduler.register(.callback { told.append("\($0)") }, for: ticket)
+        #expect(told.all == ["cancelled"])
+        lock.release()
+    }
+
     @Test("Synchronous and asynchronous writers mix without deadlock or loss", .timeLimit(.minutes(30)))
     func mixture() async throws {
         let fixture = try Fixture(durability: .none)

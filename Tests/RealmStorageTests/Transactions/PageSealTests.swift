@@ -57,6 +57,21 @@ import Testing
         #expect(try Overflow.read(reference, in: snapshot.view).count == 4)
     }
 
+    @Test func `the memory of runs that are given up is free again`() throws {
+        let store = try TreeFile()
+        func usedPageCount() throws -> Int {
+            try store.file.beginWrite().rollback()
+            return try store.file.reservation.pool.usedPageCount
+        }
+        _ = try store.write { _ = try Self.write("kept", in: $0) }
+        let before = try usedPageCount()
+        _ = try store.write { transaction in
+            let runs = try (0..<100).map { _ in try Self.write("given up", in: transaction) }
+            for run in runs { transaction.free(run) }
+        }
+        #expect(try usedPageCount() < before + 50)
+    }
+
     @Test func `a run of somebody else's commit that says it is of a later one is not used again`() throws {
         let store = try TreeFile()
         var reference = PageReference.none

@@ -125,6 +125,23 @@ struct SpillTests {
         #expect(try isIntact(late, 2, in: snapshot.view))
     }
 
+    @Test("what is pointed into stays in memory, and the commit writes it")
+    func pointedInto() throws {
+        let file = try makeFile()
+        let transaction = try begin(file)
+        let kept = try run(3, 1, in: transaction)
+        let other = try run(3, 2, in: transaction)
+        transaction.forgetSeal(of: kept)
+        try transaction.spill()
+        try file.publish([try PageArray.commit(transaction)])
+        file.unlockForWriting()
+        let copy = directory.path("copy.realm")
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        let snapshot = try StorageFile.open(path: copy).beginRead()
+        #expect(try isIntact(kept, 1, in: snapshot.view))
+        #expect(try isIntact(other, 2, in: snapshot.view))
+    }
+
     @Test("what is not ready yet is left out and written once, and nothing below the end is left out at last")
     func holes() throws {
         let log = RecordingDevice.Log()

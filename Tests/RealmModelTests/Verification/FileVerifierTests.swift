@@ -183,7 +183,7 @@ import Testing
                 try points.set("y", key, .double(Double(number) + 0.3))
             }
         }
-        let editor = try PageEditor(path: database.directory.path("test.realm"))
+        let editor = PageEditor(path: database.directory.path("test.realm"))
         for column in [1, 2] {
             for (offset, bound) in [
                 (ClusterFormat.descriptorMinimumOffset, 2.0), (ClusterFormat.descriptorMaximumOffset, 3.0),

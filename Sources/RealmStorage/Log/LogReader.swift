@@ -1,3 +1,4 @@
+import CRealmShims
 import Glibc
 
 /// What a log holds behind a checkpoint, read whole.

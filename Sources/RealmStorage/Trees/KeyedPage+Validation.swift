@@ -29,6 +29,7 @@ extension KeyedPage {
         let isLeaf = isLeaf
         let minimumPayload = isLeaf ? 2 : KeyedPage.childPayloadByteCount
         var heapByteCount = 0
+        var taken = TakenBytes()
         for index in 0..<count {
             let slot = slot(index)
             let offset = KeyedPage.offset(slot)
@@ -48,6 +49,10 @@ extension KeyedPage {
                 }
             }
             heapByteCount += length + payloadByteCount
+            // The length of a value lies among the entry's bytes: who writes another entry must not change it.
+            guard taken.take(offset..<offset + length + payloadByteCount) else {
+                return "entry \(index) overlaps another one"
+            }
             if let problem = validateReference(at: index, allowsDirtyReferences: allowsDirtyReferences) {
                 return problem
             }
@@ -92,5 +97,24 @@ extension PageBytes {
         if reference.page.addingReportingOverflow(reference.pageCount).overflow { return "refers beyond the last page" }
         if reference.checksum == 0 && !allowsDirty { return "refers to a page without a checksum" }
         return nil
+    }
+}
+
+/// Which bytes of a page its entries take, one bit each.
+struct TakenBytes {
+    private var words = InlineArray<64, UInt64>(repeating: 0)
+
+    /// Takes bytes; false when one of them was taken already.
+    mutating func take(_ range: Range<Int>) -> Bool {
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let bit = start & 63
+            let count = min(64 - bit, range.upperBound - start)
+            let mask = (count == 64 ? UInt64.max : (1 << UInt64(count)) - 1) << UInt64(bit)
+            if words[start >> 6] & mask != 0 { return false }
+            words[start >> 6] |= mask
+            start += count
+        }
+        return true
     }
 }

@@ -30,6 +30,28 @@ import Testing
         return pages
     }
 
+    @Test func `entries that overlap are refused, whatever their lengths come to`() throws {
+        let store = try TreeFile()
+        try store.write { transaction in
+            let page = try transaction.allocate(pageCount: 1, kind: .byteTreeLeaf)
+            let leaf = MutableKeyedPage(page.bytes)
+            leaf.reset(prefix: KeyBytes(start: page.bytes, count: 0))
+            // Two entries of 43 bytes in a heap of 86, the second one inside of the first one's value.
+            for (index, offset) in [4_010, 4_020].enumerated() {
+                page.bytes.storeBytes(of: UInt8(97 + index), toByteOffset: offset, as: UInt8.self)
+                PageBytes.store16(40, page.bytes, offset + 1)
+                let key = KeyBytes(start: page.bytes + offset, count: 1)
+                leaf.setSlot(KeyedPage.slot(offset: offset, suffix: key), at: index)
+            }
+            leaf.setCount(2)
+            PageBytes.store16(4_010, page.bytes, KeyedPage.heapStartOffset)
+            transaction.catalog = ByteTree(root: transaction.seal(page.reference))
+        }
+        let snapshot = try store.reopen()
+        let failure = #expect(throws: StorageError.self) { try snapshot.catalog.get([98], in: snapshot.view) }
+        #expect(failure?.message.contains("entry 1 overlaps another one") == true)
+    }
+
     @Test func `an edited page is refused or stays within its bounds`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix64(seed: seed)

@@ -101,6 +101,9 @@ struct PublishingPlan {
     /// The records that make it durable, if that is its way.
     var entries: [CommitLog.Entry]? { if case .records(let entries) = way { entries } else { nil } }
 
+    /// Whether pages of earlier versions, which are durable by their records, may not be on the disk.
+    private var isBesideLog: Bool { if case .oneFlush = way { false } else { true } }
+
     /// Whether the content is flushed by itself.
     var flushesContent: Bool { flushes && header.isContentFlushed && entries == nil }
 
@@ -115,8 +118,9 @@ struct PublishingPlan {
         let stops =
             switch step {
             case .writing, .writingHeader: false
-            // Space that was promised and could not be had is no loss of what was written.
-            case .flushingLength: code != .full
+            // Space that was promised and could not be had is no loss of what was written: unless pages of versions before wait
+            // for the same flush, which the log made durable and a checkpoint is to find on the disk.
+            case .flushingLength: code != .full || isBesideLog
             case .flushingContent, .appending, .flushingLog, .flushingHeader: true
             }
         return Remedy(

@@ -15,7 +15,8 @@ struct PublishingPlanTests {
         runCount: Int = 1,
         hasSpilled: Bool = false,
         pageCount: UInt32 = 12,
-        flushes: Bool = true
+        flushes: Bool = true,
+        way: PublishingPlan.Way = .oneFlush
     ) -> PublishingPlan {
         // Every other page, so that none of them are neighbours.
         let runs = (0..<runCount).map { PreparedCommit.Run(page: PageNumber(10 + 2 * $0), pageCount: 1, checksum: 7) }
@@ -40,7 +41,8 @@ struct PublishingPlanTests {
             inSlot: 1,
             byteCount: 10 * pageByteCount,
             bulkByteCount: 64 * pageByteCount,
-            flushes: flushes
+            flushes: flushes,
+            way: way
         )
     }
 
@@ -80,6 +82,16 @@ struct PublishingPlanTests {
         #expect(plan.remedy(afterFailureOf: .writingHeader, .io) == restore)
         let both = Remedy(restoresSlot: true, cutsBack: false, stopsWriting: true)
         #expect(plan.remedy(afterFailureOf: .flushingHeader, .full) == both)
+    }
+
+    @Test("Rule 8: a flush of growth that finds no space stops writing where pages of earlier records hang on it")
+    func growthBesideLog() {
+        for way in [.records([]), .pages(.none)] as [PublishingPlan.Way] {
+            let plan = Self.plan(way: way)
+            #expect(plan.remedy(afterFailureOf: .flushingLength, .full).stopsWriting)
+            // Nothing was written yet: the log and the pages before are as they were.
+            #expect(!plan.remedy(afterFailureOf: .writing, .full).stopsWriting)
+        }
     }
 
     @Test("What grew by its content is cut back as long as no header refers to it")

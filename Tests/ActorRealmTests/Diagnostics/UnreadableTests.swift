@@ -189,7 +189,7 @@ struct UnreadableTests {
     }
 
     private static let seed = UInt64(ProcessInfo.processInfo.environment["REALM_UNREADABLE_SEED"] ?? "") ?? 1
-    private static let rounds = Int(ProcessInfo.processInfo.environment["REALM_UNREADABLE_ROUNDS"] ?? "") ?? 25
+    private static let rounds = Int(ProcessInfo.processInfo.environment["REALM_UNREADABLE_ROUNDS"] ?? "") ?? 8
 
     // MARK: Reading
 

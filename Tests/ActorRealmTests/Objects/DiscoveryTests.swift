@@ -74,6 +74,33 @@ class UnlistedModel: Object {
         #expect(Set(schema.classes.map(\.name)) == ["Keeper", "Puppy", "Toy"])
     }
 
+    /// Classes that `otherNamesakes()` has as well, declared neither in the order of their names nor the other way round.
+    private static func namesakes() -> [ObjectBase.Type] {
+        class Mole: Object {
+            @Persisted var value = 0
+        }
+        class Zebra: Object {
+            @Persisted var value = 0
+        }
+        class Adder: Object {
+            @Persisted var value = 0
+        }
+        return [Mole.self, Zebra.self, Adder.self]
+    }
+
+    private static func otherNamesakes() -> [ObjectBase.Type] {
+        class Mole: Object {
+            @Persisted var value = 0
+        }
+        class Zebra: Object {
+            @Persisted var value = 0
+        }
+        class Adder: Object {
+            @Persisted var value = 0
+        }
+        return [Mole.self, Zebra.self, Adder.self]
+    }
+
     /// In this process, that of all tests, several classes have one name.
     @Test func `without a list, all classes that have properties are looked at, and no others`() throws {
         let error = #expect(throws: ModelError.self) { try ModelSchema(objectTypes: nil) }
@@ -82,6 +109,11 @@ class UnlistedModel: Object {
             return
         }
         #expect(!problems.isEmpty && problems.allSatisfy { $0.hasPrefix("Two classes are named '") }, "\(problems)")
+        // In the order of their names, as the schema of a realm without a list shows its classes.
+        #expect(Self.namesakes().count == Self.otherNamesakes().count)
+        let names = problems.map { String($0.split(separator: "'")[1]) }
+            .filter { name in ["Adder", "Mole", "Zebra"].contains { name.hasSuffix($0) } }
+        #expect(names.count == 3 && names == names.sorted(), "\(names)")
     }
 
     @Test func `a class without properties is refused`() {

@@ -14,7 +14,7 @@ struct ThrowingCallsTests {
         ProcessInfo.processInfo.environment["REALM_CALLS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<(1 << 32))
     }()
 
-    static let count = ProcessInfo.processInfo.environment["REALM_CALLS"].flatMap { Int($0) } ?? 1_500
+    static let count = ProcessInfo.processInfo.environment["REALM_CALLS"].flatMap { Int($0) } ?? 700
 
     private func check(_ result: ExitTest.Result?, _ report: ChildReport, line: SourceLocation = #_sourceLocation) {
         let text = report.take()

@@ -66,6 +66,30 @@ import Testing
         #expect(mixed.explain().steps == ["sort by number ascending, badge descending"])
     }
 
+    @Test func `an order is walked where few are wanted, unless another index leads to the rows`() throws {
+        let members = try filled().objects(Member.self)
+        let walked = members.where { $0.email != "x" }.sorted(byKeyPath: "badge").limit(3)
+        #expect(walked.explain().steps.first?.hasSuffix("by the unique index on badge") == true)
+        #expect(Array(walked.map(\.id)) == [0, 1, 2])
+        let found = members.where { $0.email == "m77@example.com" }.sorted(byKeyPath: "badge").limit(3)
+        #expect(found.explain().steps.first == "sort by badge ascending")
+        #expect(Array(found.map(\.id)) == [77])
+    }
+
+    @Test func `objects whose links lead to the rows are counted`() throws {
+        let realm = try filled()
+        let members = realm.objects(Member.self)
+        let (one, other) = (members[0], members[1])
+        try realm.write {
+            members[2].friend = one
+            members[3].friend = other
+        }
+        let friends = members.filter("friend == %@", one)
+        #expect(friends.explain().access == "backlinks of friend to one object" && friends.map(\.id) == [2])
+        let both = members.filter("friend IN %@", [one, other])
+        #expect(both.explain().access == "backlinks of friend to 2 objects" && both.map(\.id) == [2, 3])
+    }
+
     @Test func `writes in a transaction are seen through the index at once`() throws {
         let realm = try filled()
         let members = realm.objects(Member.self)

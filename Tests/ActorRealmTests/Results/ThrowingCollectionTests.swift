@@ -187,10 +187,15 @@ struct ThrowingCollectionTests {
         // Results of all objects are empty then.
         #expect(code { try known[0].check() } == nil)
 
-        struct Leak: @unchecked Sendable { let results: Results<Book> }
+        struct Leak: @unchecked Sendable {
+            let realm: Realm
+            let results: Results<Book>
+        }
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: Self.types)
-        let leak = try withNewRealm(configuration) { Leak(results: $0.objects(Book.self)) }
+        let leak = try withNewRealm(configuration) { Leak(realm: $0, results: $0.objects(Book.self)) }
         #expect(code { try leak.results.requireReadable() } == .wrongIsolation)
+        #expect(code { try leak.realm.requireReadable(Book.self) } == .wrongIsolation)
+        #expect(code { try leak.realm.requireReadable(className: "ReadableBook") } == .wrongIsolation)
     }
 
     @Test("A stored element that the type does not have, and a stored property of an element")

@@ -67,6 +67,26 @@ import Testing
         }
     }
 
+    @Test func `no more rows than the limit wait for their index entries`() throws {
+        let database = try TestDatabase([
+            ClassSchema(name: "Row", properties: [PropertySchema(name: "size", kind: .int, isIndexed: true)])
+        ])
+        try database.write { _ in
+            let table = try database.table("Row")
+            table.pendingRowLimit = 64
+            var most: Int64 = 0
+            for number in Int64(0)..<1_000 {
+                let key = try table.insert()
+                try table.set("size", key, .int(number % 7))
+                let writer = try #require(table.writer)
+                let tree = writer.trees[Int(table.slots[0].tree)]
+                most = max(most, writer.rows.tree.nextKey - tree.pendingFrom)
+            }
+            #expect(most == 64)
+        }
+        try ModelVerifier.verify(database.model)
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `changes of indexed values in one transaction leave the index that the rows say`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

@@ -1,3 +1,4 @@
+import Foundation
 import RealmModel
 import RealmStorage
 import RealmTestSupport
@@ -36,6 +37,27 @@ import Testing
         try table.set("number", key, number.map { .int($0) } ?? .null)
         try table.requireUnique(key: key)
         return key
+    }
+
+    /// The bytes of memory that this process has.
+    private static var residentByteCount: Int {
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        return (pages.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * 4096
+    }
+
+    private static func fillFilter() {
+        var filter = ValueFilter()
+        for number in UInt64(0)..<150_000 { withUnsafeBytes(of: number) { _ = filter.insert($0) } }
+    }
+
+    @Test func `what a transaction knows of many new values takes no memory behind it`() async {
+        await #expect(processExitsWith: .success) {
+            UniquenessTests.fillFilter()
+            let before = UniquenessTests.residentByteCount
+            // Each has 4 MB in the end, and as much before it has grown to that.
+            for _ in 0..<10 { UniquenessTests.fillFilter() }
+            if before == 0 || UniquenessTests.residentByteCount > before + 20 << 20 { exit(1) }
+        }
     }
 
     @Test func `many new rows are checked against each other and against the old ones`() throws {

@@ -7,14 +7,27 @@ import Testing
 
 /// What can be read of a damaged file is in the new one, and the report says what is not.
 @Suite struct SalvagerTests {
+    /// A whole file, which no test changes: each damages copies, under names of its own.
+    private struct Whole: @unchecked Sendable {
+        let sample: SampleDatabase
+        let rows: [Int64: [String]]
+        let runs: [PageKind: [PageReference]]
+
+        init() throws {
+            sample = try SampleDatabase()
+            rows = try SampleDatabase.describe(ModelView(snapshot: StorageFile.open(path: sample.path).beginRead()))
+            runs = try sample.runs()
+        }
+    }
+
+    private static let whole = Result { try Whole() }
     private let sample: SampleDatabase
     private let original: [Int64: [String]]
     private let runs: [PageKind: [PageReference]]
 
     init() throws {
-        sample = try SampleDatabase()
-        original = try SampleDatabase.describe(ModelView(snapshot: StorageFile.open(path: sample.path).beginRead()))
-        runs = try sample.runs()
+        let whole = try Self.whole.get()
+        (sample, original, runs) = (whole.sample, whole.rows, whole.runs)
     }
 
     /// Damages pages of a copy and salvages it; compares what came out with what was in, and with the report.

@@ -165,7 +165,7 @@ struct RandomObservationTests {
             }
         }
         if names.contains(where: { world.keys($0).count > 90 }), world.chance(0.02) {
-            for name in names { for key in world.keys(name) { try world.delete(name, key) } }
+            for name in names { try world.delete(name, world.keys(name)) }
             written = [:]
             inserted = [:]
         }

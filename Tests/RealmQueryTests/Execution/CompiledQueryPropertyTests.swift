@@ -37,7 +37,7 @@ struct CompiledQueryPropertyTests {
         #expect(matchCount > 0)
     }
 
-    @Test("Many small tables: snapshot, then inside a write transaction, then committed", arguments: 1...6)
+    @Test("Many small tables: snapshot, then inside a write transaction, then committed", arguments: 1...4)
     func small(seed: UInt64) throws {
         let world = try QueryWorld(seed: seed, itemCount: 90)
         try check(world, queries: 160, depth: 2, seed: seed)

@@ -50,7 +50,7 @@ struct DividedScanTests {
         try world.begin()
         let keys = world.keys("Item")
         let start = Int.random(in: 0..<1_500, using: &world.random)
-        for key in keys[start..<min(start + 900, keys.count)] { try world.delete("Item", key) }
+        try world.delete("Item", Array(keys[start..<min(start + 900, keys.count)]))
         try world.commit()
         let table = try world.table("Item")
         let query = try CompiledQuery(.constant(true), table: table)

@@ -110,7 +110,7 @@ final class QueryWorld {
         try begin()
         for _ in 0..<max(3, itemCount / 20) { try insert("Box") }
         for _ in 0..<itemCount { try insert("Item") }
-        for key in keys("Item") where chance(0.1) { try delete("Item", key) }
+        try delete("Item", keys("Item").filter { _ in chance(0.1) })
         try commit()
     }
 
@@ -239,15 +239,22 @@ final class QueryWorld {
             }
     }
 
-    func delete(_ className: String, _ key: Int64) throws {
-        try table(className).delete(key: key)
-        rows[className]?[key] = nil
-        sortedKeys[className]?.removeAll { $0 == key }
+    func delete(_ className: String, _ key: Int64) throws { try delete(className, [key]) }
+
+    /// Deletes rows with one pass over those that may link to them.
+    func delete(_ className: String, _ keys: [Int64]) throws {
+        let table = try table(className)
+        for key in keys {
+            try table.delete(key: key)
+            rows[className]?[key] = nil
+        }
+        let gone = Set(keys)
+        sortedKeys[className]?.removeAll { gone.contains($0) }
         // Links to the row become null, lists and sets lose it; in values of any kind it becomes null.
-        let tableID = try table(className).id
+        let tableID = table.id
         func without(_ value: StoredValue) -> StoredValue {
             switch value {
-            case .anyLink(tableID, key): return .null
+            case .anyLink(tableID, let key) where gone.contains(key): return .null
             case .list(let elements): return .list(elements.map(without))
             case .dictionary(let entries):
                 return .dictionary(entries.map { StoredEntry(key: $0.key, value: without($0.value)) })
@@ -258,13 +265,15 @@ final class QueryWorld {
             for property in other.properties
             where property.kind == .any || property.kind == .object && property.targetClass == className {
                 func changed(_ value: StoredValue) -> StoredValue {
-                    property.kind == .any ? without(value) : value == .link(key) ? .null : value
+                    if property.kind == .any { return without(value) }
+                    if case .link(let key) = value, gone.contains(key) { return .null }
+                    return value
                 }
-                for source in keys(origin) {
+                for source in self.keys(origin) {
                     guard var row = rows[origin]?[source] else { continue }
                     if let value = row.values[property.name] { row.values[property.name] = changed(value) }
                     if let elements = row.lists[property.name] {
-                        let left = property.kind == .any ? elements.map(changed) : elements.filter { $0 != .link(key) }
+                        let left = property.kind == .any ? elements.map(changed) : elements.filter { changed($0) == $0 }
                         row.lists[property.name] = property.collection == .set ? left.sortedAndUnique() : left
                     }
                     if let entries = row.maps[property.name] {
@@ -280,7 +289,7 @@ final class QueryWorld {
     func mutate() throws {
         for _ in 0..<20 { try insert(mainClass) }
         for name in schema.classes.keys.sorted() {
-            for key in keys(name) where chance(0.05) { try delete(name, key) }
+            try delete(name, keys(name).filter { _ in chance(0.05) })
         }
         for name in schema.classes.keys.sorted() {
             let properties = schema.classes[name]!.properties.filter { !$0.isPrimaryKey }.map(\.name)

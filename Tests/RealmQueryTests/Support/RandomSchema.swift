@@ -29,7 +29,7 @@ extension QueryWorld {
             let count = name == "C0" ? Int.random(in: 10...70, using: &random) : .random(in: 1...15, using: &random)
             for _ in 0..<count { try world.insert(name) }
         }
-        for key in world.keys("C0") where world.chance(0.1) { try world.delete("C0", key) }
+        try world.delete("C0", world.keys("C0").filter { _ in world.chance(0.1) })
         try world.commit()
         return world
     }

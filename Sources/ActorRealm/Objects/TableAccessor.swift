@@ -296,7 +296,8 @@ final class TableAccessor {
 
     /// An accessor that nobody holds, of no row, to be used again.
     func takeSpare() -> Unmanaged<ObjectBase>? {
-        guard let object = factory.takeSpare() else { return nil }
+        // A frozen realm keeps none, and several threads may ask.
+        guard !isFrozen, let object = factory.takeSpare() else { return nil }
         object._withUnsafeGuaranteedRef { $0.core = core }
         return object
     }

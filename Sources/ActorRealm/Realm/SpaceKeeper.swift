@@ -42,21 +42,24 @@ final class SpaceKeeper: Sendable {
     /// Runs what takes turns among the writers, and may block.
     func perform(_ body: @escaping @Sendable () -> Void) { thread.perform(body) }
 
-    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     /// Looks whether there is something to do, after a commit of this process.
     ///
     /// A few loads, seldom more.
     func commitWasPublished() {
         guard file.isSpaceWasted else { return }
-        let now = Self.now
-        let starts = state.withLock { state in
+        // The file must be able to close between two steps, so nothing holds the keeper over a sleep.
+        if begins(at: Self.now) { thread.perform { [weak self] in Self.work { [weak self] in self } } }
+    }
+
+    /// Whether the work may begin at a moment, and if so, that it has: it is not under way, and has rested.
+    func begins(at now: UInt64) -> Bool {
+        state.withLock { state in
             guard !state.isWorking, now >= state.restsUntil else { return false }
             state.isWorking = true
             return true
         }
-        // The file must be able to close between two steps, so nothing holds the keeper over a sleep.
-        if starts { thread.perform { [weak self] in Self.work { [weak self] in self } } }
     }
 
     /// Warns, at most once a minute, of a reader that stays at an old version and keeps its space.
@@ -141,7 +144,8 @@ final class SpaceKeeper: Sendable {
         }
     }
 
-    private func rest(afterProgress hadProgress: Bool) {
+    /// The work is over: it rests, the longer the less there was to do.
+    func rest(afterProgress hadProgress: Bool) {
         state.withLock { state in
             state.isWorking = false
             state.rest = hadProgress ? Self.shortestRest : min(state.rest * 2, Self.longestRest)

@@ -1,3 +1,6 @@
+import Dispatch
+import Glibc
+import RealmTestSupport
 import Synchronization
 import Testing
 
@@ -36,5 +39,26 @@ struct AlarmThreadTests {
         thread.call(after: 0) { continuation.yield(2) }
         for await number in stream.prefix(1) { #expect(number == 2) }
         #expect(refusals.withLock { $0 } == 0)
+    }
+
+    /// What a child is told whose parent's thread waits for an alarm when the child is made: 0 where its own alarm was called.
+    private static func alarmOfChild() throws -> Int32 {
+        let called = DispatchSemaphore(value: 0)
+        AlarmThread.shared.call(after: 0) { called.signal() }
+        called.wait()
+        AlarmThread.shared.call(after: 3_600_000_000_000) {}
+        return try ForkedChild.run {
+            let called = DispatchSemaphore(value: 0)
+            AlarmThread.shared.call(after: 1_000_000) { called.signal() }
+            return called.wait(timeout: .now() + 20) == .success ? 0 : 1
+        }
+    }
+
+    @Test("A forked child, which has none of its parent's threads, has alarms of its own", .secondProcess)
+    func forked() async {
+        // In a process of its own, so that the child copies few threads.
+        await #expect(processExitsWith: .success) {
+            if try AlarmThreadTests.alarmOfChild() != 0 { exit(1) }
+        }
     }
 }

@@ -1,7 +1,9 @@
-import ActorRealm
 import Foundation
+import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import ActorRealm
 
 private class Note: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -91,6 +93,22 @@ private class Note: Object {
         }
         #expect(isShorter)
         try realm.verify()
+    }
+
+    @Test func `the work on space rests between two times, the longer the less there was to do`() throws {
+        let file = try StorageFile.open(path: directory.path("rest.realm"), options: StorageOptions())
+        let keeper = SpaceKeeper(file: file)
+        let second: UInt64 = 1_000_000_000
+        var moment = SpaceKeeper.now
+        #expect(keeper.begins(at: moment))
+        #expect(!keeper.begins(at: moment + 100 * second))
+        for (hadProgress, seconds) in [(true, 1), (false, 2), (false, 4), (true, 1)] as [(Bool, UInt64)] {
+            moment = SpaceKeeper.now
+            keeper.rest(afterProgress: hadProgress)
+            let end = SpaceKeeper.now + seconds * second
+            #expect(!keeper.begins(at: moment + seconds * second - 1))
+            #expect(keeper.begins(at: end))
+        }
     }
 
     @Test func `a realm that is open cannot be compacted`() throws {

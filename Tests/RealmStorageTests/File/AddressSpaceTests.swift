@@ -59,18 +59,13 @@ struct AddressSpaceTests {
         let old = try file.beginRead()
         // Another process: another name of the same file is one registry entry, so a child does it.
         let path = file.path
-        let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
-        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
-        if child == 0 {
+        let status = try ForkedChild.run {
             guard let own = try? StorageFile.open(path: path), (try? own.lockForWriting()) != nil,
                 let transaction = try? own.beginWrite(), (try? PageArray.set(0, to: 9, in: transaction)) != nil
-            else { _exit(1) }
-            for _ in 0..<600 where (try? transaction.allocate(pageCount: 1, kind: .overflow)) == nil { _exit(2) }
-            guard (try? own.publish([PageArray.commit(transaction)])) != nil else { _exit(3) }
-            _exit(0)
+            else { return 1 }
+            for _ in 0..<600 where (try? transaction.allocate(pageCount: 1, kind: .overflow)) == nil { return 2 }
+            return (try? own.publish([PageArray.commit(transaction)])) == nil ? 3 : 0
         }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         #expect(status == 0)
         let error = #expect(throws: StorageError.self) { try file.beginRead() }
         #expect(error?.code == .addressSpaceExhausted)

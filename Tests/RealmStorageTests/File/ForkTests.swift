@@ -7,23 +7,6 @@ import Testing
 @Suite struct ForkTests {
     let directory = TemporaryDirectory()
 
-    /// Runs a function in a forked child.
-    private func fork(_ body: () -> Int32) throws -> pid_t {
-        // Swift hides `fork`, for good reasons: most of what a program has does not work in a child.
-        let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
-        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
-        if child == 0 { _exit(body()) }
-        return child
-    }
-
-    /// Runs a function in a forked child; returns its exit status.
-    private func inChild(_ body: () -> Int32) throws -> Int32 {
-        let child = try fork(body)
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        return status
-    }
-
     @Test func `a forked child gets an error and takes nothing from its parent`() throws {
         let file = try StorageFile.open(path: directory.path("forked.realm"))
         try file.lockForWriting()
@@ -32,7 +15,7 @@ import Testing
         try file.publish([try PageArray.commit(transaction)])
         var snapshot: Snapshot? = try file.beginRead()
         let pinned = try #require(snapshot).version
-        let status = try inChild {
+        let status = try ForkedChild.run {
             do {
                 _ = try file.beginRead()
                 return 1
@@ -80,7 +63,7 @@ import Testing
         try file.publish([try PageArray.commit(transaction)])
         file.unlockForWriting()
         let before = file.newestVersion
-        let status = try inChild {
+        let status = try ForkedChild.run {
             do {
                 let own = try StorageFile.open(path: path, options: options)
                 if own === file { return 1 }
@@ -109,7 +92,7 @@ import Testing
         var file: StorageFile? = try StorageFile.open(path: path)
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
-        let child = try fork {
+        let child = try ForkedChild.start {
             var byte: UInt8 = 0
             close(ends[1])
             return Int32(read(ends[0], &byte, 1))

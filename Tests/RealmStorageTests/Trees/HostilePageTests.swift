@@ -155,11 +155,11 @@ import Testing
     /// Commits a tree whose root is an edited copy of the real one.
     private static func commit(
         _ store: TreeFile,
-        editing edit: (UnsafeMutableRawPointer, PageReference) -> Void
+        editing edit: (UnsafeMutableRawPointer, PageReference) throws -> Void
     ) throws -> Snapshot {
         try store.write { transaction in
             let root = try transaction.writable(transaction.catalog.root)
-            edit(root.bytes, root.reference)
+            try edit(root.bytes, root.reference)
             transaction.catalog = ByteTree(root: transaction.seal(root.reference))
         }
         return try store.reopen()
@@ -221,7 +221,7 @@ import Testing
 
     @Test func `a wrong count is found by verification`() throws {
         let store = try Self.deepTree()
-        let snapshot = try Self.commit(store) { root, _ in MutableKeyedPage(root).setChildCount(7, at: 1) }
+        let snapshot = try Self.commit(store) { root, _ in try MutableKeyedPage(root).setChildCount(7, at: 1) }
         #expect { try snapshot.catalog.verify(in: snapshot.view) } throws: { Self.isCorrupt($0) }
     }
 

@@ -35,16 +35,15 @@ extension ClusterWriter {
         var endKey = tree.nextKey
         while true {
             let index = node.child(for: key)
-            let claim = ClusterClaim(of: index, in: node, endKey: endKey)
             var child = node.children[index]
             if case .sealed(let reference) = child {
-                child = try load(reference, as: claim)
+                child = try load(reference, as: ClusterClaim(of: index, in: node, endKey: endKey))
                 node.children[index] = child
             }
             switch child {
             case .node(let below):
+                if index + 1 < node.keys.count { endKey = node.keys[index + 1] }
                 node = below
-                endKey = claim.endKey
             case .cluster(let cluster):
                 current = cluster
                 return cluster

@@ -125,6 +125,19 @@ import Testing
         #expect(try refuses(store) { try $0.remove(word("b"), in: $1) })
     }
 
+    // MARK: Roots
+
+    @Test func `a sequence that leads to a page that is being written is not moved`() throws {
+        let store = try TreeFile()
+        let transaction = try store.file.beginWrite()
+        defer { transaction.rollback() }
+        var tree = SequenceTree()
+        try tree.insert([1], 0, in: transaction)
+        var relocation = Relocation(below: 4, in: transaction, pageBudget: 10)
+        let failure = #expect(throws: StorageError.self) { try tree.map(through: &relocation) }
+        #expect(failure?.code == .corrupt)
+    }
+
     @Test func `trees whose pages fit each other are changed as ever`() throws {
         let store = try file { transaction in
             let left = try transaction.forgeInner(

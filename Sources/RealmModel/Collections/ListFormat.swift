@@ -43,6 +43,20 @@ enum ListFormat {
     /// A sequence whose elements are no longer than this in all becomes a small list again.
     static let shrinkByteLimit = 512
 
+    /// No elements are longer together: sums of their lengths never overflow.
+    static let greatestByteCount: UInt64 = 1 << 56
+
+    /// The root of a large list, given where its bytes begin.
+    ///
+    /// The bytes in a row have that of a list as it is in the file. Those of one that is being changed may have another: what the
+    /// transaction knows of it counts then.
+    static func root(at base: UnsafeRawPointer) throws(StorageError) -> PageReference {
+        let root = PageReference(load: base + rootOffset)
+        // Without a checksum it could be any page that the open transaction writes to.
+        guard root.checksum != 0 else { throw damaged("its root has no checksum.") }
+        return root
+    }
+
     /// The width of a fixed-width element, 0 for strings and data.
     static func width(of kind: PropertyKind) -> Int {
         switch kind {

@@ -52,11 +52,14 @@ package struct ListView {
         }
         if bytes[0] == ListFormat.largeForm {
             guard bytes.count == ListFormat.largeByteCount else { throw ListFormat.damaged("its length is wrong.") }
-            let tree = SequenceTree(root: PageReference(load: base + ListFormat.rootOffset))
+            let tree = SequenceTree(root: try ListFormat.root(at: base))
             let count = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             let byteCount = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-            guard count <= Int.max, byteCount <= Int.max, try tree.count(in: view) == Int(count), count > 0 else {
+            guard count <= Int.max, try tree.count(in: view) == Int(count), count > 0 else {
                 throw ListFormat.damaged("its element count is wrong.")
+            }
+            guard byteCount <= ListFormat.greatestByteCount else {
+                throw ListFormat.damaged("its elements are too long together.")
             }
             self.init(sequence: tree, count: Int(count), byteCount: Int(byteCount), slot: slot, view: view)
             return

@@ -25,6 +25,8 @@ package enum MapFormat {
 
     /// The bytes of an entry.
     static func encode(_ key: String, _ value: StoredValue, _ slot: PropertySlot) throws(StorageError) -> [UInt8] {
+        // The name of an entry that was no UTF-8 has become longer when it comes from a file.
+        guard key.utf8.count <= keyByteLimit else { throw ListFormat.damaged("an entry's name is no text.") }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(key.utf8.count + 18)
         withUnsafeBytes(of: UInt16(key.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }

@@ -18,7 +18,7 @@ extension ModelTransaction.OpenSequence {
                 try tree.insert(bytes, at: index, in: transaction)
             }
             count += 1
-            byteCount += bytes.count
+            try addLength(bytes.count)
         }
     }
 
@@ -31,12 +31,12 @@ extension ModelTransaction.OpenSequence {
         let old = try tree.element(at: index, in: transaction.view).count
         try withElement(value, slot) { (bytes) throws(StorageError) in
             try tree.replace(at: index, with: bytes, in: transaction)
-            byteCount += bytes.count - old
+            try addLength(bytes.count - old)
         }
     }
 
     func remove(at index: Int, in transaction: WriteTransaction) throws(StorageError) {
-        byteCount -= try tree.element(at: index, in: transaction.view).count
+        try addLength(-(try tree.element(at: index, in: transaction.view).count))
         try tree.remove(at: index, in: transaction)
         count -= 1
     }
@@ -45,6 +45,12 @@ extension ModelTransaction.OpenSequence {
         try tree.removeAll(in: transaction)
         count = 0
         byteCount = 0
+    }
+
+    /// Adds to the sum of the elements' lengths, which may be what a stranger said that it was.
+    private func addLength(_ difference: Int) throws(StorageError) {
+        byteCount += difference
+        guard byteCount >= 0 else { throw ListFormat.damaged("its elements are longer than it says.") }
     }
 
     private func withElement(

@@ -145,6 +145,12 @@ extension TableView {
                 slot: slot,
                 view: transaction.storage.view
             )
+            // What the row says that its elements are long together is all that is known until here.
+            var elementByteCount = 0
+            try list.visit { elementByteCount += ListFormat.encodedByteCount($0, list) }
+            guard elementByteCount == open.byteCount else {
+                throw ListFormat.damaged("its elements are \(elementByteCount) bytes long and not \(open.byteCount).")
+            }
             var encoder = SmallListWriter(transaction.listBuffer, slot: slot, count: open.count)
             try list.visit { encoder.append($0) }
             try setListBytes(encoder.bytes, property, key: key)
@@ -170,7 +176,7 @@ extension TableView {
         let list = try ListView(bytes, slot: slots[property].elements, view: view)
         precondition(list.isLarge, "The list is not large.")
         let open = ModelTransaction.OpenSequence(
-            tree: SequenceTree(root: PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)),
+            tree: SequenceTree(root: try ListFormat.root(at: bytes.baseAddress!)),
             count: list.count,
             byteCount: list.byteCount
         )

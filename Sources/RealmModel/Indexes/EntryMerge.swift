@@ -32,6 +32,6 @@ struct EntryMerge: ~Copyable {
             try builder.append(list.key(at: index), value: .none)
             index += 1
         }
-        return builder.finish()
+        return try builder.finish()
     }
 }

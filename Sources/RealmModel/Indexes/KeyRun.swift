@@ -87,7 +87,8 @@ struct KeyRun: Equatable {
         } else {
             guard key.count == 1, key[0] == 0, count == 1 else { return nil }
         }
-        guard !signedRow.addingReportingOverflow(count - 1).overflow else { return nil }
+        // No row has the greatest number: there is one behind each.
+        guard !signedRow.addingReportingOverflow(count).overflow else { return nil }
     }
 
     @inline(__always)

@@ -203,7 +203,7 @@ struct KeyRuns {
         }
         var builder = ByteTreeBuilder(in: transaction)
         for run in runs { try append(run, to: &builder) }
-        tree = builder.finish()
+        tree = try builder.finish()
     }
 
     /// Builds the tree of all rows of a table.
@@ -263,7 +263,7 @@ struct KeyRuns {
             }
             try append(run, to: &builder)
         }
-        tree = builder.finish()
+        tree = try builder.finish()
     }
 
     private static func append(_ run: KeyRun, to builder: inout ByteTreeBuilder) throws(StorageError) {

@@ -98,7 +98,7 @@ struct PendingEntries: ~Copyable {
         list.sort()
         var builder = ByteTreeBuilder(in: transaction)
         for index in 0..<list.count { try builder.append(list.key(at: index), value: .none) }
-        var tree = builder.finish()
+        var tree = try builder.finish()
         try tree.seal(in: transaction)
         parts.append(tree)
         list.removeAll()

@@ -60,8 +60,9 @@ package final class BacklinkReader {
             guard try cursor.seek(prefix) else { return false }
             found = cursor.lastEightBytes(behind: prefix)
         }
+        var left = slot.isDeferrable ? 0 : origin.greatestLinkCount
         while let originKey = found {
-            let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value)
+            let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value, among: &left)
             for _ in 0..<count { body(Int64(bitPattern: originKey)) }
             guard try cursor.next() else { return false }
             found = cursor.lastEightBytes(behind: prefix)

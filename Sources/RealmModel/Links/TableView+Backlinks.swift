@@ -42,7 +42,7 @@ extension TableView {
             }
         }
         var count = 0
-        try forEachBacklink(of: key, from: origin, property: property) { (_, multiplicity) in count += multiplicity }
+        try forEachBacklink(of: key, from: table, property: property) { (_, multiplicity) in count += multiplicity }
         return count
     }
 
@@ -90,8 +90,10 @@ extension TableView {
             let prefix = Self.prefix(linkNumber(of: key, in: table.slots[property]), in: buffer)
             var cursor = tree.cursor(in: table.view)
             var isOnEntry = try cursor.seek(prefix)
+            var left = table.greatestLinkCount
             while isOnEntry, cursor.hasPrefix(prefix) {
-                body(Int64(bitPattern: cursor.lastEightBytes), try table.multiplicity(cursor.value))
+                let count = try table.multiplicity(cursor.value, among: &left)
+                body(Int64(bitPattern: cursor.lastEightBytes), count)
                 isOnEntry = try cursor.next()
             }
         }
@@ -114,6 +116,19 @@ extension TableView {
         if value.isEmpty { return 1 }
         guard value.count == 4 else { throw corrupt("a backlink has a damaged count.") }
         return Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
+    }
+
+    /// The same where so many links are left of those that there can be.
+    func multiplicity(_ value: UnsafeRawBufferPointer, among left: inout Int) throws(StorageError) -> Int {
+        let count = try multiplicity(value)
+        left -= count
+        guard left >= 0 else { throw corrupt("a backlink counts more links than the file has room for.") }
+        return count
+    }
+
+    /// No object has more links to it through one property: pages have room for no more elements.
+    var greatestLinkCount: Int {
+        max(view.pageLimit, model.transaction?.storage.pageCount ?? 0) * pageByteCount / 4
     }
 
     /// Counts one link more or less from a row's collection to a target.

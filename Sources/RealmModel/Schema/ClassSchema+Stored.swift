@@ -105,7 +105,9 @@ extension ClassSchema {
             if flags & 2 != 0 { programName = try reader.name(byteCount: Int(try reader.integer(UInt16.self))) }
         } else {
             try Self.attributes(from: &reader, byteCount: attributeByteCount) { number, bytes in
-                if number == Self.programName { programName = String(decoding: bytes, as: UTF8.self) }
+                if number == Self.programName {
+                    programName = UTF8Validation.isValid(bytes) ? String(decoding: bytes, as: UTF8.self) : ""
+                }
             }
         }
         guard let programName else { return }

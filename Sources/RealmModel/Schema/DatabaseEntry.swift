@@ -54,6 +54,10 @@ struct DatabaseEntry: Equatable {
         nextTableID = try reader.integer(UInt32.self)
         schemaVersion = try reader.integer(UInt64.self)
         stamp = try reader.integer(UInt64.self)
+        // A class would get a number that is no table's.
+        guard nextTableID > 0 else {
+            throw StorageError(.corrupt, "The catalog's entry for the database gives out no number of a table.")
+        }
         if reader.remaining == 0 { return }
         firstRowKey = try reader.integer(Int64.self)
         guard (0...Self.greatestFirstRowKey).contains(firstRowKey) else {

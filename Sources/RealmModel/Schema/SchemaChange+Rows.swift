@@ -89,7 +89,10 @@ extension SchemaChange {
         while isOnEntry {
             let row = IndexKey.rowKey(at: cursor)
             let key = cursor.key
-            let value = key.dropLast(IndexKey.rowKeyByteCount(last: key[key.count - 1]))
+            guard let last = key.last else {
+                throw table.corrupt("an index of '\(schema.name)' has an entry without a row.")
+            }
+            let value = key.dropLast(IndexKey.rowKeyByteCount(last: last))
             if before.elementsEqual(value) {
                 if isKey || value.count > 1 {
                     let own = try values(row)

@@ -24,7 +24,10 @@ struct ByteReader {
     }
 
     mutating func name(byteCount: Int) throws(StorageError) -> String {
-        String(decoding: try take(byteCount), as: UTF8.self)
+        let bytes = try take(byteCount)
+        // What is no text would have become longer when it is stored again.
+        guard UTF8Validation.isValid(bytes) else { throw truncated }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     var truncated: StorageError { StorageError(.corrupt, "The \(what) in the catalog is damaged.") }

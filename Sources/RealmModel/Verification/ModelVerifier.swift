@@ -326,7 +326,7 @@ package enum ModelVerifier {
                 try forEachRow(table) { (_, location) throws(StorageError) in
                     let bytes = try table.column(property, in: location.leaf).bytes(location.row)
                     guard bytes.first == ListFormat.largeForm, bytes.count == ListFormat.largeByteCount else { return }
-                    let root = PageReference(load: bytes.baseAddress! + ListFormat.rootOffset)
+                    let root = try ListFormat.root(at: bytes.baseAddress!)
                     try SequenceTree(root: root).forEachPage(in: snapshot.view, &visited, body)
                 }
             }

@@ -13,6 +13,8 @@ enum ClusterValidation {
         }
         let dataOffset = ClusterFormat.descriptorsOffset + columns * ClusterFormat.descriptorByteCount
         guard columns >= 1, dataOffset <= run.count else { return "a cluster has \(columns) columns" }
+        // Columns that share bytes would be written apart, and take many times the room of what they come from.
+        var end = dataOffset
         for index in 0..<columns {
             let descriptor = base + ClusterFormat.descriptorsOffset + index * ClusterFormat.descriptorByteCount
             let shape = ColumnShape(descriptor: descriptor)
@@ -31,6 +33,8 @@ enum ClusterValidation {
                 guard offset >= dataOffset, offset + shape.byteLength <= run.count else {
                     return "column \(index - 1) lies outside of its cluster"
                 }
+                guard offset >= end else { return "column \(index - 1) overlaps the one before" }
+                end = offset + shape.byteLength
                 if let problem = shape.problem(data: base + offset, rows: rows) {
                     return "column \(index - 1) \(problem)"
                 }
@@ -54,7 +58,7 @@ enum ClusterValidation {
         let last = base.loadUnaligned(fromByteOffset: ClusterFormat.lastKeyOffset, as: Int64.self)
         let data =
             base + Int(descriptor.loadUnaligned(fromByteOffset: ClusterFormat.descriptorPlaceOffset, as: UInt32.self))
-        guard first <= last, last < .max else { return "a cluster's first or last key is wrong" }
+        guard first >= 0, first <= last, last < .max else { return "a cluster's first or last key is wrong" }
         var previous = first
         func ascends(_ key: (Int) -> Int64) -> Bool {
             guard key(0) == first, key(rows - 1) == last else { return false }
@@ -167,6 +171,9 @@ struct ColumnShape {
             }
             guard start >= previous else { return "has values that overlap" }
             guard start <= heap.count else { return "has values outside of it" }
+            if !wasOverflow, row > 0, start - previous > ClusterFormat.inlineValueLimit {
+                return "has a value of \(start - previous) bytes among the short ones"
+            }
             if wasOverflow {
                 guard start - previous == PageReference.byteCount, let base = heap.baseAddress else {
                     return "has a malformed overflow value"

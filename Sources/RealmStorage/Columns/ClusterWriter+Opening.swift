@@ -10,7 +10,7 @@ extension ClusterWriter {
         case .node(let node):
             return try open(for: key, below: node)
         case .sealed(let reference):
-            let loaded = try load(reference, level: nil, firstKey: nil)
+            let loaded = try load(reference, as: ClusterClaim(rootOf: tree))
             root = loaded
             switch loaded {
             case .node(let node): return try open(for: key, below: node)
@@ -32,15 +32,18 @@ extension ClusterWriter {
 
     private func open(for key: Int64, below node: OverlayNode) throws(StorageError) -> OpenCluster? {
         var node = node
+        var endKey = tree.nextKey
         while true {
             let index = node.child(for: key)
             var child = node.children[index]
             if case .sealed(let reference) = child {
-                child = try load(reference, level: node.level - 1, firstKey: node.keys[index])
+                child = try load(reference, as: ClusterClaim(of: index, in: node, endKey: endKey))
                 node.children[index] = child
             }
             switch child {
-            case .node(let below): node = below
+            case .node(let below):
+                if index + 1 < node.keys.count { endKey = node.keys[index + 1] }
+                node = below
             case .cluster(let cluster):
                 current = cluster
                 return cluster
@@ -49,17 +52,9 @@ extension ClusterWriter {
         }
     }
 
-    /// Loads an inner node or opens a cluster, which must begin with the key that its parent says.
-    private func load(
-        _ reference: PageReference,
-        level: Int?,
-        firstKey: Int64?
-    ) throws(StorageError) -> OverlayChild {
-        let (base, level) = try ClusterDescent.load(reference, level: level, in: transaction.view)
-        let found = level > 0 ? InnerView(base: base).key(0) : LeafView(base: base, view: transaction.view).firstKey
-        guard firstKey == nil || firstKey == found else {
-            throw .corrupt("A node of a table begins with another key than its parent says", page: reference.page)
-        }
+    /// Loads an inner node or opens a cluster, which must be what its parent says.
+    private func load(_ reference: PageReference, as claim: ClusterClaim) throws(StorageError) -> OverlayChild {
+        let (base, level) = try claim.load(reference, in: transaction.view)
         if level > 0 { return .node(OverlayNode(loading: base, level: level, origin: reference)) }
         let cluster = try OpenCluster(
             opening: LeafView(base: base, view: transaction.view),
@@ -76,6 +71,7 @@ extension ClusterWriter {
 
     /// The cluster that takes a new row at the end: the last one if it is small or open, else a new one.
     func openTail(key: Int64) throws(StorageError) -> OpenCluster {
+        guard key >= 0 else { throw StorageError(.corrupt, "The next row key of a table is negative: \(key)") }
         countTail()
         let previous = tail
         tail = nil
@@ -104,14 +100,14 @@ extension ClusterWriter {
 
     /// The last cluster, if it should take more rows.
     private func reopenLast() throws(StorageError) -> OpenCluster? {
-        guard root != nil else { return nil }
         var child = root
-        var level: Int?
+        // Rows to come have keys behind all of those that there are: what is not so was no writer's.
+        var claim = ClusterClaim(rootOf: tree)
         while let here = child {
             switch here {
             case .node(let node):
                 child = node.children.last
-                level = node.level - 1
+                claim = ClusterClaim(of: node.children.count - 1, in: node, endKey: claim.endKey)
             case .cluster(let cluster):
                 guard cluster.rowCount < rowLimit, cluster.heapByteCount < Self.heapByteLimit else { return nil }
                 if cluster.origin.isNone { return cluster }
@@ -119,11 +115,11 @@ extension ClusterWriter {
                 let stored = LeafView(base: base, view: transaction.view)
                 return stored.isCompact(pageCount: cluster.origin.pageCount) ? cluster : nil
             case .sealed(let reference):
-                let (base, found) = try ClusterDescent.load(reference, level: level, in: transaction.view)
-                if found > 0 {
+                let (base, level) = try claim.load(reference, in: transaction.view)
+                if level > 0 {
                     let inner = InnerView(base: base)
                     child = .sealed(inner.reference(inner.count - 1))
-                    level = found - 1
+                    claim = ClusterClaim(ofLastIn: inner, level: level, endKey: claim.endKey)
                     continue
                 }
                 let leaf = LeafView(base: base, view: transaction.view)
@@ -149,7 +145,7 @@ extension ClusterWriter {
             node.append(key: existing.firstKey, count: existing.liveRowCount, child: top)
             root = .node(node)
         case .sealed(let reference):
-            let (base, level) = try ClusterDescent.load(reference, level: nil, in: transaction.view)
+            let (base, level) = try ClusterClaim(rootOf: tree).load(reference, in: transaction.view)
             if level > 0 {
                 node = OverlayNode(loading: base, level: level, origin: reference)
             } else {
@@ -165,7 +161,8 @@ extension ClusterWriter {
             case .node(let below):
                 node = below
             case .sealed(let reference):
-                let (base, level) = try ClusterDescent.load(reference, level: node.level - 1, in: transaction.view)
+                let claim = ClusterClaim(of: last, in: node, endKey: tree.nextKey)
+                let (base, level) = try claim.load(reference, in: transaction.view)
                 let below = OverlayNode(loading: base, level: level, origin: reference)
                 node.children[last] = .node(below)
                 node = below

@@ -90,7 +90,8 @@ package struct LeafView {
     @usableFromInline
     func sparseRow(of key: Int64) -> Int? {
         let count = rowCount
-        guard count > 0 else { return nil }
+        // A first row that was deleted has the least of all numbers, which is no row's.
+        guard count > 0, key > .min else { return nil }
         // While a transaction deletes rows they keep their places, and so do those behind them: with no other gap the place is
         // known. A deleted row has the key of the one before it, which is the one to be found.
         let guess = Int(truncatingIfNeeded: min(UInt64(bitPattern: key &- firstKey), UInt64(count &- 1)))

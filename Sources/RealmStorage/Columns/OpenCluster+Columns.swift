@@ -146,6 +146,9 @@ extension OpenCluster {
         try other.compact()
         let rows = other.rowCount
         let start = rowCount
+        guard start + rows <= ClusterFormat.rowLimit else {
+            throw .corrupt("The rows of two clusters do not fit one", page: other.origin.page)
+        }
         if start + rows > rowCapacity { grow(to: max(start + rows, min(2 * start, ClusterFormat.rowLimit))) }
         try prepareToAppend()
         for row in 0..<rows { try append(key: other.leaf.key(at: row)) }

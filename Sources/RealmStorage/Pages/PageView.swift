@@ -58,7 +58,7 @@ package struct PageView: @unchecked Sendable {
     }
 
     /// The number of pages that may be referred to.
-    var pageLimit: Int { Int(verified[0].load(ordering: .relaxed)) }
+    package var pageLimit: Int { Int(verified[0].load(ordering: .relaxed)) }
 
     /// Checks that a run lies in the file, or in private memory as its reference says, without reading it.
     func checkPlace(of reference: PageReference) throws(StorageError) {

@@ -56,7 +56,9 @@ struct SpaceMap: Equatable {
             return takeFromChunk(count)
         }
         takenPageCount &+= count
-        defer { pageCount += count }
+        // What lies behind the last page that there can be is the caller's to refuse.
+        let (end, isBeyond) = pageCount.addingReportingOverflow(count)
+        defer { pageCount = isBeyond ? .max : end }
         return pageCount
     }
 

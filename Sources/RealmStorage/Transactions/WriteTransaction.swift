@@ -416,12 +416,12 @@ package final class WriteTransaction {
             // A few only: many would scatter a large commit.
             let isLasting = isLasting && group.lastingCount < 8
             let end = state.space.pageCount
-            guard Int(end) + pageCount <= reservation.pageCapacity || state.space.freePageCount > 0 else {
-                throw file.outgrown
-            }
+            // No header counts more pages.
+            let capacity = min(reservation.pageCapacity, Int(UInt32.max) - 1)
+            guard Int(end) + pageCount <= capacity || state.space.freePageCount > 0 else { throw file.outgrown }
             if isLasting { group.lastingCount += 1 }
             page = state.space.allocate(count, isLasting: isLasting)
-            guard Int(page) + pageCount <= reservation.pageCapacity else {
+            guard Int(page) + pageCount <= capacity else {
                 // It is behind the end: nothing of it may be noted, there are no words for its pages.
                 state.space.resetEnd(to: end)
                 throw file.outgrown

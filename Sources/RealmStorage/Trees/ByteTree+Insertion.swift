@@ -38,7 +38,7 @@ extension ByteTree {
             )
         {
             payload.store(to: target)
-            ByteTree.count(added, above: path, from: path.depth)
+            try ByteTree.count(added, above: path, from: path.depth)
         } else {
             try insertRewriting(key, payload, at: index, in: leaf, path: path, added: added, in: transaction)
         }
@@ -47,13 +47,13 @@ extension ByteTree {
 
     /// Counts entries added to or removed from a leaf in the first `depth` pages of the way to it.
     @inline(__always)
-    static func count(_ added: Int, above path: Path, from depth: Int) {
+    static func count(_ added: Int, above path: Path, from depth: Int) throws(StorageError) {
         guard added != 0 else { return }
         var depth = depth
         while depth > 0 {
             depth &-= 1
             let step = path[depth]
-            step.page.setChildCount(step.page.page.childCount(at: step.child) &+ added, at: step.child)
+            try step.page.setChildCount(step.page.page.childCount(at: step.child) &+ added, at: step.child)
         }
     }
 
@@ -90,7 +90,7 @@ extension ByteTree {
             }
             depth -= 1
             let step = path[depth]
-            step.page.setChildCount(child.page.subtreeCount, at: step.child)
+            try step.page.setChildCount(child.page.subtreeCount, at: step.child)
             room = try KeyedPage.makeRoom(
                 in: step.page,
                 at: step.child + 1,
@@ -100,10 +100,10 @@ extension ByteTree {
                 separator: separator,
                 transaction: transaction
             )
-            right.storeChild(to: room.payload)
+            try right.storeChild(to: room.payload)
             child = step.page
         }
-        ByteTree.count(added, above: path, from: depth)
+        try ByteTree.count(added, above: path, from: depth)
     }
 
     /// A new root above the two halves of the old one.
@@ -124,11 +124,11 @@ extension ByteTree {
         guard let first = inner.reserve(at: 0, suffix: separator.first(0), payloadByteCount: size) else {
             throw .corrupt("A new root of a byte tree has no room", page: page.reference.page)
         }
-        left.storeChild(to: first)
+        try left.storeChild(to: first)
         guard let second = inner.reserve(at: 1, suffix: separator, payloadByteCount: size) else {
             throw .corrupt("A new root of a byte tree has no room", page: page.reference.page)
         }
-        right.storeChild(to: second)
+        try right.storeChild(to: second)
         return page
     }
 
@@ -141,8 +141,9 @@ extension ByteTree {
 
 extension MutablePage {
     /// Stores the page's reference and the count below it as a child of an inner page.
-    func storeChild(to payload: UnsafeMutableRawPointer) {
+    func storeChild(to payload: UnsafeMutableRawPointer) throws(StorageError) {
+        let page = KeyedPage(bytes)
         reference.store(to: payload)
-        PageBytes.store64(UInt64(KeyedPage(bytes).subtreeCount), payload, PageReference.byteCount)
+        try MutableKeyedPage.storeChildCount(page.subtreeCount, to: payload, in: page)
     }
 }

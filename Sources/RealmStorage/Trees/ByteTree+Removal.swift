@@ -59,7 +59,7 @@ extension ByteTree {
                 if index == leaf.page.count { break }
             }
             total += removedCount
-            ByteTree.count(-removedCount, above: path, from: path.depth)
+            try ByteTree.count(-removedCount, above: path, from: path.depth)
             if leaf.page.usedByteCount < ByteTree.sparseByteCount {
                 try rebalance(leaf, path: path, in: transaction)
             }
@@ -116,6 +116,10 @@ extension ByteTree {
             let byteCount = parent.page.copyKey(at: left + 1, to: separator)
             list.setKey(KeyBytes(start: separator, count: byteCount), at: leftCount)
         }
+        // Each page was found right by itself: that the keys of the one follow those of the other is not known before.
+        guard list.ascends(from: leftCount) else {
+            throw .corrupt("The keys of a byte tree do not ascend from page to page", page: rightPage.number)
+        }
         guard list.byteCount(of: 0..<list.count) <= ByteTree.mergedByteCount else { return false }
         let target = try ByteTree.writable(
             parent.page.childReference(at: left),
@@ -124,7 +128,7 @@ extension ByteTree {
         )
         list.write(0..<list.count, to: target)
         transaction.free(parent.page.childReference(at: left + 1))
-        parent.setChildCount(target.page.subtreeCount, at: left)
+        try parent.setChildCount(target.page.subtreeCount, at: left)
         parent.remove(at: left + 1)
         return true
     }

@@ -77,7 +77,7 @@ package struct ByteTreeBuilder: ~Copyable {
             }
             let parent = MutableKeyedPage(open[level].bytes)
             let last = parent.page.count
-            parent.setChildCount(KeyedPage(left.bytes).subtreeCount, at: last - 1)
+            try parent.setChildCount(KeyedPage(left.bytes).subtreeCount, at: last - 1)
             parent.setChildReference(left.reference, at: last - 1)
             room = try KeyedPage.makeRoom(
                 in: parent,
@@ -88,17 +88,17 @@ package struct ByteTreeBuilder: ~Copyable {
                 separator: separator,
                 transaction: transaction
             )
-            right.storeChild(to: room.payload)
+            try right.storeChild(to: room.payload)
         }
         try transaction.spillIfNeeded()
     }
 
     /// The tree of everything appended, not sealed yet.
-    package consuming func finish() -> ByteTree {
+    package consuming func finish() throws(StorageError) -> ByteTree {
         guard let root = open.last else { return ByteTree() }
         for level in open.indices.dropFirst() {
             let parent = MutableKeyedPage(open[level].bytes)
-            parent.setChildCount(KeyedPage(open[level - 1].bytes).subtreeCount, at: parent.page.count - 1)
+            try parent.setChildCount(KeyedPage(open[level - 1].bytes).subtreeCount, at: parent.page.count - 1)
         }
         return ByteTree(root: root.reference)
     }
@@ -119,6 +119,6 @@ extension ByteTree {
             }
             try result.get()
         }
-        return builder.finish()
+        return try builder.finish()
     }
 }

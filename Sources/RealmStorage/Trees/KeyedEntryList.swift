@@ -129,6 +129,23 @@ struct KeyedEntryList: ~Copyable {
 
     // MARK: Keys
 
+    /// Whether the keys go on ascending where another page's begin: those before an entry and it, and it and the one behind.
+    ///
+    /// Everything that is written of the entries counts on it.
+    func ascends(from index: Int) -> Bool {
+        for place in [index, index + 1] where place > firstKeyed(0..<count) && place < count {
+            guard isBelow(place - 1, place) else { return false }
+        }
+        return true
+    }
+
+    private func isBelow(_ first: Int, _ second: Int) -> Bool {
+        let common = commonPrefixCount(first, second)
+        let (first, second) = (entries[first], entries[second])
+        guard common < second.keyByteCount else { return false }
+        return common == first.keyByteCount || byte(common, of: first) < byte(common, of: second)
+    }
+
     private func commonPrefixCount(_ first: Int, _ second: Int) -> Int {
         let first = entries[first]
         let second = entries[second]

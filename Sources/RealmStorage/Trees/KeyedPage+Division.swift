@@ -22,6 +22,10 @@ extension KeyedPage {
         separator: UnsafeMutableRawPointer,
         transaction: WriteTransaction
     ) throws(StorageError) -> Room {
+        // A leaf's place was looked for. A child may have had keys of its neighbours, whatever its parent says.
+        guard page.page.isLeaf || page.page.takes(key, at: index) else {
+            throw .corrupt("A page of a byte tree has keys of its neighbours", page: page.page.number)
+        }
         let prefix = page.page.prefix
         if key.starts(with: prefix),
             let payload = page.reserve(

@@ -14,6 +14,12 @@ extension KeyedPage {
         return isEqual ? index : index &- 1
     }
 
+    /// Whether a separator belongs at a place of an inner page: above the one before, below the one that is there.
+    func takes(_ separator: KeyBytes, at index: Int) -> Bool {
+        let (place, isEqual) = search(separator, from: 1)
+        return place == index && !isEqual
+    }
+
     /// Whether the key of an entry starts with some bytes.
     @inline(__always)
     func key(at index: Int, startsWith wanted: KeyBytes) -> Bool {

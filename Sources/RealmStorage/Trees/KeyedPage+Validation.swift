@@ -77,7 +77,7 @@ extension KeyedPage {
         } else {
             reference = childReference(at: index)
             guard reference.pageCount == 1 else { return "child \(index) is not one page" }
-            guard PageBytes.load64(payload(at: index), PageReference.byteCount) <= 0xFFFF_FFFF_FFFF else {
+            guard PageBytes.load64(payload(at: index), PageReference.byteCount) <= KeyedPage.maximumChildCount else {
                 return "the count below child \(index) is implausible"
             }
         }

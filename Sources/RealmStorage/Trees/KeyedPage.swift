@@ -42,6 +42,8 @@ struct KeyedPage {
     static let slotByteCount = 8
     static let overflowTag = 0xFFFF
     static let childPayloadByteCount = PageReference.byteCount + 8
+    /// The most entries that a page may say are below one of its children.
+    static let maximumChildCount: UInt64 = 0xFFFF_FFFF_FFFF
     static let maximumLevel = 15
 
     let base: UnsafeRawPointer

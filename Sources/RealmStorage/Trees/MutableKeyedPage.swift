@@ -96,9 +96,25 @@ struct MutableKeyedPage {
     }
 
     /// Stores how many leaf entries are below a child.
+    ///
+    /// - Throws: `StorageError` with code `corrupt` for a number that no page may hold: those that it was made of were wrong.
     @inline(__always)
-    func setChildCount(_ count: Int, at index: Int) {
-        PageBytes.store64(UInt64(truncatingIfNeeded: count), payload(at: index), PageReference.byteCount)
+    func setChildCount(_ count: Int, at index: Int) throws(StorageError) {
+        try MutableKeyedPage.storeChildCount(count, to: payload(at: index), in: page)
+    }
+
+    /// The same where the payload of the child is at hand; `page` is what an error names.
+    @inline(__always)
+    static func storeChildCount(
+        _ count: Int,
+        to payload: UnsafeMutableRawPointer,
+        in page: KeyedPage
+    ) throws(StorageError) {
+        let count = UInt64(truncatingIfNeeded: count)
+        guard _fastPath(count <= KeyedPage.maximumChildCount) else {
+            throw .corrupt("The pages of a byte tree count wrongly what is below them", page: page.number)
+        }
+        PageBytes.store64(count, payload, PageReference.byteCount)
     }
 
     // MARK: Insertion hint

@@ -66,6 +66,7 @@ struct SequenceLeaf {
             return "its heap overlaps its slots"
         }
         var heapByteCount = 0
+        var taken = TakenBytes()
         for index in 0..<count {
             let tag = tag(at: index)
             guard tag <= SequenceTree.maximumInlineElementByteCount || tag == SequenceLeaf.overflowTag else {
@@ -76,6 +77,13 @@ struct SequenceLeaf {
                 return "element \(index) lies outside the heap"
             }
             heapByteCount += byteCount
+            // Who writes over an element, or gives its bytes back, must not touch another one.
+            guard byteCount > 0 || offset(at: index) == pageByteCount else {
+                return "element \(index) is empty in the midst of the heap"
+            }
+            guard taken.take(offset(at: index)..<offset(at: index) + byteCount) else {
+                return "element \(index) overlaps another one"
+            }
             if let overflow = overflowReference(at: index),
                 let problem = PageBytes.problem(with: overflow, allowsDirty: allowsDirtyReferences)
             {

@@ -4,6 +4,9 @@ extension SequenceTree {
     /// The tree must be sealed, and is sealed afterwards. When the mapper was cut short, do the sequence again.
     package mutating func map(through mapper: inout some RunMapper) throws(StorageError) {
         guard !root.isNone else { return }
+        guard root.checksum != 0 else {
+            throw .corrupt("The root of a sequence has no checksum", page: root.page)
+        }
         try mapper.enter(root)
         let (page, level) = try SequencePage.root(root, in: mapper.view)
         root = try SequenceTree.mapped(page, root, level: level, &mapper)

@@ -35,6 +35,15 @@ struct SpaceMapTests {
         return Double(stretches) / 2_000
     }
 
+    @Test("Behind the last page that there can be none is taken")
+    func lastPage() {
+        var space = SpaceMap(pageCount: .max - 2)
+        #expect(space.allocate(4) == UInt32.max - 2)
+        space.resetEnd(to: .max - 2)
+        #expect(space.pageCount == UInt32.max - 2)
+        #expect(space.freePageCount == 0)
+    }
+
     @Test(
         "Pages that last go to holes, and the others of a commit stay together",
         arguments: 1...3 as ClosedRange<UInt64>

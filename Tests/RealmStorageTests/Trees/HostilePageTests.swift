@@ -52,6 +52,35 @@ import Testing
         #expect(failure?.message.contains("entry 1 overlaps another one") == true)
     }
 
+    /// A leaf of a sequence with slots as they are given, everything else right.
+    private static func sequenceLeaf(_ slots: [(offset: Int, tag: Int)], heapStart: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: pageByteCount)
+        bytes.withUnsafeMutableBytes { buffer in
+            let base = buffer.baseAddress!
+            base.storeBytes(of: PageKind.sequenceLeaf.rawValue, toByteOffset: PageHeader.kindOffset, as: UInt8.self)
+            PageBytes.store16(slots.count, base, PageHeader.entryCountOffset)
+            PageBytes.store16(heapStart, base, KeyedPage.heapStartOffset)
+            let used = slots.reduce(0) { $0 + $1.tag }
+            PageBytes.store16(pageByteCount - heapStart - used, base, KeyedPage.garbageOffset)
+            for (index, slot) in slots.enumerated() {
+                PageBytes.store16(slot.offset, base, SequenceLeaf.slotOffset(index))
+                PageBytes.store16(slot.tag, base, SequenceLeaf.slotOffset(index) + 2)
+            }
+        }
+        return bytes
+    }
+
+    @Test func `elements that share bytes, or are empty elsewhere than at the end, are refused`() {
+        func problem(_ slots: [(offset: Int, tag: Int)], heapStart: Int) -> String? {
+            Self.sequenceLeaf(slots, heapStart: heapStart).withUnsafeBytes { SequencePage.validate($0) }
+        }
+        #expect(problem([(4_000, 50), (4_050, 40), (4_096, 0)], heapStart: 4_000) == nil)
+        // Who writes over the one changes the other, which may be a reference.
+        #expect(problem([(4_000, 50), (4_040, 40)], heapStart: 4_000) == "element 1 overlaps another one")
+        // The heap ends behind the first element when that goes, and the second one lies outside of it.
+        #expect(problem([(4_000, 50), (4_000, 0)], heapStart: 4_000) == "element 1 is empty in the midst of the heap")
+    }
+
     @Test func `an edited page is refused or stays within its bounds`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix64(seed: seed)
@@ -155,11 +184,11 @@ import Testing
     /// Commits a tree whose root is an edited copy of the real one.
     private static func commit(
         _ store: TreeFile,
-        editing edit: (UnsafeMutableRawPointer, PageReference) -> Void
+        editing edit: (UnsafeMutableRawPointer, PageReference) throws -> Void
     ) throws -> Snapshot {
         try store.write { transaction in
             let root = try transaction.writable(transaction.catalog.root)
-            edit(root.bytes, root.reference)
+            try edit(root.bytes, root.reference)
             transaction.catalog = ByteTree(root: transaction.seal(root.reference))
         }
         return try store.reopen()
@@ -221,7 +250,7 @@ import Testing
 
     @Test func `a wrong count is found by verification`() throws {
         let store = try Self.deepTree()
-        let snapshot = try Self.commit(store) { root, _ in MutableKeyedPage(root).setChildCount(7, at: 1) }
+        let snapshot = try Self.commit(store) { root, _ in try MutableKeyedPage(root).setChildCount(7, at: 1) }
         #expect { try snapshot.catalog.verify(in: snapshot.view) } throws: { Self.isCorrupt($0) }
     }
 

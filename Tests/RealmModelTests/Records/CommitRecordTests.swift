@@ -111,7 +111,7 @@ struct CommitRecordTests {
         var content: [UInt8] = []
         try recorded.write { model in
             _ = try #require(try model.table(named: "Empty")).insert()
-            content = try model.recordedChanges(RecordHeading())
+            content = try #require(try model.record(RecordHeading())).content
         }
         try recorded.requireEqual("after a row without columns")
 

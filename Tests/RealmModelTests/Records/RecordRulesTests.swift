@@ -91,6 +91,44 @@ struct RecordRulesTests {
         try recorded.requireEqual("after the next commit")
     }
 
+    @Test("A change of a large list that failed is in no record, and is not committed")
+    func failedSplice() throws {
+        let failures = StepFailures()
+        let database = try TestDatabase(
+            [ClassSchema(name: "Bag", properties: [PropertySchema(name: "texts", kind: .string, collection: .list)])],
+            failures: failures
+        )
+        try database.write { model in
+            let bags = try #require(try model.table(named: "Bag"))
+            try bags.listAssign(0, key: try bags.insert(), (0..<2_000).map { .string("text \($0)") })
+        }
+        try database.file.lockForWriting()
+        defer { database.file.unlockForWriting() }
+        var failed = 0
+        while true {
+            let transaction = try database.file.beginWrite()
+            transaction.isRecorded = true
+            try database.model.begin(transaction)
+            defer { database.model.rollback() }
+            let bags = try database.table("Bag")
+            _ = try bags.insert()
+            failures.arm(after: failed)
+            let text = String(repeating: "x", count: 20_000)
+            var error: StorageError?
+            do {
+                try bags.listInsert(0, key: 0, at: 1_000, .string(text))
+            } catch let failure as StorageError {
+                error = failure
+            }
+            failures.arm(after: nil)
+            guard error != nil else { break }
+            failed += 1
+            #expect(throws: StorageError.self) { try database.model.record(RecordHeading()) }
+            #expect(throws: StorageError.self) { try database.model.prepareCommit() }
+        }
+        #expect(failed > 1)
+    }
+
     @Test("What was assigned before a transaction was copied must be unique still")
     func uniqueBehindCopy() throws {
         let database = try TestDatabase([

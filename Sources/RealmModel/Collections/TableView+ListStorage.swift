@@ -3,6 +3,8 @@ import RealmStorage
 /// Small lists in the row, large ones in a sequence tree, and the way from one to the other.
 extension TableView {
     /// Replaces a range (nil: at the end) by at most one element in the list itself, and records the change.
+    ///
+    /// - Throws: `StorageError` when a page cannot be read or made: the transaction can only be rolled back then.
     func rawSplice(_ property: Int, key: Int64, _ range: Range<Int>?, with element: BorrowedValue?) throws {
         let writer = try openWriter()
         try settle(before: key)
@@ -12,14 +14,20 @@ extension TableView {
             range.lowerBound >= 0 && range.upperBound <= list.count,
             "Index \(range.lowerBound) is out of bounds (must be less than \(list.count))."
         )
-        if list.isLarge {
-            if writer.rows.transaction.isRecorded, key < firstNewKey {
-                try openTransaction.splices[place(property, key), default: ListSplices()]
-                    .note(range, with: element, slots[property].elements)
+        do {
+            if list.isLarge {
+                try spliceLarge(list, property, key: key, range, with: element)
+            } else {
+                try spliceSmall(list, property, key: key, range, with: element)
             }
-            try spliceLarge(list, property, key: key, range, with: element)
-        } else {
-            try spliceSmall(list, property, key: key, range, with: element)
+        } catch let error as StorageError {
+            // A sequence may be half changed.
+            writer.rows.transaction.refuseCommit(because: error)
+            throw error
+        }
+        if list.isLarge, writer.rows.transaction.isRecorded, key < firstNewKey {
+            try openTransaction.splices[place(property, key), default: ListSplices()]
+                .note(range, with: element, slots[property].elements)
         }
         if key < firstNewKey { writer.rows.transaction.changes.recordModify(table: id, key: key, column: property) }
     }

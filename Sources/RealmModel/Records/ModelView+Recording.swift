@@ -1,16 +1,27 @@
-import RealmStorage
+package import RealmStorage
 
 /// Making the record of a transaction: effects as values, never causes.
 extension ModelView {
-    /// What the open transaction changed so far, as the content of a record of kind `changes`.
+    /// What the open transaction did so far, as the kind and the content of its record; nil where it can only be kept as pages.
     ///
     /// To be called before the transaction is sealed or joined, by whoever turned ``WriteTransaction/isRecorded`` on at
-    /// its beginning.
+    /// its beginning. A transaction that changed the schema is sealed for it. What the record of a schema tells is what differs from the
+    /// version before: it has none where that is not the one that is read outside, or is not sealed.
     ///
-    /// - Throws: `StorageError` when a row that was changed cannot be read.
-    /// - Complexity: O(*n*) in what changed.
-    package func recordedChanges(_ heading: RecordHeading) throws -> [UInt8] {
+    /// - Throws: `StorageError` when a row that was changed cannot be read, or the transaction can only be rolled back.
+    /// - Complexity: O(*n*) in what changed; after a change of the schema in the rows of the tables that differ.
+    package func record(_ heading: RecordHeading) throws -> (kind: CommitRecord.Kind, content: [UInt8])? {
         guard let transaction else { preconditionFailure("There is no transaction to record.") }
+        try transaction.storage.checkCommit()
+        guard transaction.storage.changesSchema else { return (.changes, try changes(of: transaction, heading)) }
+        guard canSealEarly, let base = transaction.outside?.snapshot,
+            base.version == transaction.storage.version - 1
+        else { return nil }
+        return (.schema, try SchemaRecord.content(of: sealEarly(), since: base, heading))
+    }
+
+    /// What a transaction changed in rows, as the content of a record of kind `changes`.
+    private func changes(of transaction: ModelTransaction, _ heading: RecordHeading) throws -> [UInt8] {
         var writer = RecordWriter()
         heading.write(to: &writer)
         writer.write(schema.stamp)

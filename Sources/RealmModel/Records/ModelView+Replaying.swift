@@ -8,6 +8,9 @@ extension ModelView {
     /// What links change first, then rows go, then rows come: values of unique properties and keys may have been exchanged. Roll
     /// back after an error: a part may have been done.
     ///
+    /// Values are taken as they are, but what no transaction can have left is refused: a set or a dictionary out of its order, in which
+    /// nothing would be found, and a link to a row that is not there.
+    ///
     /// - Throws: `StorageError` with the code `corrupt` when the content is not that of a record that was made on top of what
     ///   the transaction builds on.
     package func replayChanges(_ content: UnsafeRawBufferPointer) throws -> RecordHeading {
@@ -18,6 +21,7 @@ extension ModelView {
             throw RecordReader.damaged("it belongs to another schema.")
         }
         var tables: [ReplayedTable] = []
+        var links = AwaitedLinks()
         for _ in 0..<(try reader.count()) {
             let next = try ReplayedTable(in: self, from: &reader)
             if let last = tables.last, last.table.id >= next.table.id {
@@ -28,7 +32,7 @@ extension ModelView {
             var key: Int64 = 0
             for _ in 0..<(try reader.count()) {
                 key = key &+ Int64(bitPattern: try reader.number())
-                try next.table.replayModification(of: key, properties, from: &reader)
+                try next.table.replayModification(of: key, properties, from: &reader, &links)
             }
         }
         // All of them give up their links before the first one goes: no list is searched for a row that goes with it.
@@ -38,7 +42,8 @@ extension ModelView {
         for item in tables {
             for run in item.deleted { for key in run { try item.table.replayDeletion(of: key) } }
         }
-        for item in tables { try item.insertRows(from: &reader) }
+        for item in tables { try item.insertRows(from: &reader, &links) }
+        try links.check()
         guard reader.isAtEnd else { throw RecordReader.damaged("something follows its end.") }
         return heading
     }
@@ -67,9 +72,9 @@ struct ReplayedTable {
     }
 
     /// Adds the new rows, and leaves the table as the record says that it was left.
-    func insertRows(from reader: inout RecordReader) throws {
+    func insertRows(from reader: inout RecordReader, _ links: inout AwaitedLinks) throws {
         let properties = table.propertiesByColumn
-        for run in inserted { for key in run { try table.replayInsertion(of: key, properties, from: &reader) } }
+        for run in inserted { for key in run { try table.replayInsertion(of: key, properties, from: &reader, &links) } }
         let writer = try table.openWriter()
         guard writer.rows.tree.nextKey <= nextKey else { throw RecordReader.damaged("its next row key was given out.") }
         writer.rows.skipKeys(to: nextKey)

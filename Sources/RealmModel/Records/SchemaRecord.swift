@@ -90,7 +90,8 @@ package enum SchemaRecord {
         entry.noteRowKeys(before: try reader.key())
         let before = try ModelView(transaction: transaction)
         let classes = try classes(from: &reader, on: before.schema)
-        let isOther = try before.dropTables(keeping: classes, in: transaction)
+        let kept = Set(classes.lazy.filter { $0.schema == nil }.map(\.tableID))
+        let isOther = try before.dropTables(keeping: kept, in: transaction) || kept.count < classes.count
         // Whoever knows a stamp does not read the schema again, so that none comes twice.
         guard isOther ? entry.stamp > base.stamp : entry.stamp >= base.stamp, entry.stamp <= transaction.version else {
             throw RecordReader.damaged("its schema has the stamp of another one.")
@@ -103,11 +104,12 @@ package enum SchemaRecord {
         let database = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
         for item in classes { if let schema = item.schema { try item.makeTable(schema, in: database, transaction) } }
         let model = try ModelView(transaction: transaction)
+        var links = AwaitedLinks()
         for item in classes {
             guard item.schema != nil, let table = try model.table(id: item.tableID) else { continue }
             let properties = table.propertiesByColumn
             for run in item.inserted {
-                for key in run { try table.replayInsertion(of: key, properties, from: &reader) }
+                for key in run { try table.replayInsertion(of: key, properties, from: &reader, &links) }
             }
             guard table.count == item.rowCount else {
                 throw RecordReader.damaged("the number of rows is not what it was.")
@@ -115,6 +117,8 @@ package enum SchemaRecord {
             try table.openWriter().rows.skipKeys(to: item.nextKey)
         }
         guard reader.isAtEnd else { throw RecordReader.damaged("something follows its end.") }
+        try links.check()
+        for id in kept { try model.table(id: id)?.requireTargets(outside: kept) }
         do {
             try model.checkUniqueness()
         } catch is ModelError {
@@ -146,9 +150,8 @@ package enum SchemaRecord {
 extension ModelView {
     /// Takes away the tables that are gone or come anew.
     ///
-    /// - Returns: Whether any class is not as it was.
-    fileprivate func dropTables(keeping classes: [RecordedClass], in transaction: WriteTransaction) throws -> Bool {
-        let kept = Set(classes.lazy.filter { $0.schema == nil }.map(\.tableID))
+    /// - Returns: Whether there are any.
+    fileprivate func dropTables(keeping kept: Set<UInt32>, in transaction: WriteTransaction) throws -> Bool {
         let dropped = schema.classes.values.map(\.tableID).filter { !kept.contains($0) }
         for id in dropped { try table(id: id)?.clear() }
         try sealTables()
@@ -156,6 +159,6 @@ extension ModelView {
             try CatalogKey.remove(CatalogKey.classSchema, id, in: transaction)
             try CatalogKey.remove(CatalogKey.table, id, in: transaction)
         }
-        return !dropped.isEmpty || kept.count < classes.count
+        return !dropped.isEmpty
     }
 }

@@ -7,7 +7,7 @@ import RealmStorage
 /// | 0 | 1 | flags: bit 0 embedded, bit 7 set |
 /// | 1 | 1 | number of further indexes `i` |
 /// | 2 | 2 | byte length of the class name |
-/// | 4 | 4 | number of columns `c` |
+/// | 4 | 4 | number of columns `c`, at most 65,535 |
 /// | 8 | 4 | number of properties `p` |
 /// | 12 | 1 | long strings in indexes: 0 their beginning, 1 with a hash behind it |
 /// | 13 | 1 | encoding of the table's leaves: 0 |
@@ -51,6 +51,8 @@ import RealmStorage
 /// A class that a release before has stored has no bit 7. It has none of bytes 12 to 15, and of properties and indexes nothing that has to do
 /// with attributes, kinds and encodings; bit 1 of its flags says that the name that programs use stands at the end, behind its length (u16).
 extension ClassSchema {
+    /// The greatest number of physical columns.
+    static let columnLimit = 65_535
     private static let isPresentForm: UInt8 = 0x80
     private static let orderedKind: UInt8 = 1
     private static let programName: UInt16 = 1
@@ -67,7 +69,7 @@ extension ClassSchema {
         let (isHashed, attributeByteCount) =
             try isFormer ? (false, 0) : Self.encodings(from: &reader, of: tableID)
         let name = try reader.name(byteCount: nameByteCount)
-        guard columnCount <= reader.remaining / 2, propertyCount <= reader.remaining / 14 else {
+        guard columnCount <= min(Self.columnLimit, reader.remaining / 2), propertyCount <= reader.remaining / 14 else {
             throw reader.truncated
         }
         var layouts: [ColumnLayout] = []

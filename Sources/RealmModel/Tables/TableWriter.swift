@@ -30,10 +30,6 @@ final class TableWriter {
     @exclusivity(unchecked) private(set) var uniqueness: Uniqueness?
     /// Whether what earlier transactions left has to be sealed before one of its rows is changed.
     @exclusivity(unchecked) private(set) var mustSettle = false
-    /// What it was sealed to.
-    @exclusivity(unchecked) private var settledTree: ClusterTree?
-    /// Why it could not be sealed: it is sealed by half then, and its group is lost.
-    @exclusivity(unchecked) private var settlingFailure: StorageError?
 
     /// A tree between two transactions: only appended rows may be missing from it.
     private struct Left {
@@ -61,8 +57,6 @@ final class TableWriter {
         rows.skipKeys(to: transaction.leastRowKey(of: id))
         firstNewKey = rows.tree.nextKey
         liveKey = -1
-        settledTree = nil
-        settlingFailure = nil
         uniqueness =
             layout.uniqueSources.isEmpty
             ? nil : Uniqueness(firstNewKey: firstNewKey, sources: layout.uniqueSources.count)
@@ -79,13 +73,7 @@ final class TableWriter {
     @inline(never)
     func settle() throws(StorageError) {
         guard mustSettle else { return }
-        if let settlingFailure { throw settlingFailure }
-        do throws(StorageError) {
-            settledTree = try rows.settle()
-        } catch {
-            settlingFailure = error
-            throw error
-        }
+        try rows.settle()
         mustSettle = false
         liveKey = -1
     }
@@ -118,7 +106,7 @@ final class TableWriter {
     /// - Returns: Whether what earlier transactions left is here still; else the writer is of no use any more.
     func rollBack(_ transaction: WriteTransaction) throws(StorageError) -> Bool {
         guard isDirty, transaction.isJoined else { return false }
-        if let settledTree { rows.revert(to: settledTree) }
+        rows.revert()
         if rows.tree.nextKey > firstNewKey {
             // What was sealed with rows of this transaction in it goes for good.
             let first = firstNewKey

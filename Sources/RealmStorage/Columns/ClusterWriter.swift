@@ -45,6 +45,8 @@ package final class ClusterWriter {
     /// Rows below this key were written by earlier transactions that are not sealed: their clusters stay in memory, since pages
     /// that this transaction takes are given back when it is rolled back.
     @exclusivity(unchecked) private var unsettledKeys = Int64.min
+    /// What they were sealed to by this transaction: what a rollback goes back to.
+    @exclusivity(unchecked) private var settledTree: ClusterTree?
 
     /// - Parameters:
     ///   - tree: The table as it stands in the catalog.
@@ -82,6 +84,7 @@ package final class ClusterWriter {
     ) {
         attached = transaction
         unsettledKeys = isUnsettled ? tree.nextKey : .min
+        settledTree = nil
         sharedGeneration = generation
         openByteLimit = transaction.openByteLimit
     }
@@ -94,13 +97,12 @@ package final class ClusterWriter {
 
     /// Seals what earlier transactions left unsealed, so that it is there when this one is rolled back.
     ///
-    /// - Returns: The tree to go back to then (``revert(to:)``).
-    package func settle() throws(StorageError) -> ClusterTree {
-        let settled = try transaction.settle { () throws(StorageError) in
+    /// - Throws: What sealing throws, now and whenever it is asked for again: the group is lost then.
+    package func settle() throws(StorageError) {
+        settledTree = try transaction.settle { () throws(StorageError) in
             unsettledKeys = .min
             return try seal()
         }
-        return settled
     }
 
     /// Whether a cluster has to stay in memory until the rows of earlier transactions are settled.
@@ -224,10 +226,11 @@ package final class ClusterWriter {
         return tree
     }
 
-    /// Goes back to a tree that was sealed.
-    package func revert(to tree: ClusterTree) {
+    /// Goes back to what earlier transactions left, if it was settled: else it is still there, before the rows that came.
+    package func revert() {
+        guard let settledTree else { return }
         forgetOpenClusters()
-        self.tree = tree
+        tree = settledTree
         root = tree.root.isNone ? nil : .sealed(tree.root)
         bumpGeneration()
     }

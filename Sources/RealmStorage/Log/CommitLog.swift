@@ -69,7 +69,8 @@ package final class CommitLog {
 
     /// Appends records one behind the other, in whole blocks, without flushing them.
     ///
-    /// - Throws: What the device says, and `limit` when there is no room; then nothing was appended, whatever stands behind the end.
+    /// - Throws: What the device says, and `limit` when there is no room or a record is too long; then nothing was appended, whatever stands
+    ///   behind the end.
     package func append(_ entries: [Entry]) throws(StorageError) {
         guard hasRoom(forContents: entries.lazy.map(\.content.count)) else {
             throw StorageError(.limit, "The log is full", path: device.path)
@@ -89,7 +90,7 @@ package final class CommitLog {
                 content: entry.content
             )
             let place = CommitRecord.Place(log: header.log, offset: next.offset, previous: next.chain)
-            let (bytes, checksum) = record.encoded(at: place)
+            let (bytes, checksum) = try record.encoded(at: place)
             buffer.append(contentsOf: bytes)
             next = LogPoint(offset: next.offset + UInt64(bytes.count), chain: checksum)
         }

@@ -90,7 +90,12 @@ package struct CommitRecord: Sendable, Equatable {
     package var byteCount: Int { Self.headerByteCount + content.count }
 
     /// The record as it stands at a place, and its checksum, which the next one is chained to.
-    package func encoded(at place: Place) -> (bytes: [UInt8], checksum: UInt64) {
+    ///
+    /// - Throws: `limit` when the content is longer than what is read: such a commit is kept as pages.
+    package func encoded(at place: Place) throws(StorageError) -> (bytes: [UInt8], checksum: UInt64) {
+        guard content.count <= Self.contentByteLimit else {
+            throw StorageError(.limit, "A commit record of \(content.count) bytes is too long for a log")
+        }
         var bytes = [UInt8](repeating: 0, count: byteCount)
         let checksum = bytes.withUnsafeMutableBytes { buffer -> UInt64 in
             let base = buffer.baseAddress!

@@ -204,9 +204,11 @@ package final class WriteTransaction {
     /// Seals something as earlier members of the group left it: what is allocated, freed and sealed meanwhile stays so
     /// when this transaction is rolled back.
     ///
-    /// - Throws: What `body` throws; then nobody can tell any more what earlier members left, and the group is lost.
+    /// - Throws: What `body` throws; then nobody can tell any more what earlier members left, and the group is lost. Of a group that is
+    ///   lost nothing is settled any more: it throws why.
     package func settle<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         precondition(!isSettling, "Settling does not nest")
+        if let damage = group.damage { throw damage }
         isSettling = savepoint != nil
         defer { isSettling = false }
         do throws(StorageError) {

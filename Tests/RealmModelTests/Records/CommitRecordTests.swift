@@ -23,7 +23,7 @@ struct CommitRecordTests {
 
     @Test("A record fits in its own place, and in no other one")
     func place() throws {
-        let (bytes, checksum) = Self.record.encoded(at: Self.place)
+        let (bytes, checksum) = try Self.record.encoded(at: Self.place)
         let found = try bytes.withUnsafeBytes { try CommitRecord.read($0, at: Self.place) }
         guard case .record(let record, checksum, let end) = found else {
             Issue.record("the record is not found")
@@ -41,7 +41,7 @@ struct CommitRecordTests {
 
     @Test("A record of which a bit is another one, or the end is missing, does not fit")
     func damage() throws {
-        let (bytes, _) = Self.record.encoded(at: Self.place)
+        let (bytes, _) = try Self.record.encoded(at: Self.place)
         for index in bytes.indices {
             for bit in 0..<8 {
                 var damaged = bytes
@@ -50,6 +50,16 @@ struct CommitRecordTests {
             }
         }
         for count in bytes.indices { #expect(try !isFound(Array(bytes[..<count]), at: Self.place)) }
+    }
+
+    @Test("A record that would not be read is not written")
+    func length() throws {
+        var record = Self.record
+        record.content = [UInt8](repeating: 7, count: CommitRecord.contentByteLimit)
+        #expect(try isFound(record.encoded(at: Self.place).bytes, at: Self.place))
+        record.content.append(7)
+        let error = #expect(throws: StorageError.self) { try record.encoded(at: Self.place) }
+        #expect(error?.code == .limit)
     }
 
     @Test("A benchmark's insert takes at most 400 bytes, one changed integer at most 100")
@@ -111,7 +121,7 @@ struct CommitRecordTests {
         var content: [UInt8] = []
         try recorded.write { model in
             _ = try #require(try model.table(named: "Empty")).insert()
-            content = try model.recordedChanges(RecordHeading())
+            content = try #require(try model.record(RecordHeading())).content
         }
         try recorded.requireEqual("after a row without columns")
 

@@ -8,6 +8,8 @@ enum DatabaseComparison {
     static func requireEqual(_ left: ModelView, _ right: ModelView, _ when: String, mayLackKeys: Bool = false) throws {
         try #require(left.schema.version == right.schema.version, "\(when)")
         try #require(left.schema.stamp == right.schema.stamp, "\(when)")
+        let entries = try (entry(of: left), entry(of: right))
+        try #require(entries.0 == entries.1, "\(when)")
         let classes = Self.classes(of: left)
         try #require(classes == Self.classes(of: right), "\(when)")
         for schema in classes {
@@ -21,6 +23,8 @@ enum DatabaseComparison {
             for position in 0..<one.count {
                 let key = try #require(try one.key(at: position))
                 try #require(try other.key(at: position) == key, "\(schema.name) \(when)")
+                let links = try (one.links(to: key), other.links(to: key))
+                try #require(links.0 == links.1, "links to \(key) of \(schema.name) \(when)")
                 for (ordinal, property) in schema.properties.enumerated() where property.isStored {
                     let what = "\(schema.name).\(property.name) of \(key) \(when)"
                     guard property.collection == .none else {
@@ -35,6 +39,12 @@ enum DatabaseComparison {
         }
     }
 
+    /// What the next class will get: its number, and the key of its first row.
+    private static func entry(of model: ModelView) throws -> [Int64] {
+        let entry = try DatabaseEntry(in: model.snapshot.catalog, view: model.snapshot.view) ?? DatabaseEntry()
+        return [Int64(entry.nextTableID), entry.firstRowKey]
+    }
+
     /// The classes, without how their indexes are stored.
     private static func classes(of model: ModelView) -> [ClassSchema] {
         model.schema.classes.values.sorted { $0.tableID < $1.tableID }
@@ -47,6 +57,13 @@ enum DatabaseComparison {
 
     /// A value with its bits: equal texts of other bytes, zeros and NaNs are different here.
     private static func bits(_ value: StoredValue) -> [UInt8] { MixedFormat.encode(value.forComparison) }
+}
+
+extension TableView {
+    /// The rows that link to a row, by property, in the order in which they are told.
+    fileprivate func links(to key: Int64) throws -> [[Int64]] {
+        try linkOrigins.map { try backlinkKeys(of: key, from: $0.tableID, property: $0.property) }
+    }
 }
 
 extension StoredValue {

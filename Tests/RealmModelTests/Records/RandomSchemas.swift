@@ -25,14 +25,25 @@ struct RandomSchemas {
         count += 1
         let name = "p\(count)"
         if let target = classes.randomElement(using: &random)?.name, random.chance(30) {
-            return random.chance(50)
-                ? PropertySchema(name: name, kind: .object, targetClass: target)
-                : PropertySchema(name: name, kind: .object, collection: .list, targetClass: target)
+            let rule: DeleteRule = random.chance(20) ? .cascade : .nullify
+            return PropertySchema(
+                name: name,
+                kind: .object,
+                collection: random.chance(50) ? .none : random.chance(50) ? .list : .set,
+                deleteRule: rule,
+                targetClass: target
+            )
         }
         let kinds: [PropertyKind] = [.int, .bool, .string, .data, .date, .double, .float, .objectId, .uuid, .any]
         let kind = kinds[random.below(kinds.count)]
         if random.chance(25) {
-            return PropertySchema(name: name, kind: kind, collection: .list, isOptional: kind == .any)
+            let collections: [CollectionKind] = [.list, .set, .map]
+            return PropertySchema(
+                name: name,
+                kind: kind,
+                collection: collections[random.below(3)],
+                isOptional: kind == .any
+            )
         }
         return PropertySchema(
             name: name,
@@ -95,16 +106,25 @@ struct RandomSchemas {
             if property.isLink {
                 guard let target = try model.table(named: property.targetClass!), target.count > 0 else { continue }
                 let link = StoredValue.link(try target.key(at: random.below(target.count))!)
-                if property.collection == .none {
-                    try table.set(ordinal, key: key, to: link)
-                } else {
-                    try table.listAppend(ordinal, key: key, link)
-                }
-            } else if property.collection == .list {
-                try table.listAppend(ordinal, key: key, value(property))
+                try put(link, property, ordinal, key, table)
             } else {
-                try table.set(ordinal, key: key, to: value(property))
+                try put(value(property), property, ordinal, key, table)
             }
+        }
+    }
+
+    private mutating func put(
+        _ value: StoredValue,
+        _ property: PropertySchema,
+        _ ordinal: Int,
+        _ key: Int64,
+        _ table: TableView
+    ) throws {
+        switch property.collection {
+        case .none: try table.set(ordinal, key: key, to: value)
+        case .list: try table.listAppend(ordinal, key: key, value)
+        case .set: try table.setInsert(ordinal, key: key, value)
+        case .map: try table.mapSet(ordinal, key: key, "name \(random.below(5))", to: value)
         }
     }
 

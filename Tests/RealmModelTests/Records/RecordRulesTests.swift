@@ -57,6 +57,78 @@ struct RecordRulesTests {
         try recorded.requireEqual("after a transaction that was copied")
     }
 
+    @Test("What a transaction did before it changed the schema is in its record")
+    func changedSchema() throws {
+        let note = ClassSchema(name: "Note", properties: [Self.number])
+        let bag = ClassSchema(
+            name: "Bag",
+            properties: [PropertySchema(name: "numbers", kind: .int, collection: .list)]
+        )
+        let recorded = try RecordedDatabase([note, bag])
+        try recorded.write { model in
+            let notes = try #require(try model.table(named: "Note"))
+            for _ in 0..<3 { _ = try notes.insert() }
+            let bags = try #require(try model.table(named: "Bag"))
+            try bags.listAssign(0, key: try bags.insert(), (0..<2_000).map { .int($0) })
+        }
+        try recorded.write { model in
+            let notes = try #require(try model.table(named: "Note"))
+            try notes.set("number", 1, .int(7))
+            try notes.delete(key: 0)
+            let bags = try #require(try model.table(named: "Bag"))
+            try bags.listAppend(0, key: 0, .int(-1))
+            let more = ClassSchema(name: "Note", properties: [Self.number, PropertySchema(name: "more", kind: .int)])
+            let stored = try SchemaReconciler.storedSchema(of: model.snapshot)
+            let declared = DatabaseSchema(classes: [more, bag], version: 2)
+            try model.changeSchema(try SchemaReconciler.plan(stored: stored, declared: declared))
+            try notes.set("more", 2, .int(8))
+            try notes.set("more", try notes.insert(), .int(9))
+            try bags.listRemove(0, key: 0, at: 5)
+        }
+        try recorded.requireEqual("after another schema")
+        #expect(try recorded.replicated().table(named: "Note")?.value(0, key: 1) == .int(7))
+        try recorded.write { model in try #require(try model.table(named: "Bag")).listAppend(0, key: 0, .int(-2)) }
+        try recorded.requireEqual("after the next commit")
+    }
+
+    @Test("A change of a large list that failed is in no record, and is not committed")
+    func failedSplice() throws {
+        let failures = StepFailures()
+        let database = try TestDatabase(
+            [ClassSchema(name: "Bag", properties: [PropertySchema(name: "texts", kind: .string, collection: .list)])],
+            failures: failures
+        )
+        try database.write { model in
+            let bags = try #require(try model.table(named: "Bag"))
+            try bags.listAssign(0, key: try bags.insert(), (0..<2_000).map { .string("text \($0)") })
+        }
+        try database.file.lockForWriting()
+        defer { database.file.unlockForWriting() }
+        var failed = 0
+        while true {
+            let transaction = try database.file.beginWrite()
+            transaction.isRecorded = true
+            try database.model.begin(transaction)
+            defer { database.model.rollback() }
+            let bags = try database.table("Bag")
+            _ = try bags.insert()
+            failures.arm(after: failed)
+            let text = String(repeating: "x", count: 20_000)
+            var error: StorageError?
+            do {
+                try bags.listInsert(0, key: 0, at: 1_000, .string(text))
+            } catch let failure as StorageError {
+                error = failure
+            }
+            failures.arm(after: nil)
+            guard error != nil else { break }
+            failed += 1
+            #expect(throws: StorageError.self) { try database.model.record(RecordHeading()) }
+            #expect(throws: StorageError.self) { try database.model.prepareCommit() }
+        }
+        #expect(failed > 1)
+    }
+
     @Test("What was assigned before a transaction was copied must be unique still")
     func uniqueBehindCopy() throws {
         let database = try TestDatabase([

@@ -42,10 +42,11 @@ final class RecordedDatabase {
         try begin()
         do {
             try body(database.model)
-            let content = try database.model.recordedChanges(heading)
+            let record = try #require(try database.model.record(heading))
+            let changes = database.model.transaction?.changes
             try database.file.publish([database.model.prepareCommit()])
             try database.model.endTransaction(advancingTo: database.file.beginRead())
-            try replay(.changes, content)
+            try replay(record.kind, record.content, changing: changes)
         } catch {
             database.model.rollback()
             throw error
@@ -81,8 +82,13 @@ final class RecordedDatabase {
         try database.model.advance(to: file.beginRead())
     }
 
-    /// Frames a record, reads it back, and applies it.
-    func replay(_ kind: CommitRecord.Kind, _ content: [UInt8], expecting expected: RecordHeading? = nil) throws {
+    /// Frames a record, reads it back, and applies it: whoever observes the replica is told of the same changes.
+    func replay(
+        _ kind: CommitRecord.Kind,
+        _ content: [UInt8],
+        expecting expected: RecordHeading? = nil,
+        changing changes: ChangeSet? = nil
+    ) throws {
         let record = CommitRecord(
             kind: kind,
             isLastOfVersion: true,
@@ -90,7 +96,7 @@ final class RecordedDatabase {
             version: database.file.newestVersion,
             content: content
         )
-        let (bytes, checksum) = record.encoded(at: place)
+        let (bytes, checksum) = try record.encoded(at: place)
         byteCounts.append(bytes.count)
         contents.append(content)
         let found = try bytes.withUnsafeBytes { try CommitRecord.read($0, at: place) }
@@ -102,10 +108,14 @@ final class RecordedDatabase {
         let expected = expected ?? heading
         position += 1
         place = CommitRecord.Place(log: log, offset: end, previous: checksum)
-        try apply(read, expecting: expected)
+        try apply(read, expecting: expected, changing: changes)
     }
 
-    private func apply(_ record: CommitRecord, expecting heading: RecordHeading) throws {
+    private func apply(
+        _ record: CommitRecord,
+        expecting heading: RecordHeading,
+        changing changes: ChangeSet?
+    ) throws {
         try replica.lockForWriting()
         defer { replica.unlockForWriting() }
         let transaction = try replica.beginWrite()
@@ -125,6 +135,7 @@ final class RecordedDatabase {
         try model.begin(transaction)
         do {
             #expect(try record.content.withUnsafeBytes { try model.replayChanges($0) } == heading)
+            if let changes { #expect(model.transaction?.changes == changes) }
             try model.checkUniqueness()
             try replica.publish([model.prepareCommit()])
             try model.endTransaction()

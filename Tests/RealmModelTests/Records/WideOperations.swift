@@ -26,6 +26,8 @@ struct WideOperations {
                     deleteRule: .cascade,
                     targetClass: "Book"
                 ),
+                PropertySchema(name: "parts", kind: .object, collection: .list, targetClass: "Part"),
+                PropertySchema(name: "mixed", kind: .any, collection: .set, isOptional: true),
             ],
             compoundIndexes: [
                 CompoundIndexSchema(["label", "number"]), CompoundIndexSchema(["number", "label"], isUnique: true),
@@ -38,6 +40,14 @@ struct WideOperations {
                 PropertySchema(name: "shelf", kind: .object, targetClass: "Shelf"),
                 PropertySchema(name: "weight", kind: .double),
             ]
+        ),
+        ClassSchema(
+            name: "Part",
+            properties: [
+                PropertySchema(name: "size", kind: .int),
+                PropertySchema(name: "made", kind: .object, targetClass: "Book"),
+            ],
+            isEmbedded: true
         ),
     ]
 
@@ -84,6 +94,7 @@ struct WideOperations {
             try books.set("weight", key, .double(random.number()))
         case 4: if let key = try row(shelves) { try shelves.delete(key: key) }
         case 5: if let key = try row(books) { try books.delete(key: key) }
+        case 6 where random.chance(5): try books.deleteAll()
         default:
             guard let key = try row(shelves) else { return }
             try change(key, shelves, books, model)
@@ -92,7 +103,23 @@ struct WideOperations {
 
     private mutating func change(_ key: Int64, _ shelves: TableView, _ books: TableView, _ model: ModelView) throws {
         func ordinal(_ name: String) -> Int { shelves.ordinal(name) }
-        switch random.below(14) {
+        switch random.below(18) {
+        case 14:
+            let words = (0..<random.below(6)).map { _ in random.value(of: .string, isOptional: true) }
+            try shelves.setAssign(ordinal("words"), key: key, words)
+        case 15:
+            let entries = (0..<random.below(6))
+                .map { _ in
+                    StoredEntry(key: "name \(random.below(9))", value: random.value(of: .string, isOptional: true))
+                }
+            try shelves.mapAssign(ordinal("names"), key: key, entries)
+        case 16:
+            let value = try anything(model, depth: 3)
+            for _ in 0..<(random.chance(10) ? 90 : 1) { try shelves.setInsert(ordinal("mixed"), key: key, value) }
+            if let book = try row(books) {
+                try shelves.setInsert(ordinal("mixed"), key: key, .anyLink(table: books.id, key: book))
+            }
+        case 17: try changeParts(of: key, shelves, books, model)
         case 0: try shelves.set("anything", key, try anything(model))
         case 1: try shelves.set("price", key, .decimal(DecimalBytes(high: random.next() >> 4, low: random.next())))
         case 2, 3:
@@ -134,6 +161,26 @@ struct WideOperations {
             for _ in 0..<(random.chance(10) ? 140 : 2) {
                 if let book = try row(books) { try shelves.listAppend(ordinal("books"), key: key, .link(book)) }
             }
+        }
+    }
+
+    private mutating func changeParts(
+        of key: Int64,
+        _ shelves: TableView,
+        _ books: TableView,
+        _ model: ModelView
+    ) throws {
+        let parts = try model.table(named: "Part")!
+        let property = shelves.ordinal("parts")
+        let count = try shelves.list(property, key: key).count
+        if count > 0, random.chance(30) {
+            return try shelves.listRemove(property, key: key, at: random.below(count))
+        }
+        for _ in 0..<(random.chance(5) ? 140 : 1) {
+            let part = try parts.insert()
+            try shelves.listAppend(property, key: key, .link(part))
+            try parts.set("size", part, .int(Int64(random.below(9))))
+            if let book = try row(books) { try parts.set("made", part, .link(book)) }
         }
     }
 }

@@ -27,6 +27,17 @@ import Testing
         #expect(read == Self.schema)
     }
 
+    @Test("A class with more columns than a release writes is damaged")
+    func columns() throws {
+        var schema = Self.schema
+        let layout = ColumnLayout(kind: .int, isNullable: false)
+        schema.columnLayouts += Array(repeating: layout, count: 65_535 - schema.columnLayouts.count)
+        #expect(try Self.read(schema.storedBytes).columnLayouts.count == 65_535)
+        schema.columnLayouts.append(layout)
+        let error = #expect(throws: StorageError.self) { try Self.read(schema.storedBytes) }
+        #expect(error?.code == .corrupt)
+    }
+
     /// What a release with format 1 stored.
     private static func formerBytes(_ schema: ClassSchema, programName: String? = nil) -> [UInt8] {
         var writer = ByteWriter()

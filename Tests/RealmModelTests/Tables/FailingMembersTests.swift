@@ -181,6 +181,7 @@ struct FailingMembersTests {
             let start = 1_000 * (number + 1)
             try database.model.begin(file.beginWrite(joining: true))
             try add(start..<(start + 20), byteCount: 200, to: database)
+            let other = try database.table("Item").nextKey - 1
             try database.model.join()
 
             try database.model.begin(file.beginWrite(joining: true))
@@ -191,8 +192,13 @@ struct FailingMembersTests {
             let outcome = failures.outcome
             failures.arm(after: nil)
             #expect((thrown != nil) == (outcome.failed != nil), "step \(number)")
+            var isLost = false
+            if thrown != nil {
+                do { try database.table("Item").set("name", other, .string("other")) } catch { isLost = true }
+            }
             database.model.rollback()
             let prepared = try file.sealGroup()
+            #expect(isLost == (prepared == nil), "step \(number): what is settled by half is not settled again")
             if let prepared {
                 try file.publish([prepared])
                 ids += Array(start..<(start + 20))

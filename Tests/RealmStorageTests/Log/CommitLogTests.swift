@@ -37,7 +37,7 @@ struct CommitLogTests {
             content: entry.content
         )
         let place = CommitRecord.Place(log: SmallLog.identifier, offset: 4096, previous: 5)
-        let (bytes, _) = record.encoded(at: place)
+        let (bytes, _) = try record.encoded(at: place)
         func isFound(at place: CommitRecord.Place) throws -> Bool {
             if case .record = try bytes.withUnsafeBytes({ try CommitRecord.read($0, at: place) }) {
                 true

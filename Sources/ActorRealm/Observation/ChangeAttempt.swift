@@ -28,7 +28,7 @@ extension RealmCore {
             if let told, current.version <= told { return .wait }
             return .retarget(current)
         }
-        try advance(to: target.snapshot)
+        try advance(to: target.snapshot, as: target.model)
         return .deliver
     }
 }

@@ -189,6 +189,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
 
     // MARK: What the hub asks
 
+    // Called through the superclass, where the compiler does not see of what subject: each generic type on the way would be looked
+    // up for each observer. Collections are observed most.
+    @_specialize(where Subject == CollectionSubject)
     override func examine(_ commit: ObservedCommit) -> Bool {
         let (base, isPlain) = held.withLock { held in
             (held.flow.isFollowing ? held.base : nil, held.isPlain)
@@ -235,6 +238,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         }
     }
 
+    @_specialize(where Subject == CollectionSubject)
     override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp {
         if follow(view) { return follows(view) }
         let (base, number, isPlain) = takenOver(to: view)
@@ -329,10 +333,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
             return .unconcerned(base.state)
         }
         guard subject.isQuick(base.state, step) else { return .concerned(nil) }
-        let (state, known) = try subject.advanced(base.state, by: commit)
-        guard let delta = known else { return .unconcerned(state) }
-        let last = subject.isFinal(state) ? commit.old : nil
-        return .concerned(Pending(target: commit.new, state: state, delta: delta, last: last))
+        let (state, pending) = try subject.advanced(base.state, by: commit)
+        guard let pending else { return .unconcerned(state) }
+        return .concerned(pending)
     }
 
     /// Leaves the observer to the hub, if it stands there.
@@ -352,7 +355,10 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         return .follows(state.flatMap { subject.tables($0, in: view.model) })
     }
 
-    override var isFollowing: Bool { held.withLock { $0.flow.isFollowing } }
+    override var isFollowing: Bool {
+        @_specialize(where Subject == CollectionSubject)
+        get { held.withLock { $0.flow.isFollowing } }
+    }
 
     override var heldVersion: UInt64? {
         held.withLock { held in

@@ -24,7 +24,24 @@ final class ChangeIteration<Subject: ChangeSubject> {
     private var registrationFailure: (any Error)?
     private var core: RealmCore?
     /// Where the iteration began: on an actor, or on none.
-    private var place: (actor: ObjectIdentifier?, name: String)?
+    private var place: Place?
+
+    private struct Place {
+        let actor: ObjectIdentifier?
+        let name: String
+        /// Nil outside every actor; made once, and not for each change.
+        let isolation: RealmIsolation?
+
+        init(_ actor: isolated (any Actor)?) {
+            self.actor = actor.map { ObjectIdentifier($0) }
+            name = Self.name(of: actor)
+            isolation = actor.map { RealmIsolation($0) }
+        }
+
+        static func name(of actor: isolated (any Actor)?) -> String {
+            actor.map { "the actor \(type(of: $0))" } ?? "no actor"
+        }
+    }
 
     init(
         _ subject: Subject,
@@ -65,7 +82,9 @@ final class ChangeIteration<Subject: ChangeSubject> {
             return .failure(wrapped(failure))
         }
         guard let cursor else { return .end }
-        if let failure = moved(to: actor) {
+        let place = place ?? Place(actor)
+        self.place = place
+        if let failure = moved(from: place, to: actor) {
             finish()
             return .failure(failure)
         }
@@ -74,7 +93,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
             return .end
         }
         do {
-            guard let (pending, core) = try await delivered(by: cursor, isolation: actor) else {
+            guard let (pending, core) = try await delivered(by: cursor, in: place.isolation, isolation: actor) else {
                 let failure = cursor.failure
                 if let failure { core?.noteFailure(failure) }
                 finish()
@@ -88,17 +107,11 @@ final class ChangeIteration<Subject: ChangeSubject> {
     }
 
     /// What to say when an iteration goes on elsewhere than it began: what it delivered belongs there.
-    private func moved(to actor: isolated (any Actor)?) -> Realm.Error? {
-        let here = actor.map { ObjectIdentifier($0) }
-        let name = actor.map { "the actor \(type(of: $0))" } ?? "no actor"
-        guard let place else {
-            place = (here, name)
-            return nil
-        }
-        if place.actor == here { return nil }
+    private func moved(from place: Place, to actor: isolated (any Actor)?) -> Realm.Error? {
+        if place.actor == actor.map({ ObjectIdentifier($0) }) { return nil }
         return Realm.Error(
             .wrongIsolation,
-            "An iteration over changes began on \(place.name) and was to go on on \(name). An iterator stays where it "
+            "An iteration over changes began on \(place.name) and was to go on on \(Place.name(of: actor)). An iterator stays where it "
                 + "began: send the sequence, and iterate it anew there.",
             fileURL: configuration.fileURL
         )
@@ -106,9 +119,9 @@ final class ChangeIteration<Subject: ChangeSubject> {
 
     private func delivered(
         by cursor: ChangeCursor<Subject>,
+        in isolation: RealmIsolation?,
         isolation actor: isolated (any Actor)?
     ) async throws -> (ChangeCursor<Subject>.Pending, RealmCore)? {
-        let isolation = actor.map { RealmIsolation($0) }
         // The realm keeps its file open, and follows it, from the registration on.
         if let isolation { _ = try liveCore(of: isolation, cursor) }
         var attempts = 0
@@ -146,9 +159,10 @@ final class ChangeIteration<Subject: ChangeSubject> {
         return nil
     }
 
-    /// The realm of the iterating actor; another one when it was invalidated, and the same after it was closed.
+    /// The realm of the iterating actor, which stays the same one; another realm when it was invalidated, and the same after it was
+    /// closed.
     private func liveCore(of isolation: RealmIsolation, _ cursor: ChangeCursor<Subject>) throws -> RealmCore {
-        if let core, core.isolation.isSame(as: isolation), core.lifecycle != .invalidated { return core }
+        if let core, core.lifecycle != .invalidated { return core }
         core?.signals.remove(cursor)
         let core = try coordinator.core(for: isolation, configuration: configuration, origin: origin)
         core.signals.add(cursor)

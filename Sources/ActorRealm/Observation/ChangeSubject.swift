@@ -44,8 +44,8 @@ protocol ChangeSubject: Sendable {
     /// `other` is what was made for an earlier state.
     func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck?
 
-    /// The state after a commit, and what there is to tell; subjects that are the same may share it.
-    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?)
+    /// The state after a commit, and the change to tell; subjects that are the same may share both.
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, ChangeHolding<Self>.Pending?)
 
     /// Whether a step takes so little work that it need not be spread over threads.
     func isQuick(_ state: State, _ step: ChangeStep) -> Bool
@@ -54,10 +54,16 @@ protocol ChangeSubject: Sendable {
 extension ChangeSubject {
     func resetDelta(_ state: State, at view: FixedView) -> Delta? { nil }
     func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? { nil }
-    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, Delta?) {
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, ChangeHolding<Self>.Pending?) {
+        try computed(state, by: commit)
+    }
+
+    /// The state after a commit, and the change to tell.
+    func computed(_ state: State, by commit: ObservedCommit) throws -> (State, ChangeHolding<Self>.Pending?) {
         var state = state
-        let delta = try advance(&state, by: commit.step, from: commit.old)
-        return (state, delta)
+        guard let delta = try advance(&state, by: commit.step, from: commit.old) else { return (state, nil) }
+        let last = isFinal(state) ? commit.old : nil
+        return (state, ChangeHolding<Self>.Pending(target: commit.new, state: state, delta: delta, last: last))
     }
 
     func isQuick(_ state: State, _ step: ChangeStep) -> Bool { step.isSmall }

@@ -84,12 +84,16 @@ struct CollectionSubject: ChangeSubject {
         )
     }
 
-    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, CollectionDelta?) {
-        if let known = commit.collections[key] { return known }
-        var state = state
-        let delta = try advance(&state, by: commit.step, from: commit.old)
-        commit.collections[key] = (state, delta)
-        return (state, delta)
+    func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, ChangeHolding<Self>.Pending?) {
+        // Most of those that observe the same refer to the same description, and need not compare what it says. Its identity is good as
+        // long as the state afterwards refers to it, too.
+        let identity: ObjectIdentifier? =
+            if case .keys(let keys) = state, !commit.step.changesSchema { keys.identity } else { nil }
+        if let identity, let known = commit.identified[identity] { return known }
+        let advanced = try commit.collections[key] ?? computed(state, by: commit)
+        if let identity { commit.identified[identity] = advanced }
+        commit.collections[key] = advanced
+        return advanced
     }
 
     func advance(_ state: inout State, by step: ChangeStep, from old: FixedView) throws -> CollectionDelta? {

@@ -14,7 +14,12 @@ final class ObservedCommit {
     /// The rows of the step, for all probes.
     let rows = ProbedRows()
     /// The collections that were taken over the commit already.
-    var collections: [CollectionKey: (CollectionSubject.State, CollectionDelta?)] = [:]
+    var collections: [CollectionKey: Advanced] = [:]
+    /// The same by the identity of their descriptions, for those that share one.
+    var identified: [ObjectIdentifier: Advanced] = [:]
+
+    /// A collection behind the commit, and the change that is told to all who observe it.
+    typealias Advanced = (CollectionSubject.State, ChangeHolding<CollectionSubject>.Pending?)
 
     init(from old: FixedView, to new: FixedView, _ step: ChangeStep, walker: @escaping () throws -> ModelView) {
         self.old = old
@@ -63,6 +68,8 @@ final class CollectionCheck: FollowerCheck {
     override var watch: RowWatch? { keys.watch }
 
     override func isConcerned(by commit: ObservedCommit) throws -> Bool {
+        // Another one who observes the same was found to be concerned.
+        if commit.identified[keys.identity] != nil { return true }
         guard keys.canBeProbed else { return try keys.mayBeConcerned(by: commit.step) }
         let walker = try commit.walker
         if probe?.model !== walker { probe = try ChangeProbe(keys, in: walker) }

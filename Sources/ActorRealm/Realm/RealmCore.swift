@@ -332,11 +332,11 @@ final class RealmCore {
         if let failure { throw failure }
     }
 
-    /// Moves to a newer version; not inside a transaction.
-    func advance(to snapshot: Snapshot) throws(StorageError) {
+    /// Moves to a newer version, which another view may stand on for good; not inside a transaction.
+    func advance(to snapshot: Snapshot, as known: ModelView? = nil) throws(StorageError) {
         try checkCurrentSchema()
         do throws(StorageError) {
-            try model.advance(to: snapshot)
+            try model.advance(to: snapshot, as: known)
         } catch {
             noteOutdated(error)
             throw error

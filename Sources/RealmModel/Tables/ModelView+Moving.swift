@@ -16,14 +16,42 @@ extension ModelView {
 
     /// Moves to another version; not inside a transaction.
     ///
+    /// - Parameters:
+    ///   - snapshot: The version.
+    ///   - known: A view that stands there for good, if there is one: what it has read is not read again.
     /// - Throws: `StorageError` when it cannot be read; then the view stands where it stood, and pins it.
-    package func advance(to snapshot: Snapshot) throws(StorageError) {
+    package func advance(to snapshot: Snapshot, as known: ModelView? = nil) throws(StorageError) {
         precondition(!isInTransaction, "End the transaction before moving to another version.")
         if let pinned, snapshot.version == pinned.version, snapshot.file === pinned.file { return pin(snapshot) }
+        if let known, takesOver(known, at: snapshot) {
+            pin(snapshot)
+            return checkInvariantsIfAsked()
+        }
         let move = try plan(to: snapshot.catalog, view: snapshot.view)
         take(move)
         pin(snapshot)
         checkInvariantsIfAsked()
+    }
+
+    /// Reads what another view reads at a version; false when that does not have everything which is open here, or stands elsewhere.
+    ///
+    /// Many realms are taken to a version at the same time by what they observe.
+    private func takesOver(_ known: ModelView, at snapshot: Snapshot) -> Bool {
+        guard case .reading(let version) = known.state, version === snapshot, schema.stamp != 0,
+            known.schema.stamp == schema.stamp
+        else { return false }
+        let open = openTables
+        let there = known.openTables
+        func other(_ table: TableView) -> TableView? { there.first { $0.id == table.id && !$0.isDetached } }
+        guard open.allSatisfy({ !$0.isDetached && other($0) != nil }) else { return false }
+        generation.pointee &+= 1
+        committed = nil
+        catalog = snapshot.catalog
+        view = snapshot.view
+        for table in open {
+            if let other = other(table) { table.read(other.roots, in: view) }
+        }
+        return true
     }
 
     private func pin(_ snapshot: Snapshot) {

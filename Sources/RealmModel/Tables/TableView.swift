@@ -79,6 +79,13 @@ package final class TableView {
         }
     }
 
+    /// Reads from other roots, with the class as it was.
+    func read(_ roots: TableRoots, in view: PageView) {
+        self.view = view
+        self.roots = roots
+        state = .reading
+    }
+
     /// What it reads now.
     private var version: TableVersion { TableVersion(layout: layout, roots: roots, isDetached: isDetached) }
 

@@ -8,6 +8,8 @@ package final class ChangeStep {
     package let changes: ChangeSet
     package let old: ModelView
     package let new: ModelView
+    /// Whether another process changed the classes on the way, so that what was known of their properties is void.
+    package let changesSchema: Bool
     private let touched: TouchedRows
     /// What was asked of it already.
     private var orders: [(place: RowWatch.Place, order: TouchedRows.Order?)] = []
@@ -19,10 +21,9 @@ package final class ChangeStep {
         touched = rows
         self.old = old
         self.new = new
+        // Each observer asks for it several times.
+        changesSchema = old.schemaStamp != new.schemaStamp
     }
-
-    /// Whether another process changed the classes on the way, so that what was known of their properties is void.
-    package var changesSchema: Bool { old.schema.stamp != new.schema.stamp }
 
     /// The number of rows that were touched.
     package var rowCount: Int { changes.tables.values.reduce(0) { $0 + $1.rowCount } }

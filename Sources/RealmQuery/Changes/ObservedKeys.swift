@@ -123,6 +123,9 @@ package struct ObservedKeys: Sendable {
         return !near.isEmpty
     }
 
+    /// Tells collections apart, as long as they exist: those with the same identity are of one query, and are equal at one version.
+    package var identity: ObjectIdentifier { ObjectIdentifier(collection) }
+
     /// Whether a probe that was made for one serves for the other.
     package func sharesProbe(with other: ObservedKeys) -> Bool { collection === other.collection }
 

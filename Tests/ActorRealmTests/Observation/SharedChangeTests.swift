@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import ActorRealm
+
+@Suite("What observers of the same are told of a commit", .timeLimit(.minutes(10)))
+struct SharedChangeTests {
+    let file = TestFile()
+
+    private func wait(for semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                semaphore.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test("is one change for all of them, and another for who observes something else")
+    @MainActor
+    func shared() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let coordinator = realm.core.coordinator
+        let cursors = try ["z", "z", "y"]
+            .map { name in
+                let results = realm.objects(Tally.self).where { $0.name != name }
+                return try ChangeCursor(
+                    results.observationSource(keyPaths: nil, origin: nil).subject,
+                    coordinator: coordinator,
+                    at: nil,
+                    lagLimit: nil,
+                    origin: nil
+                )
+            }
+        let told = DispatchSemaphore(value: 0)
+        for cursor in cursors {
+            try #require(cursor.ask() == .compute)
+            await cursor.compute()
+            try #require(cursor.ask() == .fetch)
+            cursor.accept(try #require(cursor.fetch()))
+            try #require(cursor.ask(orCall: { told.signal() }) == .wait)
+        }
+        coordinator.observations.schedule()
+        while !cursors.allSatisfy(\.isFollowing) || coordinator.observations.currentVersion != realm.version {
+            await Task.yield()
+        }
+        try withNewRealm(file.fast) { realm in
+            try realm.write { _ = realm.create(Tally.self, value: ["name": "a"]) }
+        }
+        for _ in cursors { await wait(for: told) }
+        var changes: [ChangeCursor<CollectionSubject>.Pending] = []
+        for cursor in cursors {
+            try #require(cursor.ask() == .fetch)
+            changes.append(try #require(cursor.fetch()))
+        }
+        #expect(changes[0] === changes[1])
+        #expect(changes[0] !== changes[2])
+        #expect(changes.allSatisfy { $0.delta?.insertions == [0] })
+        for cursor in cursors { cursor.cancel() }
+    }
+}

@@ -86,6 +86,7 @@ extension LockFile {
 
     /// The newest version while a log is open; nil when none is.
     var image: LogImage? {
+        if logState == .none { return nil }
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: pageByteCount, alignment: pageByteCount)
         defer { bytes.deallocate() }
         // Whoever copies while two versions are published copies anew: the checksum tells.

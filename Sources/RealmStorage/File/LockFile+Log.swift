@@ -40,6 +40,91 @@ extension LockFile {
         memory.word64(LogWord.failedOffset).store(point.offset + 1, ordering: .sequentiallyConsistent)
     }
 
+    // MARK: The newest version beside an open log
+
+    /// Whether there is a log that may hold newer commits than the header slots.
+    enum LogState {
+        case none
+        case open
+        /// A header that says that it is closed may be on the disk: nothing must be appended any more.
+        case ending
+    }
+
+    /// The header of the newest version, which stands in no slot while a log is open.
+    struct LogImage {
+        var header: FileHeader
+        /// The slot of the checkpoint.
+        var slot: Int
+    }
+
+    private static let openBit: UInt64 = 1
+    private static let imageShift: UInt64 = 1
+    private static let slotShift: UInt64 = 2
+    private static let endingBit: UInt64 = 8
+
+    var logState: LogState {
+        let word = memory.word64(LogWord.logImage).load(ordering: .sequentiallyConsistent)
+        if word == 0 { return .none }
+        return word & LockFile.endingBit == 0 ? .open : .ending
+    }
+
+    /// Publishes a version that a log has made durable: header, place in the log and durable offset at once, by one word.
+    ///
+    /// A writer that dies before leaves the image before it. The caller has the write lock.
+    ///
+    /// - Parameters:
+    ///   - header: The header, with the place behind its last record.
+    ///   - slot: The slot of the checkpoint.
+    func publishImage(_ header: FileHeader, inSlot slot: Int) {
+        let word = memory.word64(LogWord.logImage)
+        let before = word.load(ordering: .relaxed)
+        let image = before == 0 ? 0 : 1 - (before >> LockFile.imageShift & 1)
+        header.store(to: memory.address(LockFileLayout.images + Int(image) * LockFileLayout.imageByteCount), page: 0)
+        let after = LockFile.openBit | image << LockFile.imageShift | UInt64(slot) << LockFile.slotShift
+        word.store(after, ordering: .sequentiallyConsistent)
+    }
+
+    /// The newest version while a log is open; nil when none is.
+    var image: LogImage? {
+        if logState == .none { return nil }
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: pageByteCount, alignment: pageByteCount)
+        defer { bytes.deallocate() }
+        // Whoever copies while two versions are published copies anew: the checksum tells.
+        for _ in 0..<1000 {
+            let word = memory.word64(LogWord.logImage).load(ordering: .sequentiallyConsistent)
+            if word == 0 { return nil }
+            let image = Int(word >> LockFile.imageShift & 1)
+            let source = memory.address(LockFileLayout.images + image * LockFileLayout.imageByteCount)
+            bytes.copyMemory(from: source, byteCount: pageByteCount)
+            guard case .valid(let header) = FileHeader.read(bytes, page: 0) else { continue }
+            return LogImage(header: header, slot: Int(word >> LockFile.slotShift & 1))
+        }
+        return nil
+    }
+
+    /// Says that a closed header is about to be written: whoever takes the write lock ends the log, and appends nothing.
+    func beginEndOfLog() {
+        let word = memory.word64(LogWord.logImage)
+        word.store(word.load(ordering: .relaxed) | LockFile.endingBit, ordering: .sequentiallyConsistent)
+    }
+
+    /// Says that the newest version stands in a slot again.
+    func endLog() { memory.word64(LogWord.logImage).store(0, ordering: .sequentiallyConsistent) }
+
+    /// Notes, before a flush of the realm file, that it may fail: the error is reported to the caller alone, who may die with it.
+    func notePageFlush(_ begins: Bool) {
+        memory.word32(LogWord.pageFlush).store(begins ? 1 : 0, ordering: .sequentiallyConsistent)
+    }
+
+    /// Has no process write any more until nobody has the file open.
+    func stopWriting() { memory.word32(LogWord.stopped).store(1, ordering: .sequentiallyConsistent) }
+
+    /// Whether writing has stopped, or has to because a flush of the realm file may have failed; for whoever has the write lock.
+    var hasStopped: Bool {
+        memory.word32(LogWord.stopped).load(ordering: .sequentiallyConsistent) != 0
+            || memory.word32(LogWord.pageFlush).load(ordering: .sequentiallyConsistent) != 0
+    }
+
     private func noteLog(_ log: LogIdentifier) {
         guard memory.word64(LogWord.logID).load(ordering: .relaxed) != log.low else { return }
         memory.word64(LogWord.durableOffset).store(0, ordering: .relaxed)

@@ -87,12 +87,12 @@ extension LockFile {
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
         let version = UInt32(truncatingIfNeeded: words[Word.layoutVersion / 8])
         guard count == words.count * 8, words[Word.magic / 8] == LockFileLayout.magic,
-            version == LockFileLayout.version || version == LockFileLayout.versionBefore
+            LockFileLayout.readableVersions.contains(version)
         else { return Past() }
         let boot = bootID
-        let isThisLayout = version == LockFileLayout.version
+        let knowsLogs = version >= LockFileLayout.versionWithLog
         let isSameBoot =
-            isThisLayout && boot.0 != 0 && words[Word.bootID / 8] == boot.0 && words[Word.bootID / 8 + 1] == boot.1
+            knowsLogs && boot.0 != 0 && words[Word.bootID / 8] == boot.0 && words[Word.bootID / 8 + 1] == boot.1
         let isSameFile = words[Word.device / 8] == identity.device && words[Word.inode / 8] == identity.inode
         let rowKeys = words[Word.rowKeys / 8..<Word.rowKeys / 8 + Word.rowKeyCount]
         return Past(
@@ -100,14 +100,14 @@ extension LockFile {
             refused: words[Word.refusedHeader / 8],
             isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
             fileID: words[Word.fileID / 8],
-            log: isThisLayout
+            log: knowsLogs
                 ? PastLog(
                     identifier: words[Word.logID / 8],
                     durableWord: words[Word.durableOffset / 8],
                     failedWord: words[Word.failedOffset / 8],
                     failedChain: words[Word.failedChain / 8]
                 ) : PastLog(),
-            rowKeys: isThisLayout ? Array(rowKeys) : []
+            rowKeys: knowsLogs ? Array(rowKeys) : []
         )
     }
 

@@ -3,9 +3,11 @@
 /// `Docs/FileFormat.md` has the same as a table. Words named `reserved…` are 0, and whoever comes to use them raises ``version``.
 enum LockFileLayout {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
-    static let version: UInt32 = 4
-    /// The layout before: its words that outlive a process stand at the same offsets.
-    static let versionBefore: UInt32 = 3
+    static let version: UInt32 = 5
+    /// The layouts of which the words that outlive a process stand at the same offsets.
+    static let readableVersions: ClosedRange<UInt32> = 3...5
+    /// The first layout that says what the machine's run was, and how far a log is durable.
+    static let versionWithLog: UInt32 = 4
 
     /// The words of the file as a whole.
     enum Word {
@@ -28,18 +30,19 @@ enum LockFileLayout {
         static let writerPlace = 96
         static let writerSlot = 100
         static let bootID = 104
-        static let reservedImage = 120
+        static let logImage = 120
         static let durableOffset = 128
         static let reservedAcknowledgedPosition = 136
         static let logID = 144
         static let reservedCheckpoint = 152
         static let reservedCandidate = 160
         static let reservedCandidateState = 168
-        static let reservedStopped = 172
+        static let stopped = 172
         static let reservedPageCommit = 176
         static let failedOffset = 184
         static let failedChain = 192
-        static let reservedFlushNotes = 256
+        static let pageFlush = 256
+        static let reservedFlushNotes = 264
         static let reservedCounters = 512
         /// By the number of a table: the row keys below these were given out.
         static let rowKeys = 2048
@@ -50,9 +53,9 @@ enum LockFileLayout {
     static let processIDs = Word.end
     static let waitingThreads = processIDs + 4 * slotCount
     /// Two places for the header of the newest version.
-    static let reservedImages = waitingThreads + 4 * slotCount
-    static let reservedImageByteCount = 8192
-    static let baseByteCount = reservedImages + 2 * reservedImageByteCount
+    static let images = waitingThreads + 4 * slotCount
+    static let imageByteCount = 8192
+    static let baseByteCount = images + 2 * imageByteCount
 
     static let slotCount = 1024
     /// Each process slot has an area of its own behind the base.

@@ -102,7 +102,7 @@ struct PublishingPlan {
     var entries: [CommitLog.Entry]? { if case .records(let entries) = way { entries } else { nil } }
 
     /// Whether pages of earlier versions, which are durable by their records, may not be on the disk.
-    private var isBesideLog: Bool { if case .oneFlush = way { false } else { true } }
+    var isBesideLog: Bool { if case .oneFlush = way { false } else { true } }
 
     /// Whether the content is flushed by itself.
     var flushesContent: Bool { flushes && header.isContentFlushed && entries == nil }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Commits that are made durable by their records, and the checkpoints behind them.
 ///
-/// With a log open the header slots are written by checkpoints and by commits that are kept as pages; the header of the newest version is
-/// in the memory of this process only, which is why no other one may have the file open.
+/// With a log open the header slots are written by checkpoints and by commits that are kept as pages; the header of the newest version
+/// stands in the lock file, where other processes find it. One process appends: any other one that is to write ends the log first.
 extension StorageFile {
     /// How commits are to be made durable; makes the log where there is none, and room in it.
     ///
@@ -52,9 +52,15 @@ extension StorageFile {
         )
         // Without space for it, deleting must stay possible.
         guard let device = try? log.makeDirectory(path).create(header) else { return false }
-        try writeHeader(LogMark(log: header.log, point: header.beginning, isOpen: true))
+        // Before others see the log: this is whose it is.
+        checkpointVersion.store(published.version, ordering: .sequentiallyConsistent)
+        do throws(StorageError) {
+            try writeHeader(LogMark(log: header.log, point: header.beginning, isOpen: true))
+        } catch {
+            checkpointVersion.store(0, ordering: .sequentiallyConsistent)
+            throw error
+        }
         openLog = CommitLog(header: header, device: device)
-        checkpointVersion.store(published.version, ordering: .releasing)
         return true
     }
 
@@ -63,7 +69,7 @@ extension StorageFile {
         guard let openLog else { return }
         do throws(StorageError) {
             // Of all versions since the last checkpoint.
-            try data.synchronize()
+            try synchronizePages()
         } catch {
             stopWriting(after: error)
             throw error
@@ -86,7 +92,7 @@ extension StorageFile {
         header.confirmedVersion = min(published.confirmedVersion, header.version - 1)
         do throws(StorageError) {
             try header.write(toSlot: 1 - slot, of: data, by: slotMemory)
-            try data.synchronize()
+            try synchronizePages()
         } catch {
             stopWriting(after: error)
             loseCommits(error)
@@ -96,6 +102,22 @@ extension StorageFile {
             state.published = header
             state.slot = 1 - slot
         }
+        if mark.isOpen { lock?.publishImage(header, inSlot: 1 - slot) }
+    }
+
+    /// Flushes the realm file; with a log open others learn of a failure even when this process dies of it.
+    func synchronizePages() throws(StorageError) {
+        guard let lock, lock.logState != .none else { return try data.synchronize() }
+        lock.notePageFlush(true)
+        try data.synchronize()
+        lock.notePageFlush(false)
+    }
+
+    /// Shows other processes the published version, whose header is in no slot.
+    func publishImage(behind plan: PublishingPlan, _ lock: LockFile) {
+        guard openLog != nil, plan.isBesideLog else { return }
+        let (published, slot) = state.withLock { ($0.published, $0.slot) }
+        lock.publishImage(published, inSlot: slot)
     }
 
     /// Where the log ends behind commits that are in it.
@@ -131,20 +153,91 @@ extension StorageFile {
     ///
     /// The caller has the turn to write, no transaction is open, and every prepared commit has been published.
     func closeLog() throws(StorageError) {
+        if let lock { try followLog(lock) }
         guard openLog != nil, let log = options.log else { return }
+        lock?.beginEndOfLog()
         try makeCheckpoint(closing: true)
-        openLog = nil
-        checkpointVersion.store(0, ordering: .releasing)
+        lock?.endLog()
+        forgetLog()
         try log.makeDirectory(path).remove()
+    }
+
+    private func forgetLog() {
+        openLog = nil
+        checkpointVersion.store(0, ordering: .sequentiallyConsistent)
+    }
+
+    /// Has nothing stand between this process and its next commit: ends a log that is not its own, and forgets its own one that another
+    /// process has ended.
+    ///
+    /// The caller has the write lock, no transaction is open, and every prepared commit has been published.
+    func followLog(_ lock: LockFile) throws(StorageError) {
+        let isOwn = checkpointVersion.load(ordering: .sequentiallyConsistent) != 0
+        switch lock.logState {
+        case .open where isOwn: break
+        case .none: if isOwn { forgetLog() }
+        case .open, .ending:
+            forgetLog()
+            try endLogOfOthers(lock)
+        }
+    }
+
+    /// Brings what another process has published to the header slots, and removes its log.
+    ///
+    /// Whatever stands in the log behind the published version was never acknowledged. That process may be dead, or go on: it looks for a
+    /// log whenever it begins to write.
+    private func endLogOfOthers(_ lock: LockFile) throws(StorageError) {
+        guard !lock.hasStopped, let image = lock.image else {
+            lock.stopWriting()
+            throw StorageError(
+                .writingStopped,
+                "Writing has stopped: another process failed, or ended, while it brought the realm to the disk. Close the realm in all "
+                    + "processes and open it again",
+                path: path
+            )
+        }
+        // Its process may have died between the two.
+        if image.header.version > lock.newestVersion { lock.publish(image.header.version) }
+        let byteCount = try data.currentByteCount()
+        state.withLock { state in
+            state.byteCount = byteCount
+            state.published = image.header
+            state.slot = image.slot
+            setPageLimit(atLeast: UInt32(image.header.pageCount), byteCount: byteCount)
+        }
+        lock.beginEndOfLog()
+        do throws(StorageError) {
+            try synchronizePages()
+        } catch {
+            stopWriting(after: error)
+            throw error
+        }
+        let mark = image.header.mark
+        try writeHeader(LogMark(log: mark.log, point: mark.point, isOpen: false))
+        lock.endLog()
+        // One that stays is removed by the next opening: the header says that it is closed.
+        try? StorageFile.logDirectory(options, path).remove()
+    }
+
+    /// Takes over the header of a version that was read while a log was open, which has ended since: it stands in a slot now.
+    ///
+    /// The caller has the write lock.
+    func leaveImage(_ state: inout State) throws(StorageError) {
+        guard state.published.mark.isOpen, !isReplaying, let lock, lock.logState == .none else { return }
+        guard let found = try StorageFile.published(version: state.published.version, reservation, path) else {
+            throw .corrupt("The newest version's header cannot be read", page: 0, path: path)
+        }
+        state.published = found.header
+        state.slot = found.slot
     }
 
     /// The same when nobody uses the file any more; what fails leaves the log to the next opening.
     func closeLogAtEnd() {
         guard openLog != nil, let lock, ForkDetector.generation == forkGeneration,
-            state.withLock({ $0.stopped == nil && $0.published.version == lock.newestVersion }),
-            (try? lock.tryLockForWriting()) == true
+            state.withLock({ $0.stopped == nil }), (try? lock.tryLockForWriting()) == true
         else { return }
-        try? closeLog()
+        // Another process may have ended it, and written.
+        if lock.logState == .open, lock.newestVersion == state.withLock({ $0.published.version }) { try? closeLog() }
         lock.unlockForWriting()
     }
 
@@ -222,6 +315,8 @@ extension StorageFile {
             lock.unlockForWriting()
             lock.letOpenAgain()
         }
+        isReplaying = true
+        defer { isReplaying = false }
         let published = state.withLock { $0.published }
         let identifier = unread.reader.header.log
         let tail = try unread.reader.tail(

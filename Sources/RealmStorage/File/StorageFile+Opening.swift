@@ -93,7 +93,11 @@ extension StorageFile {
         let byteCount = try data.currentByteCount()
         if let lock, recovered == nil {
             for _ in 0..<1000 where recovered == nil {
-                recovered = try published(version: lock.newestVersion, reservation, path)
+                if let image = lock.image {
+                    recovered = HeaderRecovery.Result(header: image.header, slot: image.slot)
+                } else {
+                    recovered = try published(version: lock.newestVersion, reservation, path)
+                }
             }
             guard let header = recovered?.header, header.fileID == lock.fileID else {
                 throw StorageError(
@@ -160,14 +164,8 @@ extension StorageFile {
         var bestRank = 0
         for page in 0..<FileHeader.slotPageCount {
             switch FileHeader.read(reservation.mapping + page * pageByteCount, page: PageNumber(page)) {
-            case .valid(let header) where header.mark.isOpen:
-                // Its newest version is in no header.
-                throw StorageError(
-                    .alreadyOpen,
-                    "Another process has the realm open with a log, which one process at a time can use",
-                    path: path
-                )
-            case .valid(let header) where header.version == version:
+            // While a log is open the newest version is in no slot, and behind it what began the log means nothing.
+            case .valid(let header) where header.version == version && !header.mark.isOpen:
                 // The mark of a closing need not be on the disk: the next commit is to overwrite the mark and not the header that it
                 // marks. The same goes for what a file of the format before is being carried over to.
                 let rank = (header.isFormer ? 2 : 0) + (header.confirmedVersion < version ? 1 : 0)

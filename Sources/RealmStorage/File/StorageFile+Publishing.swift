@@ -69,6 +69,7 @@ extension StorageFile {
             if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
+        publishImage(behind: plan, lock)
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
@@ -134,6 +135,7 @@ extension StorageFile {
 
     /// Nobody knows any more what is on the disk.
     func stopWriting(after error: StorageError) {
+        if let lock, lock.logState != .none { lock.stopWriting() }
         state.withLock {
             $0.stopped = StorageError(
                 .writingStopped,
@@ -153,7 +155,7 @@ extension StorageFile {
         try writeContent(of: plan, from: byteCount, &step)
         if plan.flushesContent {
             step = .flushingContent
-            try data.synchronize()
+            try synchronizePages()
         }
         if let entries = plan.entries {
             step = .appending
@@ -167,7 +169,7 @@ extension StorageFile {
         try plan.header.write(toSlot: plan.slot, of: data, by: slotMemory)
         if plan.flushesHeader {
             step = .flushingHeader
-            try data.synchronize()
+            try synchronizePages()
         }
     }
 
@@ -215,7 +217,7 @@ extension StorageFile {
         if isFlushed {
             step = .flushingLength
             do throws(StorageError) {
-                try data.synchronize()
+                try synchronizePages()
             } catch {
                 try? data.setByteCount(byteCount)
                 throw error
@@ -328,8 +330,9 @@ extension StorageFile {
                 guard case .valid(let other) = FileHeader.read(bytes, page: PageNumber(page)) else { return false }
                 return other.version == published.version && other.confirmedVersion == other.version
             }
-        guard stopped == nil, !isMarked, (try? lock.tryLockForWriting()) == true else { return }
-        if lock.newestVersion == published.version {
+        // While a log is open, and for whoever read beside one, the newest version is another process's business.
+        guard stopped == nil, !isMarked, !published.mark.isOpen, (try? lock.tryLockForWriting()) == true else { return }
+        if lock.newestVersion == published.version, lock.logState == .none {
             var header = published
             header.confirmedVersion = header.version
             header.extents = []

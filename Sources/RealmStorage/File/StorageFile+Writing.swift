@@ -75,11 +75,13 @@ extension StorageFile {
         if joining, let member = try joinCounted(from: origin) { return member }
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
+        try followLog(lock)
         let newest = lock.newestVersion
         let before = state.withLock { (state) -> Result<FileHeader, StorageError> in
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
+                try leaveImage(&state)
                 try keepEntriesForWriters(&state)
                 // Asked for now: a flush under way makes the file larger before it publishes its version.
                 let byteCount = try data.currentByteCount()

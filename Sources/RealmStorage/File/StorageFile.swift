@@ -25,6 +25,9 @@ package final class StorageFile: Sendable {
     /// The log, while one is open.
     // Used by the thread that publishes, and by the last one that has the file.
     nonisolated(unsafe) var openLog: CommitLog?
+    /// Whether a log of an earlier life is being applied: the published header names it, and the lock file does not.
+    // Before anybody else has the file.
+    nonisolated(unsafe) var isReplaying = false
     /// The version of the header from which a recovery would begin, whose pages stay; 0 while no log is open.
     let checkpointVersion = Atomic<UInt64>(0)
     /// Held while the file is made longer, or written to where it has become longer.
@@ -317,7 +320,7 @@ package final class StorageFile: Sendable {
     /// Takes over what another process has published.
     func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
         guard newest > state.published.version else { return }
-        guard let found = try StorageFile.published(version: newest, reservation, path) else {
+        guard let found = try newestHeader(newest) else {
             // The slot has been overwritten meanwhile, so there is a newer version still: the caller's check finds it.
             if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
             throw .corrupt("The newest version's header cannot be read", page: 0, path: path)
@@ -340,6 +343,14 @@ package final class StorageFile: Sendable {
         state.published = found.header
         state.slot = found.slot
         setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: state.byteCount)
+    }
+
+    /// The header of a version that another process has published, or of a newer one.
+    private func newestHeader(_ version: UInt64) throws(StorageError) -> HeaderRecovery.Result? {
+        if let image = lock?.image, image.header.version >= version {
+            return HeaderRecovery.Result(header: image.header, slot: image.slot)
+        }
+        return try StorageFile.published(version: version, reservation, path)
     }
 
     /// The error of a file that became larger than the address space that was reserved for it.

@@ -1,7 +1,7 @@
 /// How commits are kept in a log.
 ///
-/// One process at a time can write with a log; others that would open the file meanwhile are refused. With durability `none` there is
-/// no log.
+/// A log is begun by a process that is alone, and has one writer: others read beside it, and one that is to write ends it first. With
+/// durability `none` there is no log.
 package struct LogOptions: Sendable {
     /// The length of the ring, a multiple of a block.
     package var ringByteCount = 4 << 20

@@ -112,22 +112,23 @@ import Testing
             Word.isRecovered: "1 when the newest version", Word.device: "device", Word.inode: "inode",
             Word.refusedHeader: "fingerprint", Word.writerNanosecond: "nanosecond since boot",
             Word.writerPlace: "place of the writer", Word.writerSlot: "process slot of the writer",
-            Word.bootID: "boot identifier", Word.reservedImage: "reserved: which image",
+            Word.bootID: "boot identifier", Word.logImage: "beside an open log",
             Word.durableOffset: "durable offset",
             Word.reservedAcknowledgedPosition: "reserved: acknowledged position",
             Word.logID: "low half of the identifier of the log",
             Word.reservedCheckpoint: "reserved: version of the checkpoint",
             Word.reservedCandidate: "reserved: version of the candidate",
             Word.reservedCandidateState: "reserved: whether the candidate",
-            Word.reservedStopped: "reserved: whether writing",
+            Word.stopped: "1 when writing has stopped",
             Word.reservedPageCommit: "reserved: page commit",
             Word.failedOffset: "offset behind which",
             Word.failedChain: "checksum of the record there",
+            Word.pageFlush: "1 while the realm file is flushed",
             Word.reservedFlushNotes: "reserved: notes of flushes",
             Word.reservedCounters: "reserved: counters",
             Word.rowKeys: "by the number of a table modulo \(Word.rowKeyCount)",
             Layout.processIDs: "per process slot: its process id",
-            Layout.waitingThreads: "per process slot: how many", Layout.reservedImages: "reserved: two images",
+            Layout.waitingThreads: "per process slot: how many", Layout.images: "two images",
             Layout.baseByteCount: "the area of each process slot",
         ]
         try compare(words, with: "## The lock file")
@@ -145,7 +146,7 @@ import Testing
         #expect(Word.rowKeys + 8 * Word.rowKeyCount == Word.end)
         #expect(Layout.Area.readers + Layout.readerCount * Reader.byteCount == Layout.areaByteCount)
         #expect(Area.places + Area.placeCount * Area.placeByteCount == Area.reservedRules)
-        #expect(Layout.reservedImages + 2 * Layout.reservedImageByteCount == Layout.baseByteCount)
+        #expect(Layout.images + 2 * Layout.imageByteCount == Layout.baseByteCount)
     }
 
     private func compare(_ constants: [Int: String], with marker: String) throws {

@@ -26,6 +26,8 @@ enum LoggedFile {
             /// The call that fails, counted from now on; writes, flushes, creating and removing are calls.
             var failing: Int?
             var didFail = false
+            /// Whether the process is killed at that call.
+            var isKilled = false
         }
 
         let state = Mutex(State())
@@ -38,7 +40,10 @@ enum LoggedFile {
             let fails = state.withLock { state in
                 guard let failing = state.failing else { return false }
                 state.failing = failing - 1
-                if failing == 0 { state.didFail = true }
+                if failing == 0 {
+                    if state.isKilled { kill(getpid(), SIGKILL) }
+                    state.didFail = true
+                }
                 return failing == 0
             }
             if fails { throw StorageError(.io, "Injected failure of \(what)", errorNumber: 5) }

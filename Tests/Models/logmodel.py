@@ -1,0 +1,1238 @@
+#!/usr/bin/env python3
+"""Explicit-state model of a record log beside a copy-on-write page file.
+
+  python3 logmodel.py            the safe protocol on every configuration, then every unsafe variant (each must fail)
+  python3 logmodel.py safe       the safe protocol only
+  python3 logmodel.py NAME       one unsafe variant, with its shortest trace
+  python3 logmodel.py walk SECONDS [SEED]   random deep walks of the safe protocol
+  python3 logmodel.py list       names of the variants
+  python3 logmodel.py other [NAME [SECONDS]]   other ways that are safe, too, and were weighed
+
+Positions: a block has two places, so position 2k is the first of block k. A record goes directly behind the one before, or to the next
+block where a flush has ended: whoever reads tries both, in this order. Writing the first place of a block leaves the second empty, and
+writing either may tear the whole block. Records of one group name one version; they are numbered within it, and the last is flagged.
+
+Disk: each location is (cache, possible values after a power cut, dirty). A write adds its value (and TORN for headers and log
+blocks) to what is possible, a flush that succeeds leaves the cached value only, a flush that fails makes the location clean and
+leaves everything possible (the kernel drops what it could not write and says so once, to the caller alone). A power cut picks a
+possible value for each location by itself. Killing a process leaves the cache and the shared memory alone.
+"""
+import sys, time, random
+from collections import deque, namedtuple
+
+TORN = 'TORN'
+JUNK = 'JUNK'
+NB = 3                  # blocks of the log's ring
+SEG = 2                 # places of a block
+HB = NB * SEG           # places of the ring
+V = frozenset()         # the unsafe variants in force
+
+Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
+Hdr = namedtuple('Hdr', 'hseq closed log img ext')
+Frm = namedtuple('Frm', 'log lsn ver n last prev cid marker hist dur')
+Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending')
+St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered')
+Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper')
+Proc = namedtuple('Proc', 'st W K R O')   # st: 0 not there, 1 alone in opening or closing, 2 open
+
+CLOSED = Proc(0, None, None, None, None)
+EMPTY = (None, frozenset([None]), False)
+
+
+def wr(loc, v, tears=True):
+    if loc[1] == {v}:
+        return (v, loc[1], True)    # the same bytes: nothing to tear
+    return (v, loc[1] | ({v, TORN} if tears else {v}), True)
+
+
+def fl(loc):
+    return (loc[0], frozenset([loc[0]]), False) if loc[2] else loc
+
+
+def ff(loc):
+    return (loc[0], loc[1], False)
+
+
+def put(t, i, x):
+    return t[:i] + (x,) + t[i + 1:]
+
+
+def flush_realm(s, ok=True):
+    f = fl if ok else ff
+    return s._replace(pages=tuple(map(f, s.pages)), hdr=tuple(map(f, s.hdr)))
+
+
+def flush_log(s, ok=True, blocks=None):
+    f = fl if ok else ff
+    out = []
+    for i, h, b in s.logs:
+        if i == s.shm.log if s.shm else True:
+            b = tuple(f(x) if blocks is None or k in blocks else x for k, x in enumerate(b))
+            h = f(h)
+        out.append((i, h, b))
+    return s._replace(logs=tuple(out))
+
+
+def log_of(s, i):
+    for l in s.logs:
+        if l[0] == i:
+            return l
+    return None
+
+
+def torn(loc):
+    return loc if loc[1] == {None} else (loc[0], loc[1] | {TORN}, True)
+
+
+def set_block(s, i, place, v, again=False):
+    """Writes one place; as part of its block, which ends with it."""
+    def change(b):
+        new, other = wr(b[place], v), b[place ^ 1]
+        if len(new[1]) > 1:
+            other = torn(other)
+        if place % 2 == 0 and not again:
+            other = wr(other, None)
+        return put(put(b, place, new), place ^ 1, other)
+    return s._replace(logs=tuple((j, h, change(b)) if j == i else (j, h, b) for j, h, b in s.logs))
+
+
+def next_place(x, n):
+    """Where the next writer appends: nothing is appended to a block that a flush has covered, unless a checkpoint covers it."""
+    lsn = x.pub.lsn
+    if lsn % 2 and 'append_to_flushed_block' not in V:
+        if x.dur >= lsn and x.C.lsn < lsn or 'jump_over_void' in V and n == 1:
+            return lsn + 1
+    return lsn
+
+
+def places_behind(lsn):
+    return (lsn, lsn + 1) if lsn % 2 else (lsn,)
+
+
+def initial(npages, bud):
+    pic = ((1, None),) * 3 + (None,) * (npages - 3)
+    rv = ('R', (), 1, 0, 2, 0)
+    img = Img(1, 0, rv, 0, 0, (), pic)
+    vals = [rv, ('C', 0), ('C', 0)] + [None] * (npages - 3)
+    pages = tuple((v, frozenset([v]), False) for v in vals)
+    h = Hdr(1, True, 0, img, ())
+    hdr = ((h, frozenset([h]), False), EMPTY)
+    return St(pages, hdr, EMPTY, (), None, (CLOSED, CLOSED), None, None, frozenset(), frozenset(), frozenset(), frozenset(),
+              bud, 1, 1, None, None, False)
+
+
+def tree_pages(img):
+    _, _, px, vx, py, vy = img.rootval
+    return ((img.root, img.rootval), (px, ('C', vx)), (py, ('C', vy)))
+
+
+def tree_ok(s, img):
+    return all(s.pages[p][0] == v for p, v in tree_pages(img))
+
+
+# ---- what opening would find -----------------------------------------------------------------------------------------------
+
+def outcomes(s, cut):
+    """Yields (error or None, history or None, header slot, frames) for everything that can be found."""
+    val = (lambda loc: loc[1]) if cut else (lambda loc: (loc[0],))
+    for h0 in val(s.hdr[0]):
+        for h1 in val(s.hdr[1]):
+            hs = [(h, i) for i, h in ((0, h0), (1, h1)) if isinstance(h, Hdr) and (cut or h.hseq not in s.refused)]
+            hs.sort(key=lambda x: -x[0].hseq)
+            fallback = None
+            while hs and hs[0][0].ext:   # the form with one flush: believed when the pages that it wrote itself are there
+                pg = dict(tree_pages(hs[0][0].img))
+                if all(pg[p] in val(s.pages[p]) for p in hs[0][0].ext):
+                    break
+                hs.pop(0)
+            if not hs:
+                yield 'no header can be read', None, None, ()
+                continue
+            H, slot = hs[0]
+            bad = [p for p, v in tree_pages(H.img) if any(x != v for x in val(s.pages[p])) and p not in H.ext]
+            if bad:
+                yield 'checkpoint %d is believed, its page %d need not be there' % (H.img.ver, bad[0]), None, slot, ()
+                continue
+            for d in val(s.dir):
+                l = log_of(s, d) if d is not None else None
+                for lh in (val(l[1]) if l else (None,)):
+                    ident = d if l and lh is not None and lh[:2] == ('L', d) else None
+                    if H.closed:
+                        # A log of another name that is all zeros was being made; one with anything in it is newer, or foreign.
+                        used = (lambda f: isinstance(f, Frm) and f.log == d) if 'torn_is_unused' in V else (lambda f: f is not None)
+                        some = l and ident == d and ident != H.log and any(used(f) for b in l[2] for f in val(b))
+                        if some and 'leftover_ignored' not in V:
+                            yield 'the header says that log %s was closed, there is log %s with records' % (H.log, ident), None, slot, ()
+                            if any(all(used(f) for f in val(b)) for b in l[2]):
+                                continue
+                        if ident is not None and ident != H.log and lh[2] != H.img.ver and 'leftover_ignored' not in V:
+                            yield 'log %s begins at v%d, the header stands at v%d' % (ident, lh[2], H.img.ver), None, slot, ()
+                            continue
+                        yield None, H.img.hist, slot, ()
+                        continue
+                    elif ident != H.log:
+                        if 'missing_is_clean' in V and d is None:
+                            yield None, H.img.hist, slot, ()
+                            continue
+                        yield 'the header names log %d, there is %s' % (H.log, ident), None, slot, ()
+                        continue
+                    yield from walk_log(s, H, slot, l, val, cut)
+
+
+START = (0, True)        # behind a version that is whole
+
+
+def frame_ok(f, i, lsn, ver, chain, at=START):
+    """Whether a record follows one of a version, its number in it, and whether that was the last one."""
+    if not isinstance(f, Frm):
+        return False
+    if 'weak_frames' in V:
+        return f.ver >= ver
+    n, last = at
+    if 'groups_by_version_only' in V:
+        fits = f.ver >= ver
+    else:
+        fits = f.ver > ver and f.n == 0 if last else f.ver == ver and f.n == n + 1
+    return fits and f.log == i and f.lsn == lsn and f.prev == chain
+
+
+def walk_log(s, H, slot, l, val, cut):
+    i, _, blocks = l
+    stack = [(H.img.lsn, H.img.ver, H.img.chain, H.img.hist, (), START)]
+    first = H.img.lsn // SEG * SEG
+    while stack:
+        lsn, ver, chain, hist, frames, at = stack.pop()
+        refused = not cut and ('F', i, lsn) in s.refused
+        ends = True      # whether it can be that nothing fits
+        for place in () if refused else places_behind(lsn):
+            if place - first >= HB:
+                break
+            loc = val(blocks[place % HB])
+            for f in loc:
+                if not frame_ok(f, i, place, ver, chain, at):
+                    continue
+                if f.marker:
+                    yield 'the log says version %d is in the file, the header does not' % f.ver, None, slot, frames
+                    continue
+                if f.hist != hist + (f.cid,):
+                    yield 'commit %d comes back on top of %s, it was made on top of %s' % (f.cid, hist, f.hist[:-1]), None, slot, frames
+                    continue
+                stack.append((place + 1, f.ver, f.cid, f.hist, frames + (f,), (f.n, f.last)))
+            ends = any(not frame_ok(f, i, place, ver, chain, at) for f in loc)
+            if not ends:
+                break
+        if ends:
+            err = None
+            for k, b in enumerate(blocks):
+                for f in val(b):
+                    if isinstance(f, Frm) and f.log == i and not refused:
+                        if 'gap_is_damage' in V and f.lsn > lsn:
+                            err = 'the log ends at %d, but there is a whole record at %d: taken for damage' % (lsn, f.lsn)
+                        if f.dur > lsn:
+                            err = 'the log ends at %d, but was durable up to %d' % (lsn, f.dur)
+            yield err, hist if err is None else None, slot, frames
+
+
+def bad_outcome(s, cut):
+    for err, hist, slot, frames in outcomes(s, cut):
+        if err is not None:
+            if s.tampered:
+                continue
+            return ('power cut: ' if cut else 'next opening: ') + err
+        lost = s.must - set(hist)
+        if lost:
+            return ('power cut: ' if cut else 'next opening: ') + 'acknowledged or seen commits %s are lost, found %s' % (sorted(lost), hist)
+        if not cut and s.failed & set(hist) and not s.tampered:
+            return 'next opening: failed commits %s come back' % sorted(s.failed & set(hist))
+    return None
+
+
+def violation(s):
+    if DAMAGE:
+        e = damage(s)
+        if e:
+            return e
+    if s.shm is not None and any(p.st == 2 for p in s.procs):
+        if not tree_ok(s, s.shm.pub):
+            return 'the published version %d cannot be read' % s.shm.pub.ver
+        for n, p in enumerate(s.procs):
+            if p.R is not None and not tree_ok(s, p.R):
+                return 'pages of version %d are overwritten under the reader in %s' % (p.R.ver, 'AB'[n])
+    if s.ro is not None and not tree_ok(s, s.ro[0]):
+        return 'pages of checkpoint %d are overwritten under the read-only reader' % s.ro[0].ver
+    if not any(p.st for p in s.procs):
+        e = bad_outcome(s, False)
+        if e:
+            return e
+    return bad_outcome(s, True)
+
+
+DAMAGE = False
+LIMITS = set()
+
+
+def damage(s):
+    """What one damaged header slot or log block does to a file at rest: an error or nothing, never an older state."""
+    one = lambda v: (v, frozenset([v]), False)
+    if any(p.st for p in s.procs) or any(len(l[1]) > 1 for l in s.hdr + (s.dir,)):
+        return None
+    tries = [('header slot %d' % i, s._replace(hdr=put(s.hdr, i, one(TORN))), None) for i in (0, 1)]
+    l = log_of(s, s.dir[0]) if s.dir[0] is not None else None
+    if l:
+        if any(len(b[1]) > 1 for b in l[2]):
+            return None
+        for k in range(HB):
+            f = l[2][k][0]
+            if isinstance(f, Frm):
+                tries.append(('the record at %d' % f.lsn, s._replace(logs=((l[0], l[1], put(l[2], k, one(TORN))),)), f))
+    for what, t, f in tries:
+        for err, hist, slot, frames in outcomes(t, False):
+            if err is None and s.must - set(hist):
+                if f and all(g[0].dur <= f.lsn for g in l[2] if isinstance(g[0], Frm)):
+                    LIMITS.add('the last record, which nothing behind it calls durable')
+                    continue
+                return 'damage to %s: opens without commits %s' % (what, sorted(s.must - set(hist)))
+    return None
+
+
+# ---- steps ---------------------------------------------------------------------------------------------------------------
+
+def sp(s, n, **kw):
+    return s._replace(procs=put(s.procs, n, s.procs[n]._replace(**kw)))
+
+
+def sh(s, **kw):
+    return s._replace(shm=s.shm._replace(**kw))
+
+
+def spend(s, **kw):
+    return s._replace(bud=s.bud._replace(**{k: getattr(s.bud, k) - v for k, v in kw.items()}))
+
+
+def pins(s, base):
+    out = {base.ver}
+    if s.shm:
+        if 'reuse_since_checkpoint' not in V:
+            out.add(s.shm.C.ver)
+        if s.shm.cand is not None and 'no_candidate_pin' not in V:
+            out.add(s.shm.cand.ver)
+    for p in s.procs:
+        if p.R is not None:
+            out.add(p.R.ver)
+    if s.ro is not None:
+        out.add(s.ro[1])
+    return out
+
+
+def make(s, base, cids, pinned, ver, dead_by):
+    """Makes the pages of a version: returns (state, image) or None when space lacks."""
+    pic = list(base.pic)
+    free = []
+    for p, x in enumerate(pic):
+        if x is None or (x[1] is not None and x[1] <= dead_by and not any(x[0] <= v < x[1] for v in pinned)):
+            free.append(p)
+    # What was used before comes first: mistakes show at once.
+    free.sort(key=lambda p: (pic[p] is None, p))
+    _, hist, px, vx, py, vy = base.rootval
+    cell = {0: [px, vx, False], 1: [py, vy, False]}
+    for c in cids:
+        cell[c % 2][1] = c
+        cell[c % 2][2] = True
+    hist = base.hist + tuple(cids)
+    need = 1 + sum(1 for k in cell if cell[k][2])
+    if len(free) < need:
+        return None
+    pages = s.pages
+    for k in cell:
+        if cell[k][2]:
+            pic[cell[k][0]] = (pic[cell[k][0]][0], ver)
+            cell[k][0] = free.pop(0)
+            pic[cell[k][0]] = (ver, None)
+            pages = put(pages, cell[k][0], wr(pages[cell[k][0]], ('C', cell[k][1]), False))
+    root = free.pop(0)
+    pic[base.root] = (pic[base.root][0], ver)
+    pic[root] = (ver, None)
+    rv = ('R', hist, cell[0][0], cell[0][1], cell[1][0], cell[1][1])
+    pages = put(pages, root, wr(pages[root], rv, False))
+    return s._replace(pages=pages), Img(ver, root, rv, base.lsn, base.chain, hist, tuple(pic))
+
+
+def next_seq(s):
+    return 1 + max(x[0].hseq for x in s.hdr if isinstance(x[0], Hdr))
+
+
+def write_header(s, slot, h):
+    return s._replace(hdr=put(s.hdr, slot, wr(s.hdr[slot], h)))
+
+
+def note_seen(s, hist):
+    h = list(hist)
+    while h and h[-1] in s.soft:
+        h.pop()
+    return s._replace(must=s.must | set(h))
+
+
+def die(s, n):
+    p = s.procs[n]
+    s = s._replace(procs=put(s.procs, n, CLOSED))
+    if s.wlock == n:
+        s = s._replace(wlock=None)
+    if s.klock == n:
+        s = s._replace(klock=None)
+        if s.shm and s.shm.cand is not None and 'candidate_pin_dies' in V:
+            s = sh(s, cand=None)
+    return s
+
+
+def steps(s, kinds):
+    out = []
+    add = lambda name, t: out.append((name, t))
+    alive = [n for n, p in enumerate(s.procs) if p.st]
+    alone = any(p.st == 1 for p in s.procs)
+    b = s.bud
+    # power cut
+    if b.cuts and (alive or s.ro):
+        (SAMPLE or cuts)(s, add)
+    for n, p in enumerate(s.procs):
+        who = 'AB'[n]
+        if p.st == 0:
+            if b.opens and not alone and (alive or n == 0):   # processes are alike: the first is A
+                if alive:
+                    add('%s opens (others have it open)' % who, sp(spend(s, opens=1), n, st=2))
+                else:
+                    add('%s begins to open' % who, sp(spend(s, opens=1), n, st=1, O=('o1', None)))
+            continue
+        if b.kills:
+            add('%s is killed' % who, die(spend(s, kills=1), n))
+        if p.st == 1:
+            (opening if p.O[0][0] == 'o' else closing)(s, n, p, who, add)
+            continue
+        if alone:
+            continue
+        writer(s, n, p, who, add, kinds)
+        checkpointer(s, n, p, who, add)
+        if p.R is None and b.readers and s.shm:
+            t = spend(s, readers=1)
+            add('%s: a reader begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(t, n, R=s.shm.pub), s.shm.pub.hist))
+        if p.R is not None:
+            add('%s: the reader ends' % who, sp(s, n, R=None))
+        if p.W is None and p.K is None and p.R is None and b.closes and len(alive) == 1:
+            x = s.shm
+            if not (x.stop or x.acked > x.pub.lsn or x.flog is not None or x.frealm is not None or x.pcint is not None or x.cand is not None):
+                add('%s begins to close' % who, sp(spend(s, closes=1), n, st=1, O=('c1', None)))
+            else:
+                add('%s closes without the last checkpoint' % who, sp(spend(s, closes=1), n, st=0, O=None))
+    if not alive:
+        if b.ro and s.ro is None:
+            for err, hist, slot, frames in outcomes(s, False):
+                if err is None:
+                    H = s.hdr[slot][0]
+                    reg = H.img.ver + len(frames) if 'read_only_pins_newest' in V else H.img.ver
+                    add('a read-only process opens and replays privately', spend(s, ro=1)._replace(ro=(H.img, reg)))
+        if b.tamper:
+            if s.save is None:
+                add('somebody copies the realm file', s._replace(save=(tuple(x[0] for x in s.pages), tuple(x[0] for x in s.hdr))))
+            elif s.dir[0] is not None and len(s.dir[1]) == 1 and len(log_of(s, s.dir[0])[1][1]) == 1:   # it is on the disk
+                one = lambda v: (v, frozenset([v]), False)
+                t = spend(s, tamper=1)._replace(pages=tuple(map(one, s.save[0])), hdr=tuple(map(one, s.save[1])), tampered=True)
+                add('somebody puts the old copy of the realm file beside the log', t)
+            if s.dir[0] is not None:
+                add('somebody deletes the log', spend(s, tamper=1)._replace(dir=EMPTY, tampered=True))
+    return out
+
+
+def cuts(s, add):
+    opts = [[]]
+    base = spend(s, cuts=1)
+    # The header decides which pages matter; the others are junk from here on.
+    seen = set()
+    for h0 in s.hdr[0][1]:
+        for h1 in s.hdr[1][1]:
+            hs = sorted([h for h in (h0, h1) if isinstance(h, Hdr)], key=lambda h: -h.hseq)
+            if not hs:
+                continue
+            used = dict(tree_pages(hs[0].img))
+            one = lambda v: (v, frozenset([v]), False)
+            pages = tuple(one(used[i]) if i in used else one(JUNK) for i in range(len(s.pages)))
+            hdr = (one(h0), one(h1 if isinstance(h1, Hdr) else (None if h1 is None else TORN)))
+            for d in s.dir[1]:
+                l = log_of(s, d) if d is not None else None
+                combos = [()]
+                if l:
+                    for lh in (l[1],) + tuple(l[2]):
+                        combos = [c + (v,) for c in combos for v in lh[1]]
+                for c in combos:
+                    logs = ((d, one(c[0]), tuple(one(v) for v in c[1:])),) if l else ()
+                    t = base._replace(pages=pages, hdr=hdr, dir=one(d), logs=logs, shm=None, procs=(CLOSED, CLOSED), wlock=None, klock=None,
+                                      refused=frozenset(), ro=None, failed=frozenset())
+                    if t not in seen:
+                        seen.add(t)
+                        add('the power is cut: headers %s, log %s' % (brief_h(t), brief_l(t)), t)
+
+
+SAMPLE = None
+
+
+def sampled_cut(rng):
+    def cut(s, add):
+        one = lambda v: (v, frozenset([v]), False)
+        pick = lambda loc: one(rng.choice(sorted(loc[1], key=repr)))
+        hdr = tuple(map(pick, s.hdr))
+        hs = sorted([h[0] for h in hdr if isinstance(h[0], Hdr)], key=lambda h: -h.hseq)
+        if not hs:
+            return
+        d = pick(s.dir)
+        l = log_of(s, d[0]) if d[0] is not None else None
+        logs = ((l[0], pick(l[1]), tuple(map(pick, l[2]))),) if l else ()
+        t = spend(s, cuts=1)._replace(pages=tuple(map(pick, s.pages)), hdr=hdr, dir=d, logs=logs, shm=None, procs=(CLOSED, CLOSED), wlock=None,
+                                      klock=None, refused=frozenset(), ro=None, failed=frozenset())
+        add('the power is cut: headers %s, log %s' % (brief_h(t), brief_l(t)), t)
+    return cut
+
+
+def brief_h(s):
+    f = lambda h: 'v%d%s' % (h.img.ver, ' closed' if h.closed else '') if isinstance(h, Hdr) else str(h)
+    return '[%s | %s]' % (f(s.hdr[0][0]), f(s.hdr[1][0]))
+
+
+def brief_l(s):
+    f = lambda x: 'v%d@%d' % (x.ver, x.lsn) if isinstance(x, Frm) else ('-' if x is None else str(x))
+    return ' '.join('L%d[%s]' % (i, ' '.join(f(b[0]) for b in bl)) for i, h, bl in s.logs if s.dir[0] == i) or 'none'
+
+
+def writer(s, n, p, who, add, kinds):
+    x, b = s.shm, s.bud
+    w = p.W
+    if w is None:
+        if s.wlock is None and (b.commits or 'sync' in kinds or 'take' in kinds) and not x.stop:
+            t = s._replace(wlock=n)
+            if 'take' in kinds and s.klock is None:
+                if x.frealm is not None and 'take_after_flush' not in V:
+                    add('%s finds that a page flush did not end: stops writing for all' % who, sh(s, stop=True))
+                    return
+                add('%s begins to end the log' % who, sp(sh(t, ending='take_without_word' not in V)._replace(klock=n), n, W=('t0', 'take', x.pub, ())))
+            if x.ending:
+                return
+            if x.flog is not None:
+                t = s
+                if x.dur > x.pub.lsn and 'lower' in V:
+                    t = sh(t, dur=x.pub.lsn)
+                for lsn in range(x.dur, x.pub.lsn):
+                    t = set_block(t, x.log, lsn % HB, log_of(t, x.log)[2][lsn % HB][0], True)
+                add('%s finds that a log flush did not end: writes the records from %d to %d once more' % (who, x.dur, x.pub.lsn), sh(t, flog=None))
+                return
+            if x.pcint is not None and 'page_commit_no_intent' not in V:
+                if s.klock is None or s.klock == n:
+                    add('%s takes the lock and finds a page commit begun' % who, sp(t._replace(klock=n), n, W=('adopt1', None, None, None)))
+                return
+            if x.acked > x.pub.lsn and 'lazy_without_rolling_forward' not in V:
+                frames = records_between(s, x)
+                r = make(t, x.pub, [f.cid for f in frames], pins(s, x.pub), frames[-1].ver, x.pub.ver)
+                if r:
+                    t, img = r
+                    img = img._replace(lsn=x.acked, chain=frames[-1].cid)
+                    add('%s takes the lock and makes the pages of v%d from the log' % (who, img.ver), sp(t, n, W=('roll', 'rec', img, ())))
+                return
+            for kind in kinds:
+                if kind == 'take' or kind != 'sync' and not b.commits:
+                    continue
+                if kind == 'group' and b.commits < 2:
+                    continue
+                if kind == 'sync':
+                    if x.dur < x.pub.lsn:
+                        add('%s begins to flush the log' % who, sp(t, n, W=('s1', 'sync', x.pub, ())))
+                    continue
+                for cids in ([(s.ncid, s.ncid + 1)] if kind == 'group' else [(s.ncid,), (s.ncid + 1,)] if b.commits < 3 else [(s.ncid,)]):
+                    begin(t, n, who, kind, cids, add)
+        return
+    pc, kind, img, frames = w
+    go = lambda t, pc, **kw: sp(t, n, W=(pc, kw.get('kind', kind), kw.get('img', img), kw.get('frames', frames)))
+    done = lambda t: sp(t._replace(wlock=None), n, W=None)
+    soft = kind == 'unfl'
+    after = lambda t: done(t) if t.procs[n].W[0] == 'end' else t
+    if pc == 'roll':
+        add('%s publishes v%d' % (who, img.ver), done(sh(s, pub=img)))
+    elif pc == 'lack':
+        add('%s notes v%d as acknowledged' % (who, img.ver), go(s, stores('AD', 'N') + ('lack2',)))
+    elif isinstance(pc, tuple):
+        t = store(s, pc[0], img)
+        add('%s: %s of v%d' % (who, STORES[pc[0]], img.ver), after(go(t, pc[1:] if len(pc) > 2 else pc[1])))
+    elif pc == 'lack2':
+        add('%s acknowledges v%d (commits %s)' % (who, img.ver, img.hist), go(s._replace(must=s.must | set(img.hist)), 'lmake'))
+    elif pc == 'lmake':
+        r = make(s, x.pub, [c for c in img.hist[len(x.pub.hist):]], pins(s, x.pub), img.ver, x.pub.ver)
+        if r:
+            t, m = r
+            add('%s makes the pages of v%d' % (who, img.ver), go(t, 'publish', img=m._replace(lsn=img.lsn, chain=img.chain), kind='made'))
+        else:
+            add('%s: no space for pages before a checkpoint' % who, done(s))
+    elif pc == 'append':
+        if img.lsn > x.tail + HB:
+            add('%s: no room in the log, takes it back' % who, done(s))
+            return
+        # a kill in the middle of the appends: frame by frame
+        f, rest = frames[0], frames[1:]
+        t = set_block(s, x.log, f.lsn % HB, f)
+        if rest:
+            t = go(t, 'append', frames=rest)
+        elif soft or 'publish_before_flush' in V:
+            t = go(t, 'publish')
+        else:
+            t = go(t, 'intent')
+        add('%s appends the record of v%d (commit %s) at %d' % (who, f.ver, f.cid, f.lsn), t)
+    elif pc == 'intent':
+        t = s if 'no_log_flush_intent' in V else sh(s, flog=n)
+        add('%s notes that a log flush begins' % who, go(t, 'flush'))
+    elif pc == 'flush':
+        blocks = None
+        if 'segment_files_flush_newest' in V:
+            seg = (img.lsn - 1) // SEG
+            blocks = [k % HB for k in range(seg * SEG, seg * SEG + SEG)]
+        t = flush_log(s, True, blocks)
+        nxt = 'lack' if kind == 'lazy' else 'ack' if ('publish_before_flush' in V or 'ack_before_publish' in V) else 'publish'
+        add('%s flushes the log' % who, go(t, nxt))
+        if b.fails:
+            add('%s: the flush of the log fails' % who, go(flush_log(spend(s, fails=1), False, blocks), 'wfail'))
+    elif pc == 'wfail':
+        t = sh(s, stop=True)._replace(failed=s.failed | set(img.hist[len(x.pub.hist):]))
+        if 'no_refusal' not in V:
+            t = t._replace(refused=t.refused | {('F', x.log, x.pub.lsn)})
+        add('%s stops writing for all, its commits fail' % who, done(t))
+    elif pc == 'publish':
+        if 'torn_shared_memory' in V and x.pub.ver != img.ver:
+            t = sh(s, pub=x.pub._replace(ver=img.ver, lsn=img.lsn, chain=img.chain, hist=img.hist, pic=img.pic, rootval=img.rootval))
+            add('%s writes the version and not yet the root to shared memory' % who, t)
+            return
+        # What is soft says nothing of what is durable, and leaves the note of nobody.
+        order = ('P',) if soft or 'publish_before_flush' in V else stores('PD', 'N')
+        nxt = 'intent' if 'publish_before_flush' in V and not soft else 'end' if 'ack_before_publish' in V and not soft else 'ack'
+        t = store(s, order[0], img)
+        rest = order[1:] + (nxt,)
+        add('%s publishes v%d (%s)' % (who, img.ver, STORES[order[0]]), after(go(t, rest if len(rest) > 1 else rest[0])))
+    # a flush of the log for what was not flushed
+    elif pc == 's1':
+        t = s
+        if img.lsn % 2 and 'sync_beside_void' not in V:
+            t = set_block(s, x.log, img.lsn % HB, None)
+        add('%s clears the rest of the last block' % who, go(t, 's2'))
+    elif pc == 's2':
+        add('%s notes that a log flush begins' % who, go(sh(s, flog=n), 's3'))
+    elif pc == 's3':
+        add('%s flushes the log' % who, go(flush_log(s), ('PD', 'N', 's4')))
+        if b.fails:
+            add('%s: the flush of the log fails' % who, go(flush_log(spend(s, fails=1), False), 'wfail'))
+    elif pc == 's4':
+        add('%s tells that v%d is durable' % (who, img.ver), done(s._replace(must=s.must | set(img.hist))))
+    elif pc == 'ack':
+        t = s
+        if soft:
+            t = t._replace(soft=t.soft | {img.hist[-1]})
+        else:
+            t = t._replace(must=t.must | set(c for c in img.hist if True))
+            if 'publish_before_flush' in V:
+                t = sh(t, flog=None, dur=img.lsn)
+        add('%s acknowledges v%d (commits %s)' % (who, img.ver, img.hist), go(t, 'publish') if 'ack_before_publish' in V and not soft else done(t))
+    # the end of the log for all processes; what follows is not modelled
+    elif pc in ('t0', 't2b'):
+        add('%s notes that a page flush begins' % who, go(sh(s, frealm=n), 't1' if pc == 't0' else 't3'))
+    elif pc in ('t1b', 't3b'):
+        add('%s removes the note' % who, go(sh(s, frealm=None), 't2' if pc == 't1b' else 't4'))
+    elif pc == 't1':
+        add('%s flushes the pages' % who, go(s if 'take_without_pages' in V else flush_realm(s), 't1b'))
+        if b.fails:
+            add('%s: the flush of the pages fails' % who, done(sh(flush_realm(spend(s, fails=1), False), stop=True)._replace(klock=None)))
+    elif pc == 't2':
+        slot = x.cslot if 'take_over_checkpoint' in V else 1 - x.cslot
+        add('%s writes header v%d closed' % (who, img.ver), go(write_header(s, slot, Hdr(next_seq(s), True, x.log, img, ())), 't2b'))
+    elif pc == 't3':
+        add('%s flushes the header' % who, go(flush_realm(s), 't3b'))
+        if b.fails:
+            add('%s: the flush of the header fails' % who, done(sh(flush_realm(spend(s, fails=1), False), stop=True)._replace(klock=None)))
+    elif pc == 't4':
+        add('%s tells all that there is no log' % who, go(sh(s, stop=True, frealm=None, pcint=None, cand=None), 't5'))
+    elif pc == 't5':
+        add('%s unlinks the log' % who, done(s._replace(dir=(None, s.dir[1] | {None}, True), klock=None)))
+    # page commits
+    elif pc == 'p1' and x.stop:
+        add('%s: writing has stopped, its commit fails' % who, done(s))
+    elif pc == 'p1':
+        if 'two_header_writers' in V:
+            add('%s begins to flush pages' % who, go(s, 'p2'))
+        elif s.klock is None and x.cand is None and x.frealm is None:
+            add('%s takes the checkpoint lock, begins to flush pages' % who, go(sh(s, frealm=n)._replace(klock=n), 'p2'))
+        elif s.klock is None and x.frealm is not None and 'rewrite_beside_writer' not in V:
+            add('%s finds that a page flush did not end: writes all pages since the checkpoint, and its own, once more' % who, rewrite(s, (img,)))
+    elif pc == 'p2':
+        if 'one_flush_page_commit' in V:
+            add('%s leaves the pages for the one flush' % who, go(s, 'p3'))
+            return
+        add('%s flushes the realm file' % who, go(flush_realm(s), 'p3'))
+        if b.fails:
+            add('%s: the flush of the realm file fails' % who, go(flush_realm(spend(s, fails=1), False), 'pfail'))
+    elif pc == 'pfail':
+        t = sh(s, stop=True, pcint=None)._replace(failed=s.failed | set(img.hist[len(x.pub.hist):]))
+        h = s.hdr[1 - x.cslot][0]
+        if isinstance(h, Hdr) and h.img.ver == img.ver:
+            t = t._replace(refused=t.refused | {h.hseq})
+        add('%s stops writing for all, its commit fails' % who, done(t._replace(klock=None)))
+    elif pc == 'p3':
+        ext = ()
+        if 'one_flush_page_commit' in V:
+            ext = tuple(pg for pg, _ in tree_pages(img) if img.pic[pg][0] == img.ver)
+        t = s if 'page_commit_no_intent' in V else sh(s, pcint=img)
+        if 'marker_first' in V:
+            f = Frm(x.log, x.pub.lsn, img.ver, 0, True, x.pub.chain, img.hist[-1], True, img.hist, x.dur)
+            t = flush_log(set_block(t, x.log, x.pub.lsn % HB, f))
+            add('%s appends and flushes "v%d is in the file"' % (who, img.ver), go(t, 'p3b'))
+            return
+        add('%s writes header v%d to slot %d' % (who, img.ver, 1 - x.cslot),
+            go(write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ext)), 'p4'))
+    elif pc == 'p3b':
+        add('%s writes header v%d' % (who, img.ver), go(write_header(s, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ())), 'p4'))
+    elif pc == 'p4':
+        add('%s flushes the realm file (header v%d)' % (who, img.ver), go(flush_realm(s), 'p5'))
+        if b.fails:
+            add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'pfail'))
+    elif pc == 'p5':
+        t = sh(s, pub=img, C=img, cslot=1 - x.cslot, pcint=None, cand=None if 'two_header_writers' not in V else x.cand,
+               frealm=None, dur=max(x.dur, img.lsn), tail=img.lsn // SEG * SEG)
+        if s.klock == n and 'two_header_writers' not in V:
+            t = t._replace(klock=None)
+        add('%s publishes v%d' % (who, img.ver), go(t, 'ack'))
+    # a page commit of a writer that died
+    elif pc == 'adopt1':
+        slot = 1 - x.cslot
+        h = s.hdr[slot][0]
+        if isinstance(h, Hdr) and h.img == x.pcint:
+            add('%s adopts the page commit v%d: writes its header once more' % (who, h.img.ver), go(write_header(s, slot, h), 'adopt2', img=h.img))
+        else:
+            add('%s finds no header of the page commit' % who, done(sh(s, pcint=None)._replace(klock=None)))
+    elif pc == 'adopt2':
+        add('%s flushes the realm file (header v%d)' % (who, img.ver), go(flush_realm(s), 'adopt3'))
+        if b.fails:
+            add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'pfail'))
+    elif pc == 'adopt3':
+        t = sh(s, pub=img, C=img, cslot=1 - x.cslot, pcint=None, frealm=None, dur=max(x.dur, img.lsn), tail=img.lsn // SEG * SEG)
+        add('%s publishes v%d' % (who, img.ver), done(t._replace(klock=None)))
+
+
+STORES = {'PD': 'one store of the version and the durable position', 'P': 'the store of the version', 'D': 'the store of the durable position',
+          'N': 'the removal of the note', 'AD': 'one store of the acknowledged and durable position', 'A': 'the store of the acknowledged position'}
+
+
+def stores(both, note):
+    """The order of the stores behind a flush of the log."""
+    first = both[0]
+    if 'durable_before_published' in V or 'lower' in V:
+        return ('D', first, note)
+    if 'published_before_durable' in V:
+        return (first, 'D', note)
+    if 'note_first' in V:
+        return (note, both)
+    return (both, note)
+
+
+def store(s, what, img):
+    x = s.shm
+    if what == 'N':
+        return sh(s, flog=None)
+    if 'P' in what:
+        s = sh(s, pub=img, acked=max(x.acked, img.lsn))
+    if 'A' in what:
+        s = sh(s, acked=img.lsn)
+    return sh(s, dur=img.lsn) if 'D' in what else s
+
+
+def records_between(s, x):
+    """The records from the published to the acknowledged position."""
+    blocks, out = log_of(s, x.log)[2], ()
+    lsn, ver, chain, at = x.pub.lsn, x.pub.ver, x.pub.chain, START
+    while lsn < x.acked:
+        for place in places_behind(lsn):
+            f = blocks[place % HB][0]
+            if frame_ok(f, x.log, place, ver, chain, at):
+                break
+        out += (f,)
+        lsn, ver, chain, at = place + 1, f.ver, f.cid, (f.n, f.last)
+    return out
+
+
+def begin(s, n, who, kind, cids, add):
+    x = s.shm
+    base, lsn, chain = x.pub, next_place(x, n), x.pub.chain
+    ver = base.ver
+    if 'continue_without_applying' in V and kind != 'page':
+        l = log_of(s, x.log)[2]
+        while lsn < x.tail + HB and frame_ok(l[lsn % HB][0], x.log, lsn, ver, chain):
+            f = l[lsn % HB][0]
+            lsn, ver, chain = lsn + 1, f.ver, f.cid
+    new = ver + 1
+    if kind != 'page' and lsn + len(cids) > x.tail + HB:
+        return
+    if kind == 'lazy':
+        t, img = s, base._replace(ver=new, hist=base.hist + tuple(cids))
+    else:
+        r = make(s, base, cids, pins(s, base), new, base.ver)
+        if r is None:
+            return
+        t, img = r
+    t = spend(t, commits=len(cids))._replace(ncid=max(t.ncid, max(cids) + 1))
+    if kind == 'page':
+        # Nothing that stood there fits behind it.
+        img = img._replace(lsn=(lsn + 2) // 2 * 2, chain=('P', cids[0]))
+        add('%s begins a page commit of v%d (commit %s)' % (who, new, cids[0]), sp(t, n, W=('p1', kind, img, ())))
+        return
+    frames, hist = [], base.hist
+    for k, c in enumerate(cids):
+        hist += (c,)
+        frames.append(Frm(x.log, lsn, new, k, k == len(cids) - 1, chain, c, False, hist, max(x.dur, x.C.lsn)))
+        lsn, chain = lsn + 1, c
+    img = img._replace(lsn=lsn, chain=chain)
+    if kind == 'unfl':
+        t = t._replace(soft=t.soft | set(cids))
+    if 'header_per_commit' in V:
+        t = write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
+    add('%s begins %s v%d (commits %s)' % (who, {'rec': 'a record commit', 'group': 'a group of two',
+        'unfl': 'an unflushed commit', 'lazy': 'a commit without pages'}[kind], new, cids), sp(t, n, W=('append', kind, img, tuple(frames))))
+
+
+def rewrite(s, more):
+    x = s.shm
+    for img in {x.pub} | ({x.cand} if x.cand else set()) | set(more):
+        for pg, v in tree_pages(img):
+            if img.pic[pg][0] > x.C.ver:
+                s = s._replace(pages=put(s.pages, pg, wr(s.pages[pg], s.pages[pg][0], False)))
+    return sh(s, frealm=None)
+
+
+def checkpointer(s, n, p, who, add):
+    x, b = s.shm, s.bud
+    if p.K is None:
+        if s.klock is not None or x.stop or x.ending:
+            return
+        if x.pcint is not None and 'page_commit_no_intent' not in V and 'two_header_writers' not in V:
+            return
+        if x.frealm is not None:   # its owner is dead, since the lock is free
+            if s.wlock is None or 'rewrite_beside_writer' in V:
+                add('%s finds that a page flush did not end: writes all pages since the checkpoint once more' % who, rewrite(s, ()))
+            return
+        if x.cand is not None and not x.sure and 'unsure_candidate' not in V:
+            add('%s drops the checkpoint v%d that a dead process had not looked at twice' % (who, x.cand.ver), sh(s, cand=None))
+            return
+        if x.cand is not None and 'candidate_pin_dies' not in V:
+            add('%s goes on with the checkpoint v%d of a dead process' % (who, x.cand.ver), sp(s._replace(klock=n), n, K=('k3', x.cand)))
+        elif b.ckpts and x.pub.ver > x.C.ver:
+            t = spend(s, ckpts=1)._replace(klock=n)
+            add('%s chooses checkpoint v%d' % (who, x.pub.ver), sp(t, n, K=('k1', x.pub)))
+        return
+    pc, img = p.K
+    go = lambda t, pc: sp(t, n, K=(pc, img))
+    if pc == 'k1':
+        add('%s announces checkpoint v%d' % (who, img.ver), go(sh(s, cand=img, sure='no_recheck' in V), 'k2' if 'no_recheck' not in V else 'k3'))
+    elif pc == 'k2':
+        if x.pub.ver == img.ver:
+            add('%s: v%d is still the newest' % (who, img.ver), go(sh(s, sure=True), 'k3'))
+        else:
+            add('%s: v%d is not the newest any more, gives up' % (who, img.ver), sp(sh(s, cand=None)._replace(klock=None), n, K=None))
+    elif pc == 'k3':
+        t = s if 'no_page_flush_intent' in V else sh(s, frealm=n)
+        if 'header_before_pages' in V:
+            add('%s writes header v%d' % (who, img.ver), go(write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ())), 'k5'))
+            return
+        add('%s notes that a page flush begins' % who, go(t, 'k3b'))
+    elif pc == 'k3b':
+        add('%s flushes the pages' % who, go(flush_realm(s), 'k4'))
+        if b.fails:
+            add('%s: the flush of the pages fails' % who, go(flush_realm(spend(s, fails=1), False), 'kfail'))
+    elif pc == 'k4':
+        t = write_header(s, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
+        if 'recycle_early' in V:
+            t = sh(t, tail=img.lsn // SEG * SEG)
+        add('%s writes header v%d to slot %d' % (who, img.ver, 1 - x.cslot), go(t, 'k5'))
+    elif pc == 'k5':
+        add('%s flushes the header v%d' % (who, img.ver), go(flush_realm(s), 'k6'))
+        if b.fails:
+            add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'kfail'))
+    elif pc == 'k6':
+        t = sh(s, C=img, cslot=1 - x.cslot, cand=None, sure=False, frealm=None)
+        add('%s: checkpoint v%d is durable' % (who, img.ver), go(t, 'k7'))
+    elif pc == 'k7':
+        add('%s recycles the log before %d' % (who, x.C.lsn // SEG * SEG), sp(sh(s, tail=x.C.lsn // SEG * SEG)._replace(klock=None), n, K=None))
+    elif pc == 'kfail':
+        add('%s stops writing for all' % who, sp(sh(s, stop=True)._replace(klock=None), n, K=None))
+
+
+def closing(s, n, p, who, add):
+    pc, _ = p.O
+    x = s.shm
+    go = lambda t, pc: sp(t, n, O=(pc, None))
+    gone = lambda t: die(t, n)._replace(shm=None)
+    early = 'close_unlinks_first' in V
+    if pc == 'c1':
+        add('%s flushes the pages' % who, go(flush_realm(s), 'c4' if early else 'c2'))
+        if s.bud.fails:
+            add('%s: the flush of the pages fails, closes without checkpoint' % who, gone(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'c2':
+        add('%s writes header v%d closed' % (who, x.pub.ver), go(write_header(s, 1 - x.cslot, Hdr(next_seq(s), True, x.log, x.pub, ())), 'c3'))
+    elif pc == 'c3':
+        add('%s flushes the header' % who, gone(flush_realm(s)) if early else go(flush_realm(s), 'c4'))
+        if s.bud.fails:
+            add('%s: the flush of the header fails' % who, gone(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'c4':
+        add('%s unlinks the log' % who, go(s._replace(dir=(None, s.dir[1] | {None}, True)), 'c2' if early else 'c5'))
+    elif pc == 'c5':
+        add('%s flushes the directory; closed' % who, drop_logs(gone(s._replace(dir=fl(s.dir)))))
+
+
+def drop_logs(s):
+    keep = {d for d in s.dir[1]} | ({s.shm.log} if s.shm else set())
+    return s._replace(logs=tuple(l for l in s.logs if l[0] in keep))
+
+
+def opening(s, n, p, who, add):
+    pc, d = p.O
+    go = lambda t, pc, d=d: sp(t, n, O=(pc, d))
+    fails = s.bud.fails
+    bad = lambda t: die(t, n)
+    if pc == 'o1':
+        for err, hist, slot, frames in outcomes(s, False):
+            if err is not None:
+                add('%s: %s' % (who, err), die(s, n))
+                continue
+            H = s.hdr[slot][0]
+            nxt = 'o2'
+            if 'no_settling' in V:
+                nxt = 'o3'
+            add('%s reads header v%d%s and %d records' % (who, H.img.ver, ' closed' if H.closed else '', len(frames)), go(s, nxt, (slot, frames, None)))
+        return
+    slot, frames, img = d
+    if pc == 'o2':
+        add('%s writes the header that it believes once more' % who, go(write_header(s, slot, s.hdr[slot][0]), 'o2b'))
+    elif pc == 'o2b':
+        o = s.hdr[1 - slot][0]
+        again = isinstance(o, Hdr) and o.hseq in s.refused and 'refused_header_stays' not in V
+        add('%s flushes the realm file' % who, go(flush_realm(s), 'o2c' if again else 'o3'))
+        if fails:
+            add('%s: the flush fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'o2c':
+        add('%s writes it over the refused header, too' % who, go(write_header(s, 1 - slot, s.hdr[slot][0]._replace(hseq=next_seq(s))), 'o2d'))
+    elif pc == 'o2d':
+        add('%s flushes the realm file' % who, go(flush_realm(s), 'o3', (1 - slot, frames, img)))
+        if fails:
+            add('%s: the flush fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'o3':
+        H = s.hdr[slot][0]
+        if H.closed and not frames:
+            if s.dir[0] is not None or len(s.dir[1]) > 1:
+                add('%s: nothing to replay, removes what is left of the log' % who, go(s, 'o7', (slot, (), H.img)))
+            else:
+                add('%s: nothing to replay' % who, go(s, 'o12' if 'header_names_log_first' in V else 'o9', (slot, (), H.img)))
+            return
+        if not frames:
+            img = H.img
+            t = s
+        else:
+            pinned = {H.img.ver} | ({s.ro[1]} if s.ro else set())
+            if 'replay_over_checkpoint' in V:
+                pinned = set() if not s.ro else {s.ro[1]}
+            cids = [f.cid for f in frames]
+            base = H.img
+            if 'replay_over_checkpoint' in V:   # replays one by one, each on top of the one before, and reuses what they give up
+                t = s
+                for f in frames:
+                    r = make(t, base, [f.cid], {base.ver}, f.ver, base.ver)
+                    if r is None:
+                        return
+                    t, base = r
+                img = base
+            else:
+                r = make(s, base, cids, pinned, frames[-1].ver, base.ver)
+                if r is None:
+                    add('%s: no space to replay, does not open' % who, die(s, n))
+                    return
+                t, img = r
+            img = img._replace(lsn=frames[-1].lsn + 1, chain=frames[-1].cid)
+        if 'recovery_keeps_log' in V and frames:
+            x = Shm(img, H.img, slot, None, False, False, None, None, None, H.log, img.lsn, H.img.lsn // SEG * SEG, img.lsn, False)
+            add('%s replays to v%d and goes on in the same log' % (who, img.ver),
+                sp(t._replace(shm=x), n, st=2, O=None))
+            return
+        add('%s replays to v%d, pages in the cache' % (who, img.ver), go(t, 'o7x' if 'recovery_unlinks_first' in V else 'o4', (slot, (), img)))
+    elif pc == 'o7x':
+        add('%s unlinks the log and flushes the directory' % who, go(s._replace(dir=EMPTY), 'o4'))
+    elif pc == 'o4':
+        add('%s flushes the pages' % who, go(flush_realm(s), 'o5'))
+        if fails:
+            add('%s: the flush of the pages fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'o5':
+        h = Hdr(next_seq(s), True, s.hdr[slot][0].log, img, ())
+        add('%s writes header v%d closed' % (who, img.ver), go(write_header(s, 1 - slot, h), 'o6', (1 - slot, (), img)))
+    elif pc == 'o6':
+        add('%s flushes the header' % who, go(flush_realm(s), 'o7'))
+        if fails:
+            add('%s: the flush of the header fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'o7':
+        add('%s unlinks the old log' % who, go(s._replace(dir=(None, s.dir[1] | {None}, True)), 'o8'))
+    elif pc == 'o8':
+        add('%s flushes the directory' % who, go(drop_logs(s._replace(dir=fl(s.dir))), 'o12' if 'header_names_log_first' in V else 'o9'))
+    elif pc == 'o9':
+        i = s.nlog
+        l = (i, wr(EMPTY, ('L', i, img.ver)), (EMPTY,) * HB)
+        t = s._replace(nlog=i + 1, dir=(i, s.dir[1] | {i}, True), logs=s.logs + (l,))
+        add('%s creates log %d' % (who, i), go(t, 'o10'))
+    elif pc == 'o10':
+        t = s._replace(logs=tuple((i, fl(h), tuple(map(fl, bl))) for i, h, bl in s.logs))
+        add('%s flushes the new log' % who, go(t, 'o11'))
+    elif pc == 'o11':
+        t = s._replace(dir=fl(s.dir))
+        nxt = 'o12'
+        if 'header_names_log_first' in V or 'create_lazy_header' in V:
+            nxt = 'o14'
+        add('%s flushes the directory' % who, go(drop_logs(t), nxt))
+    elif pc == 'o12':
+        i = s.dir[0] if 'header_names_log_first' not in V else s.nlog
+        img = img._replace(lsn=0, chain=0)
+        h = Hdr(next_seq(s), False, i, img, ())
+        add('%s writes header v%d with log %d' % (who, img.ver, i), go(write_header(s, 1 - slot, h), 'o13', (1 - slot, (), img)))
+    elif pc == 'o13':
+        add('%s flushes the header' % who, go(flush_realm(s), 'o9' if 'header_names_log_first' in V else 'o14'))
+        if fails:
+            add('%s: the flush of the header fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'o14':
+        img = img._replace(lsn=0, chain=0) if 'create_lazy_header' not in V else img._replace(lsn=0, chain=0)
+        if 'create_lazy_header' in V:
+            s = s   # records are chained to the closed header's version
+        x = Shm(img, img, slot, None, False, False, None, None, None, s.dir[0], 0, 0, 0, False)
+        t = s._replace(shm=x, refused=frozenset())
+        add('%s has it open at v%d' % (who, img.ver), sp(t, n, st=2, O=None))
+
+
+# ---- searching -----------------------------------------------------------------------------------------------------------
+
+def norm(s):
+    """What the lock file held goes with the last process."""
+    if not any(p.st for p in s.procs) and s.shm is not None:
+        s = s._replace(shm=None, wlock=None, klock=None)
+    return s
+
+
+def explore(cfg, limit=10**9, seconds=10**9):
+    bud, kinds, npages = cfg
+    first = initial(npages, bud)
+    parent = {first: None}
+    queue = deque([first])
+    trans = 0
+    start = time.time()
+    while queue:
+        s = queue.popleft()
+        for name, t in steps(s, kinds):
+            trans += 1
+            t = norm(t)
+            if t in parent:
+                continue
+            parent[t] = (s, name)
+            e = violation(t)
+            if e:
+                trace, c = [], t
+                while parent[c]:
+                    trace.append(parent[c][1])
+                    c = parent[c][0]
+                return len(parent), trans, e, trace[::-1], time.time() - start, True
+            queue.append(t)
+        if len(parent) > limit or (trans & 255) < 40 and time.time() - start > seconds:
+            return len(parent), trans, None, None, time.time() - start, False
+    return len(parent), trans, None, None, time.time() - start, True
+
+
+def walk(cfg, seconds, seed):
+    global SAMPLE
+    rng = random.Random(seed)
+    SAMPLE = sampled_cut(rng)
+    bud, kinds, npages = cfg
+    end = time.time() + seconds
+    walks = total = deepest = 0
+    while time.time() < end:
+        s = initial(npages, bud)
+        trace = []
+        walks += 1
+        while True:
+            ch = steps(s, kinds)
+            if not ch:
+                break
+            # cuts and kills have many forms: choose the kind first
+            rare = [c for c in ch if 'power is cut' in c[0] or 'is killed' in c[0] or 'fails' in c[0]]
+            common = [c for c in ch if c not in rare]
+            name, t = rng.choice(rare) if rare and (not common or rng.random() < 0.06) else rng.choice(common)
+            trace.append(name)
+            s = norm(t)
+            total += 1
+            e = violation(s)
+            if e:
+                return walks, total, deepest, e, trace
+        deepest = max(deepest, len(trace))
+    return walks, total, deepest, None, None
+
+
+def B(commits=0, ckpts=0, kills=0, cuts=0, fails=0, opens=1, closes=0, readers=0, ro=0, tamper=0):
+    return Bud(commits, ckpts, kills, cuts, fails, opens, closes, readers, ro, tamper)
+
+
+
+ALL = ('rec', 'group', 'unfl', 'page')
+# name: (budgets, kinds of commits, pages of the file)
+CONFIGS = {
+    'checkpoints beside a writer and a reader, a kill': (B(commits=3, ckpts=2, kills=1, opens=2, readers=1), ('rec',), 8),
+    'groups and pages, a kill': (B(commits=3, ckpts=1, kills=1, opens=2), ('group', 'page'), 9),
+    'unflushed and flushed, a kill, a failed flush': (B(commits=2, ckpts=1, kills=1, fails=1, opens=3), ('rec', 'unfl'), 9),
+    'pages and records, a kill, a failed flush': (B(commits=2, ckpts=1, kills=1, fails=1, opens=2), ('rec', 'page'), 9),
+    'two page commits, two kills': (B(commits=2, ckpts=0, kills=2, opens=3), ('rec', 'page'), 9),
+    'recovery: a kill, a power cut, a second one in recovery': (B(commits=2, ckpts=1, kills=1, cuts=2, opens=4), ('rec',), 8),
+    'recovery of groups, two power cuts': (B(commits=4, ckpts=0, kills=1, cuts=2, opens=4), ('group',), 9),
+    'recovery with failed flushes': (B(commits=2, ckpts=1, kills=2, fails=1, cuts=1, opens=3), ('rec',), 8),
+    'all kinds, a power cut, a life after it': (B(commits=2, ckpts=1, cuts=1, opens=3), ALL, 9),
+    'closing and opening, a kill, a power cut': (B(commits=2, ckpts=0, kills=1, cuts=1, closes=2, opens=3), ('rec',), 8),
+    'the log goes round': (B(commits=6, ckpts=3, cuts=1, opens=2), ('rec',), 7),
+    'the log goes round, groups and kills': (B(commits=6, ckpts=2, kills=1, opens=2), ('rec', 'group'), 8),
+    'damage at rest, after closing, kills and power cuts': (B(commits=2, ckpts=1, kills=1, cuts=1, opens=3, closes=1), ('rec',), 8),
+    'damage at rest after the log went round': (B(commits=6, ckpts=3, kills=1, opens=2, closes=1), ('rec',), 7),
+    'versions made late, kills': (B(commits=3, ckpts=1, kills=2, opens=3), ('lazy', 'rec'), 9),
+    'versions made late, a power cut': (B(commits=3, ckpts=1, kills=1, cuts=1, opens=3), ('lazy',), 9),
+    'a reader that replays privately': (B(commits=4, ckpts=2, kills=1, opens=2, ro=1), ('rec',), 9),
+    'copies put back, logs deleted': (B(commits=3, ckpts=1, kills=1, opens=2, closes=1, tamper=1), ('rec',), 8),
+    'flushed and not in one block, kills': (B(commits=3, kills=2, opens=3), ('unfl', 'rec'), 9),
+    'groups over records of dead processes': (B(commits=4, kills=2, opens=3), ('rec', 'group'), 9),
+    'flushes of the log by themselves, a kill': (B(commits=3, ckpts=1, kills=1, opens=2), ('unfl', 'rec', 'sync'), 9),
+    'flushes of the log by themselves, a kill, one fails': (B(commits=2, kills=1, fails=1, opens=2), ('unfl', 'rec', 'sync'), 9),
+    'a reader between the stores of a commit, a kill': (B(commits=3, kills=1, opens=2, readers=1), ('rec', 'group', 'unfl'), 9),
+    'the log ended by another process': (B(commits=2, ckpts=1, kills=2, opens=3), ('rec', 'page', 'take'), 9),
+    'the log ended by another process, a flush fails': (B(commits=2, ckpts=1, kills=1, fails=1, opens=3), ('rec', 'take'), 9),
+    'the log ended by another process, a life after it': (B(commits=2, kills=2, cuts=1, opens=4), ('rec', 'take'), 9),
+    'copies put back after the log went round': (B(commits=5, ckpts=2, kills=1, opens=2, tamper=1), ('rec', 'unfl'), 7),
+}
+# name: (budgets, kinds, pages, what is done wrong)
+UNSAFE = {
+    'publish_before_flush': (B(commits=1, readers=1), ('rec',), 8, 'a version becomes visible before its record is flushed'),
+    'ack_before_publish': (B(commits=2, kills=1, opens=2), ('rec',), 8, 'a commit is acknowledged before it is published'),
+    'continue_without_applying': (B(commits=2, kills=1, opens=2), ('rec',), 8, 'the next writer goes on behind the last whole record, published or not'),
+    'weak_frames': (B(commits=4, kills=1, opens=2), ('rec', 'group'), 9, 'records are told by version and checksum only: no chain, position, log'),
+    'gap_is_damage': (B(commits=2), ('group',), 9, 'a whole record behind a torn one is damage'),
+    'reuse_since_checkpoint': (B(commits=4), ('rec',), 7, 'pages given up since the checkpoint are used again'),
+    'no_candidate_pin': (B(commits=4, ckpts=1), ('rec',), 8, 'the checkpoint in progress does not hold its pages'),
+    'candidate_pin_dies': (B(commits=4, ckpts=1, kills=1, opens=2), ('rec',), 8, 'what holds the checkpoint in progress dies with its process'),
+    'no_recheck': (B(commits=6, ckpts=1), ('rec',), 8, 'a checkpoint is chosen and announced without a second look at the newest version'),
+    'unsure_candidate': (B(commits=3, ckpts=1, kills=1, opens=2), ('rec',), 8, 'a checkpoint that was announced and not confirmed is finished by another process'),
+    'rewrite_beside_writer': (B(commits=2, ckpts=1, kills=1, fails=1, opens=2), ('rec', 'page'), 9, 'pages are rewritten after a dead flush while a transaction is open'),
+    'header_before_pages': (B(commits=1, ckpts=1), ('rec',), 8, 'a checkpoint writes its header before its pages are flushed'),
+    'header_per_commit': (B(commits=1), ('rec',), 8, 'each commit writes a header, unflushed'),
+    'recycle_early': (B(commits=6, ckpts=1), ('rec',), 11, 'a segment is used again before the header is flushed'),
+    'one_flush_page_commit': (B(commits=2), ('rec', 'page'), 9, 'a page commit with one flush follows record commits'),
+    'marker_first': (B(commits=1), ('page',), 9, 'the log says "in the file" before the header is durable'),
+    'page_commit_no_intent': (B(commits=2, kills=1, opens=2), ('rec', 'page'), 9, 'the next writer does not look for a page commit of a dead one'),
+    'two_header_writers': (B(commits=2, ckpts=1), ('rec', 'page'), 9, 'page commits and checkpoints write headers without a common lock'),
+    'no_log_flush_intent': (B(commits=4, kills=1, fails=1, opens=2), ('rec', 'unfl'), 9, 'a failed flush of the log is noted only after it has failed'),
+    'no_page_flush_intent': (B(commits=1, ckpts=2, kills=1, fails=1, opens=2), ('rec',), 9, 'a failed flush of the pages is noted only after it has failed'),
+    'segment_files_flush_newest': (B(commits=3), ('unfl', 'rec'), 9, 'only the newest segment is flushed'),
+    'no_refusal': (B(commits=1, fails=1, opens=1, kills=1), ('rec',), 9, 'nobody remembers where the log of a failed flush ends'),
+    'refused_header_stays': (B(commits=3, fails=1, kills=1, opens=2), ('rec', 'page'), 9, 'opening leaves the header of a failed page commit where it is'),
+    'no_settling': (B(commits=4, ckpts=1, kills=1, cuts=1, opens=3), ('rec',), 8, 'opening believes a header of the cache without flushing it'),
+    'replay_over_checkpoint': (B(commits=3, kills=1, opens=2), ('rec',), 8, 'replay uses pages again that the checkpoint needs'),
+    'recovery_unlinks_first': (B(commits=1, kills=1, opens=2), ('rec',), 8, 'the old log goes before the checkpoint of the recovery is durable'),
+    'recovery_keeps_log': (B(commits=2, kills=2, fails=1, opens=3), ('rec', 'unfl'), 9, 'recovery goes on in the log that it found, without a checkpoint'),
+    'close_unlinks_first': (B(commits=1, closes=1), ('rec',), 8, 'closing unlinks the log before the closed header is durable'),
+    'missing_is_clean': (B(commits=1, kills=1, tamper=1), ('rec',), 8, 'a missing log is taken for a clean close'),
+    'header_names_log_first': (B(commits=1), ('rec',), 8, 'the header names a log whose name is not durable'),
+    'create_lazy_header': (B(commits=1), ('rec',), 8, 'records are acknowledged before the header names their log'),
+    'leftover_ignored': (B(commits=1, kills=1, tamper=1), ('rec',), 8, 'a log beside a closed header is thrown away'),
+    'torn_is_unused': (B(commits=5, ckpts=1, kills=1, tamper=1), ('rec', 'unfl'), 7, 'a log without a whole record counts as being made'),
+    'read_only_pins_newest': (B(commits=4, ckpts=2, kills=1, opens=2, ro=1), ('rec',), 9, 'a private replay holds the version it replayed to and not its checkpoint'),
+    'lazy_without_rolling_forward': (B(commits=2, kills=1, opens=2), ('lazy',), 9, 'acknowledged versions without pages are not made from the log by the next writer'),
+    'durable_before_published': (B(commits=3, kills=1, opens=2), ('rec', 'group'), 9, 'the durable position is stored before the version, and the next writer believes it'),
+    'published_before_durable': (B(commits=2, kills=1, opens=2, readers=1), ('rec',), 8, 'the durable position is stored behind the version: the next writer goes on in a flushed block'),
+    'lower': (B(commits=3, kills=1, opens=2), ('unfl', 'rec'), 9, 'durable position, version, note in this order, and the next writer lowers the first to the second'),
+    'append_to_flushed_block': (B(commits=2), ('rec',), 8, 'a record goes directly behind the one before, whatever was flushed'),
+    'jump_over_void': (B(commits=3, kills=1, opens=2), ('unfl', 'rec'), 9, 'who takes over goes on at the next block, whatever stands behind the published version'),
+    'sync_beside_void': (B(commits=3, kills=1, opens=2), ('unfl', 'rec', 'sync'), 9, 'a flush of the log leaves a void record behind the published version'),
+    'take_after_flush': (B(commits=2, ckpts=1, kills=1, fails=1, opens=2), ('rec', 'take'), 9, 'the log is ended though a flush of the pages may have failed'),
+    'take_without_pages': (B(commits=1, opens=1), ('rec', 'take'), 9, 'the log is ended before the pages are flushed'),
+    'take_without_word': (B(commits=1, kills=1, opens=2), ('rec', 'take'), 9, 'nothing says that the log is being ended, and somebody goes on in it'),
+    'take_over_checkpoint': (B(commits=2, ckpts=1, opens=1), ('rec', 'take'), 9, 'the closed header goes to the slot of the checkpoint'),
+    'torn_shared_memory': (B(commits=1), ('rec',), 8, 'version and root are stored one behind the other'),
+}
+
+
+# What is as safe as what the model does, as far as these configurations go.
+OTHER = {
+    'note_first': 'the note is removed before version and durable position are stored',
+    'groups_by_version_only': 'the chain alone says what follows a record; its number and flag are not looked at',
+}
+OTHER_CONFIGS = ('flushed and not in one block', 'groups over records', 'flushes of the log by themselves, a kill', 'a reader between', 'versions made late, a power',
+                 'unflushed and flushed, a kill')
+
+
+def run_unsafe(name):
+    global V
+    V = frozenset([name])
+    *cfg, what = UNSAFE[name]
+    n, tr, e, trace, sec, whole = explore(tuple(cfg), seconds=600)
+    V = frozenset()
+    return n, tr, e, trace, sec, what
+
+
+def main(args):
+    if args == ['list']:
+        for k, v in UNSAFE.items():
+            print('%-28s %s' % (k, v[3]))
+        return 0
+    if args and args[0] == 'walk':
+        seed = int(args[2]) if len(args) > 2 else int(time.time())
+        big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1), ALL + ('lazy', 'sync'), 11)
+        w, n, deep, e, trace = walk(big, float(args[1]), seed)
+        print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))
+        if e:
+            print('\n'.join(trace))
+        return 1 if e else 0
+    status = 0
+    global DAMAGE, V
+    if args and args[0] == 'other':
+        for name in args[1:2] or OTHER:
+            print('%s: %s' % (name, OTHER[name]))
+            V = frozenset([name])
+            for title, cfg in CONFIGS.items():
+                if not title.startswith(OTHER_CONFIGS):
+                    continue
+                n, tr, e, trace, sec, whole = explore(cfg, seconds=float(args[2]) if len(args) > 2 else 10**9)
+                print('    %-60s %9d states %6.0f s: %s%s' % (title, n, sec, 'VIOLATION ' + e if e else 'holds', '' if whole else ' (not all explored)'), flush=True)
+                for t in trace or []:
+                    print('        ' + t)
+            V = frozenset()
+        return 0
+    if not args or args[0] == 'safe':
+        for name, cfg in CONFIGS.items():
+            if len(args) > 1 and args[1] not in name:
+                continue
+            DAMAGE = name.startswith('damage')
+            LIMITS.clear()
+            n, tr, e, trace, sec, whole = explore(cfg, seconds=float(args[2]) if len(args) > 2 else 10**9)
+            print('%-60s %9d states %9d transitions %6.0f s: %s%s' % (name, n, tr, sec, 'VIOLATION ' + e if e else 'holds', '' if whole else ' (not all explored)'),
+                  flush=True)
+            if LIMITS:
+                print('    known limit: damage to ' + ', '.join(LIMITS))
+            if e:
+                status = 1
+                print('\n'.join('    ' + t for t in trace))
+        DAMAGE = False
+    names = [] if args and args[0] == 'safe' else args or list(UNSAFE)
+    for name in names:
+        n, tr, e, trace, sec, what = run_unsafe(name)
+        if not e:
+            status = 1
+        print('%s: %s (%d states, %.1f s)' % (name, what, n, sec))
+        print('    => %s' % (e or 'NO VIOLATION FOUND'))
+        for t in trace or []:
+            print('    ' + t)
+        sys.stdout.flush()
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

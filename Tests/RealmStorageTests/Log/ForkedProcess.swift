@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// A second process: a forked child that is told one byte at a time what to do next, and answers with one.
+struct ForkedProcess {
+    /// What the child has of the connection.
+    struct Connection {
+        fileprivate let input: Int32
+        fileprivate let output: Int32
+
+        /// The next byte from the other side; nil when that one is gone.
+        func receive() -> UInt8? {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(input, &byte, 1)
+                if count == 1 { return byte }
+                if count == 0 || errno != EINTR { return nil }
+            }
+        }
+
+        func send(_ byte: UInt8) {
+            var byte = byte
+            while write(output, &byte, 1) < 0 && errno == EINTR {}
+        }
+    }
+
+    let process: pid_t
+    let connection: Connection
+
+    /// Forks a child that runs a function; one that throws ends with status 1.
+    init(_ body: (Connection) throws -> Void) throws {
+        // What is sent to a child that is gone is not the end of the test.
+        signal(SIGPIPE, SIG_IGN)
+        var there: [Int32] = [0, 0]
+        var back: [Int32] = [0, 0]
+        try #require(pipe(&there) == 0 && pipe(&back) == 0)
+        // Swift hides `fork`, for good reasons: most of what a program has does not work in a child.
+        let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
+        process = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
+        if process == 0 {
+            close(there[1])
+            close(back[0])
+            do {
+                try body(Connection(input: there[0], output: back[1]))
+            } catch {
+                FileHandle.standardError.write(Data("in the child: \(error)\n".utf8))
+                _exit(1)
+            }
+            _exit(0)
+        }
+        close(there[0])
+        close(back[1])
+        connection = Connection(input: back[0], output: there[1])
+    }
+
+    /// Tells the child to go on, and waits for its answer.
+    @discardableResult
+    func ask(_ byte: UInt8 = 1) -> UInt8? {
+        connection.send(byte)
+        return connection.receive()
+    }
+
+    func kill() { _ = Glibc.kill(process, SIGKILL) }
+
+    /// Waits for the child's end, and returns its wait status.
+    @discardableResult
+    func end() -> Int32 {
+        close(connection.output)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        close(connection.input)
+        return status
+    }
+}

@@ -20,20 +20,24 @@ struct MovingTogetherTests {
                 ClassSchema(name: name, properties: [PropertySchema(name: "id", kind: .int, isPrimaryKey: true)])
             }
         try TestDatabase.reconcile(DatabaseSchema(classes: classes, version: 1), in: file)
+        versions = try Self.versions(of: file, classes.map(\.name))
+    }
+
+    private static func versions(of file: StorageFile, _ names: [String]) throws -> [Snapshot] {
         let model = try ModelView(snapshot: file.beginRead())
-        var versions: [Snapshot] = [try file.beginRead()]
+        var versions = [try file.beginRead()]
         for id in 0..<2 {
             try file.lockForWriting()
             defer { file.unlockForWriting() }
             try model.begin(file.beginWrite())
-            for name in classes.map(\.name) {
+            for name in names {
                 _ = try #require(try model.table(named: name)).insert(intPrimaryKey: Int64(id))
             }
             try file.publish([try model.prepareCommit()])
             try model.endTransaction(advancingTo: file.beginRead())
             versions.append(try file.beginRead())
         }
-        self.versions = versions
+        return versions
     }
 
     /// Where a table keeps its trees in memory.

@@ -50,7 +50,9 @@ extension ModelTransaction.OpenSequence {
     /// Adds to the sum of the elements' lengths, which may be what a stranger said that it was.
     private func addLength(_ difference: Int) throws(StorageError) {
         byteCount += difference
-        guard byteCount >= 0 else { throw ListFormat.damaged("its elements are longer than it says.") }
+        guard byteCount >= 0, byteCount <= ListFormat.greatestByteCount else {
+            throw ListFormat.damaged("its elements are not as long as it says.")
+        }
     }
 
     private func withElement(

@@ -21,8 +21,8 @@ extension TableView {
                 try spliceSmall(list, property, key: key, range, with: element)
             }
         } catch let error as StorageError {
-            // A sequence may be half changed.
-            writer.rows.transaction.refuseCommit(because: error)
+            // A sequence may be half changed; what is too long is refused before.
+            if error.code != .limit { writer.rows.transaction.refuseCommit(because: error) }
             throw error
         }
         if list.isLarge, writer.rows.transaction.isRecorded, key < firstNewKey {

@@ -126,9 +126,10 @@ extension TableView {
         return count
     }
 
-    /// No object has more links to it through one property: pages have room for no more elements.
+    /// No object has more links to it through one property: neither the pages nor what a transaction keeps in memory have room for more.
     var greatestLinkCount: Int {
-        max(view.pageLimit, model.transaction?.storage.pageCount ?? 0) * pageByteCount / 4
+        guard let transaction = model.transaction else { return view.pageLimit * pageByteCount / 4 }
+        return max(view.pageLimit, transaction.storage.pageCount) * pageByteCount / 4 + 1 << 28
     }
 
     /// Counts one link more or less from a row's collection to a target.

@@ -34,6 +34,26 @@ import Testing
         try ModelVerifier.verify(database.model)
     }
 
+    @Test("Rows that a transaction keeps in memory make more links than the pages have room for")
+    func manyInMemory() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let people = try database.table("Person")
+            let dogs = try database.table("Dog")
+            let dog = try dogs.insert()
+            for _ in 0..<1_500 {
+                let person = try people.insert()
+                try people.listAssign(1, key: person, Array(repeating: .link(dog), count: 100))
+            }
+            #expect(try dogs.backlinkCount(of: dog, from: people.id, property: 1) == 150_000)
+            // Four bytes for each would not go into the pages.
+            #expect(try people.openTransaction.storage.pageCount * pageByteCount < 150_000 * 4)
+            try dogs.delete(key: dog)
+        }
+        #expect(try database.table("Person").list(1, key: 1_499).count == 0)
+        try ModelVerifier.verify(database.model)
+    }
+
     @Test("A backlink that names a row that is not there is damage, which deleting throws", arguments: [0, 1])
     func damagedBacklink(property: Int) throws {
         let database = try TestDatabase(Self.classes)

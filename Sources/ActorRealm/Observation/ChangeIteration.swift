@@ -28,12 +28,15 @@ final class ChangeIteration<Subject: ChangeSubject> {
 
     private struct Place {
         let actor: ObjectIdentifier?
+        /// Keeps the actor's memory, so that no other one gets its identity, and not the actor.
+        private unowned let memory: (any Actor)?
         let name: String
         /// Nil outside every actor; made once, and not for each change.
         let isolation: RealmIsolation?
 
         init(_ actor: isolated (any Actor)?) {
             self.actor = actor.map { ObjectIdentifier($0) }
+            memory = actor
             name = Self.name(of: actor)
             isolation = actor.map { RealmIsolation($0) }
         }

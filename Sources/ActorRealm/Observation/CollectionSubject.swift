@@ -85,13 +85,12 @@ struct CollectionSubject: ChangeSubject {
     }
 
     func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, ChangeHolding<Self>.Pending?) {
-        // Most of those that observe the same refer to the same description, and need not compare what it says. Its identity is good as
-        // long as the state afterwards refers to it, too.
+        // Most of those that observe the same refer to the same description, and need not compare what it says.
         let identity: ObjectIdentifier? =
             if case .keys(let keys) = state, !commit.step.changesSchema { keys.identity } else { nil }
-        if let identity, let known = commit.identified[identity] { return known }
+        if let identity, let known = commit.identified[identity] { return known.advanced }
         let advanced = try commit.collections[key] ?? computed(state, by: commit)
-        if let identity { commit.identified[identity] = advanced }
+        if let identity { commit.identified[identity] = (state, advanced) }
         commit.collections[key] = advanced
         return advanced
     }

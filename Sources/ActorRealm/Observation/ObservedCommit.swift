@@ -15,8 +15,9 @@ final class ObservedCommit {
     let rows = ProbedRows()
     /// The collections that were taken over the commit already.
     var collections: [CollectionKey: Advanced] = [:]
-    /// The same by the identity of their descriptions, for those that share one.
-    var identified: [ObjectIdentifier: Advanced] = [:]
+    /// The same by the identity of their descriptions, for those that share one; the state before keeps the description, so that no
+    /// other one gets its identity.
+    var identified: [ObjectIdentifier: (before: CollectionSubject.State, advanced: Advanced)] = [:]
 
     /// A collection behind the commit, and the change that is told to all who observe it.
     typealias Advanced = (CollectionSubject.State, ChangeHolding<CollectionSubject>.Pending?)

@@ -58,4 +58,23 @@ struct SharedChangeTests {
         #expect(changes.allSatisfy { $0.delta?.insertions == [0] })
         for cursor in cursors { cursor.cancel() }
     }
+
+    @Test("is found by a description that nobody else has, as long as a commit knows it")
+    func descriptions() throws {
+        try withNewRealm(file.fast) { realm in
+            let coordinator = realm.core.coordinator
+            try realm.write { _ = realm.create(Tally.self, value: ["name": "a"]) }
+            let snapshot = try coordinator.file.beginRead()
+            try realm.write { _ = realm.create(Tally.self, value: ["name": "b"]) }
+            let (old, new) = (try FixedView(snapshot), try FixedView(coordinator.file.beginRead()))
+            let step = try coordinator.observations.step(from: old, to: new)
+            let commit = ObservedCommit(from: old, to: new, step) { new.model }
+            let results = realm.objects(Tally.self).sorted(byKeyPath: "name")
+            let subject = try results.observationSource(keyPaths: nil, origin: nil).subject
+            // Each view describes it for itself, and is gone with its description.
+            for _ in 0..<20 { _ = try subject.advanced(subject.state(at: FixedView(snapshot)), by: commit) }
+            #expect(commit.collections.count == 1)
+            #expect(commit.identified.count == 20)
+        }
+    }
 }

@@ -70,7 +70,7 @@ struct SharedChangeTests {
             let step = try coordinator.observations.step(from: old, to: new)
             let commit = ObservedCommit(from: old, to: new, step) { new.model }
             let results = realm.objects(Tally.self).sorted(byKeyPath: "name")
-            let subject = try results.observationSource(keyPaths: nil, origin: nil).subject
+            let subject = results.observationSource(keyPaths: nil, origin: nil).subject
             // Each view describes it for itself, and is gone with its description.
             for _ in 0..<20 { _ = try subject.advanced(subject.state(at: FixedView(snapshot)), by: commit) }
             #expect(commit.collections.count == 1)

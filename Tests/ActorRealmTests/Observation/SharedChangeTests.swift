@@ -29,6 +29,7 @@ struct SharedChangeTests {
                     coordinator: coordinator,
                     at: nil,
                     lagLimit: nil,
+                    objectTypes: [Todo.self, Tally.self],
                     origin: nil
                 )
             }

@@ -15,6 +15,7 @@ struct LeavingOutTests {
         var realm: Realm!
         var token: NotificationToken?
         let inserted = Journal<Int>()
+        let begun = Journal<Int>()
 
         init(_ configuration: Realm.Configuration) async throws {
             realm = try await Realm(configuration: configuration, actor: self)
@@ -22,7 +23,9 @@ struct LeavingOutTests {
 
         func observe() {
             token = realm.objects(Chore.self).sorted(byKeyPath: "id")
-                .observe { [inserted] change in
+                .observe { [inserted, begun] change in
+                    // What stands there by then is not told as inserted.
+                    if case .initial(let chores) = change { begun.add(chores.count) }
                     guard case .update(let chores, _, let insertions, _) = change else { return }
                     for index in insertions { inserted.add(chores[index].id) }
                 }
@@ -41,6 +44,7 @@ struct LeavingOutTests {
         let observer = try await Observer(file.configuration)
         let other = try await Observer(file.configuration)
         await observer.observe()
+        #expect(await observer.begun.wait(for: 1) == [0])
         let count = 60
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<count {

@@ -1,8 +1,14 @@
 /// A piece of Swift code that a page, a documentation comment or a message shows.
-struct Snippet: Equatable {
+package struct Snippet: Equatable {
     /// The file that shows it.
-    var path: String
+    package var path: String
     /// The line of that file on which the code begins, from 1.
-    var line: Int
-    var code: [String]
+    package var line: Int
+    package var code: [String]
+
+    package init(path: String, line: Int, code: [String]) {
+        self.path = path
+        self.line = line
+        self.code = code
+    }
 }

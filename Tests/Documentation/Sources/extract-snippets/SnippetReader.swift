@@ -3,8 +3,8 @@
 /// In a page this is every block that is fenced as `swift`. In a Swift source it is every such block of a documentation comment,
 /// and every code span of a string literal: the code that a message recommends. A block behind the line
 /// `<!-- not compiled: REASON -->` is left out.
-enum SnippetReader {
-    static func snippets(in text: String, path: String) -> [Snippet] {
+package enum SnippetReader {
+    package static func snippets(in text: String, path: String) -> [Snippet] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if path.hasSuffix(".md") { return blocks(in: lines.map { $0 }, path: path) }
         let comments = lines.map(documentation)

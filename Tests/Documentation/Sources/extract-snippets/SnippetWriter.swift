@@ -1,6 +1,6 @@
 /// Writes snippets as methods of an actor in one Swift file, each with the place that it comes from, so that an error names that place.
-enum SnippetWriter {
-    static func source(of snippets: [Snippet]) -> String {
+package enum SnippetWriter {
+    package static func source(of snippets: [Snippet]) -> String {
         var imports: Set<String> = [
             "import ActorRealm", "import AsyncAlgorithms", "import Dispatch", "import Foundation",
         ]

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import extract_snippets
+import extract_snippets
 
 @Suite("The code that pages, comments and messages show is found")
 struct SnippetReaderTests {

@@ -89,6 +89,7 @@ let package = Package(
         ),
         .target(
             name: "RealmTestSupport",
+            dependencies: ["RealmStorage"],
             path: "Tests/RealmTestSupport",
             swiftSettings: testSettings
         ),

@@ -17,6 +17,8 @@ final class Driver {
 
     private var realm: Realm?
     private var snapshot: Realm?
+    /// Whether commits are made durable by their records.
+    private let keepsLog = ProcessInfo.processInfo.environment["REALM_TORTURE_LOG"] != nil
 
     /// The reply to a request, without the line feed at its end.
     ///
@@ -110,7 +112,8 @@ final class Driver {
 
     private func open(_ path: String) throws -> String {
         guard realm == nil else { throw Failure.usage("a file is open already") }
-        let configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Pair.self])
+        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Pair.self])
+        configuration.keepsLog = keepsLog
         let opened = try Realm(configuration: configuration)
         // The library verifies small files when it opens them. Here damage is always to be an error at once, and not a trap
         // in a property later.

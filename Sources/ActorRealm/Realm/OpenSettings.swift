@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import RealmModel
 import RealmStorage
 
 /// What a configuration means for the file system: which file, and how to open it.
@@ -56,6 +57,11 @@ struct OpenSettings: Sendable {
         options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) }
         options.makeDevice = configuration.makeDevice
         options.failures = configuration.failures
+        if configuration.keepsLog, !configuration.readOnly, options.durability == .flushed {
+            var log = LogOptions(replay: LogReplay.apply)
+            configuration.adjustLog?(&log)
+            options.log = log
+        }
         self.options = options
     }
 
@@ -87,6 +93,7 @@ struct OpenSettings: Sendable {
         // Whatever else stands at the lock file's name stays.
         if StorageFile.removeLockFile(ofRealmAt: path) { removed = true }
         if unlink(path) == 0 { removed = true }
+        if StorageFile.removeLog(ofRealmAt: path) { removed = true }
         return removed
     }
 }

@@ -131,6 +131,13 @@ extension Realm {
         /// Has steps fail that no device reaches, for the same tests.
         var failures: StepFailures?
 
+        /// Whether commits are made durable by their records in a log beside the file, and not by their pages.
+        ///
+        /// That of the first opening in a process counts; with durability `unflushed` there is no log.
+        package var keepsLog = false
+        /// How long the log is, and where it stands, for tests.
+        var adjustLog: (@Sendable (inout LogOptions) -> Void)?
+
         /// What tells the writers' time, for tests of long waits.
         var clock = WriteScheduler.Clock.system
 

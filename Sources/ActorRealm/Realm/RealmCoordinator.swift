@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import RealmModel
 import RealmStorage
@@ -55,6 +56,8 @@ final class RealmCoordinator: Sendable {
     private let relay: VersionRelay
     /// Gives space back.
     let space: SpaceKeeper
+    /// When the newest record says that its block committed, in milliseconds since 1970.
+    private let newestRecordTime = Atomic<Int64>(0)
 
     init(file: StorageFile, path: String, settings: OpenSettings) {
         self.file = file
@@ -96,6 +99,14 @@ final class RealmCoordinator: Sendable {
     var logger: Logger? {
         let registrations = state.withLock { Array($0.cores.values) + Array($0.passing.values) }
         return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.sharedIfSet
+    }
+
+    /// What the record of the commit says whose turn it is; no time is before the one before.
+    var recordHeading: RecordHeading {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let time = max(now, newestRecordTime.load(ordering: .relaxed))
+        newestRecordTime.store(time, ordering: .relaxed)
+        return RecordHeading(time: time)
     }
 
     /// Whether the file vanishes with its last user.

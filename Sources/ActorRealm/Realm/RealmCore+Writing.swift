@@ -71,7 +71,9 @@ extension RealmCore {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true
             }
-            try model.begin(coordinator.file.beginWrite(joining: joining, from: origin))
+            let transaction = try coordinator.file.beginWrite(joining: joining, from: origin)
+            transaction.isRecorded = coordinator.file.keepsLog
+            try model.begin(transaction)
         } catch {
             coordinator.writes.finish(turn)
             if let error = error as? StorageError { noteOutdated(error) }
@@ -98,6 +100,7 @@ extension RealmCore {
         do {
             try model.resume()
             try throwWriteFailure()
+            try model.keepRecord(coordinator.recordHeading)
             let prepared = try model.prepareCommit()
             try model.endTransaction()
             ticket = nil
@@ -119,6 +122,7 @@ extension RealmCore {
         do {
             try model.resume()
             try throwWriteFailure()
+            try model.keepRecord(coordinator.recordHeading)
             let group = try model.join()
             ticket = nil
             return (turn, group)

@@ -13,16 +13,38 @@ extension ModelView {
     package func record(_ heading: RecordHeading) throws -> (kind: CommitRecord.Kind, content: [UInt8])? {
         guard let transaction else { preconditionFailure("There is no transaction to record.") }
         try transaction.storage.checkCommit()
-        guard transaction.storage.changesSchema else { return (.changes, try changes(of: transaction, heading)) }
+        guard transaction.storage.changesSchema else {
+            return try changes(of: transaction, heading, upTo: .max).map { (.changes, $0) }
+        }
         guard canSealEarly, let base = transaction.outside?.snapshot,
             base.version == transaction.storage.version - 1
         else { return nil }
         return (.schema, try SchemaRecord.content(of: sealEarly(), since: base, heading))
     }
 
-    /// What a transaction changed in rows, as the content of a record of kind `changes`.
-    private func changes(of transaction: ModelTransaction, _ heading: RecordHeading) throws -> [UInt8] {
+    /// Leaves the record of the open transaction to the storage, where that is of use: what changes the schema, or very much, is kept
+    /// as pages.
+    ///
+    /// To be called as ``record(_:)``; the transaction is then committed or joined, or rolled back.
+    ///
+    /// - Parameter heading: What the record says of the commit.
+    /// - Throws: As ``record(_:)``.
+    package func keepRecord(_ heading: @autoclosure () -> RecordHeading) throws {
+        guard let transaction else { preconditionFailure("There is no transaction to record.") }
+        let limit = transaction.storage.contentByteLimit
+        guard limit > 0 else { return }
+        try transaction.storage.checkCommit()
+        transaction.storage.record = try changes(of: transaction, heading(), upTo: limit).map { (.changes, $0) }
+    }
+
+    /// What a transaction changed in rows, as the content of a record of kind `changes`; nil where that would be longer than a limit.
+    private func changes(
+        of transaction: ModelTransaction,
+        _ heading: RecordHeading,
+        upTo limit: Int
+    ) throws -> [UInt8]? {
         var writer = RecordWriter()
+        writer.limit = limit
         heading.write(to: &writer)
         writer.write(schema.stamp)
         let changes = transaction.changes
@@ -33,7 +55,7 @@ extension ModelView {
         for table in tables {
             try table.recordRows(changes.tables[table.id]?.inserted ?? RowKeys(), to: &writer)
         }
-        return writer.bytes
+        return writer.isTooLong ? nil : writer.bytes
     }
 }
 
@@ -57,6 +79,7 @@ extension TableView {
         writer.write(changes.modified.count)
         var previous: Int64 = 0
         for change in changes.modified {
+            if writer.isTooLong { return }
             writer.write(UInt64(bitPattern: change.key &- previous))
             previous = change.key
             let location = try row(of: change.key)
@@ -78,6 +101,7 @@ extension TableView {
             }
         var mask = [UInt8](repeating: 0, count: schema.recordedMaskByteCount)
         for key in keys {
+            if writer.isTooLong { return }
             let location = try row(of: key)
             for index in mask.indices { mask[index] = 0 }
             for property in stored {

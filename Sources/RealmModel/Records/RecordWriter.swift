@@ -3,6 +3,11 @@ import RealmStorage
 /// Collects the content of a commit record: numbers as LEB128 varints, signed ones in zigzag form.
 struct RecordWriter {
     private(set) var bytes: [UInt8] = []
+    /// The most bytes that are of use.
+    var limit = Int.max
+
+    /// Whether it has become too long to be of use.
+    var isTooLong: Bool { bytes.count > limit }
 
     mutating func write(byte: UInt8) { bytes.append(byte) }
 

@@ -13,6 +13,7 @@ extension StorageFile {
             state.withLock({ $0.stopped == nil && !$0.published.isFormer })
         else { return .oneFlush }
         let entries = entries(of: commits)
+        if hasLostLog { try leaveLostLog() }
         if openLog == nil {
             guard entries != nil, try startLog(log) else { return .oneFlush }
         }
@@ -60,7 +61,10 @@ extension StorageFile {
             checkpointVersion.store(0, ordering: .sequentiallyConsistent)
             throw error
         }
-        openLog = CommitLog(header: header, device: device)
+        openLog = CommitLog(
+            header: header,
+            device: options.failures.map { FailingStepDevice(base: device, failures: $0) } ?? device
+        )
         return true
     }
 
@@ -72,6 +76,7 @@ extension StorageFile {
             try synchronizePages()
         } catch {
             stopWriting(after: error)
+            loseCommits(error)
             throw error
         }
         try writeHeader(LogMark(log: openLog.header.log, point: openLog.end, isOpen: !isClosing))
@@ -160,6 +165,30 @@ extension StorageFile {
         lock?.endLog()
         forgetLog()
         try log.makeDirectory(path).remove()
+    }
+
+    /// Whether the log has no name any more: nothing in it will be found again.
+    private var hasLostLog: Bool {
+        guard let openLog else { return false }
+        do throws(StorageError) {
+            try openLog.requireName()
+            return false
+        } catch {
+            return true
+        }
+    }
+
+    /// Brings everything to the realm file when somebody has deleted the log; what stands at its name now stays.
+    private func leaveLostLog() throws(StorageError) {
+        lock?.beginEndOfLog()
+        try makeCheckpoint(closing: true)
+        lock?.endLog()
+        forgetLog()
+    }
+
+    /// The same behind a flush that made nothing durable, since the log was deleted before it: what is published stays.
+    func leaveLostLog(afterFailureOf step: PublishingPlan.Step) {
+        if step == .flushingLog, hasLostLog { try? leaveLostLog() }
     }
 
     private func forgetLog() {

@@ -66,7 +66,7 @@ extension StorageFile {
                         }
                     }
                 }
-                let readsLog = options.log != nil && !data.isReadOnly
+                let readsLog = options.log != nil && !data.isReadOnly && options.durability == .flushed
                 var result = try recover(data, reservation, path, refused: past.refused, readsLog: readsLog)
                 if !data.isReadOnly { try result.header.features.requireWritable(path) }
                 if !data.isReadOnly, options.durability == .flushed {

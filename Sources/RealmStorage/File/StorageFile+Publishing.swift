@@ -250,6 +250,7 @@ extension StorageFile {
             // What was not flushed may stand in the log, whole, and is not there.
             lock.refuse(log.durable, of: log.header.log)
         }
+        leaveLostLog(afterFailureOf: step)
         if remedy.cutsBack { cutBack(to: published, afterFailureOf: plan.header.version) }
         if stops { stopWriting(after: error) }
         loseCommits(error)

@@ -8,7 +8,9 @@ extension StorageFile {
     package func tryLockForWriting() throws(StorageError) -> Bool {
         try checkProcess()
         guard let lock else { throw readOnlyError }
-        return try lock.tryLockForWriting()
+        guard try lock.tryLockForWriting() else { return false }
+        mayFollowLog.store(true, ordering: .relaxed)
+        return true
     }
 
     /// Takes the inter-process write lock, blocking the calling thread: only for dedicated threads.
@@ -16,6 +18,7 @@ extension StorageFile {
         try checkProcess()
         guard let lock else { throw readOnlyError }
         try lock.lockForWriting()
+        mayFollowLog.store(true, ordering: .relaxed)
     }
 
     /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
@@ -75,13 +78,14 @@ extension StorageFile {
         if joining, let member = try joinCounted(from: origin) { return member }
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
-        try followLog(lock)
+        let isFirst = mayFollowLog.load(ordering: .relaxed)
+        if isFirst { try followLog(lock) }
         let newest = lock.newestVersion
         let before = state.withLock { (state) -> Result<FileHeader, StorageError> in
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
-                try leaveImage(&state)
+                if isFirst { try leaveImage(&state) }
                 try keepEntriesForWriters(&state)
                 // Asked for now: a flush under way makes the file larger before it publishes its version.
                 let byteCount = try data.currentByteCount()
@@ -99,6 +103,7 @@ extension StorageFile {
             }
         }
         let published = try before.get()
+        mayFollowLog.store(false, ordering: .relaxed)
         var pinned = try lock.pinnedVersions()
         try checkActiveVersions(pinned, newest: published.version)
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)

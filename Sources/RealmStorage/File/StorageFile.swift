@@ -30,6 +30,11 @@ package final class StorageFile: Sendable {
     nonisolated(unsafe) var isReplaying = false
     /// The version of the header from which a recovery would begin, whose pages stay; 0 while no log is open.
     let checkpointVersion = Atomic<UInt64>(0)
+    /// Whether another process may have begun, ended or written to a log since this one looked: it has had the write lock.
+    ///
+    /// Asked for by the first transaction of a stretch, when nothing is being published: later ones begin beside that, which begins
+    /// logs and ends them itself.
+    let mayFollowLog = Atomic<Bool>(false)
     /// Held while the file is made longer, or written to where it has become longer.
     ///
     /// To be taken before `state`.
@@ -378,6 +383,9 @@ package final class StorageFile: Sendable {
     }
 
     // MARK: Figures
+
+    /// Whether commits of this process may be made durable by their records.
+    package var keepsLog: Bool { options.log != nil && options.durability == .flushed && !data.isReadOnly }
 
     /// Whether writing has stopped after a failed flush, until the file is opened anew.
     package var hasStopped: Bool { state.withLock { $0.stopped != nil } }

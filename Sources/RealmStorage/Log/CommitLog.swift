@@ -67,6 +67,9 @@ package final class CommitLog {
         return LogPoint(offset: next, chain: 0).atNewBlock.offset - start.blockOffset <= UInt64(header.ringByteCount)
     }
 
+    /// Throws when the log has no name any more: what is appended to it is lost with its last user.
+    func requireName() throws(StorageError) { _ = try device.currentByteCount() }
+
     /// Appends records one behind the other, in whole blocks, without flushing them.
     ///
     /// - Throws: What the device says, and `limit` when there is no room or a record is too long; then nothing was appended, whatever stands
@@ -106,6 +109,8 @@ package final class CommitLog {
     /// - Throws: What the device says; then nobody knows what is on the disk, and nothing must be appended any more.
     package func flush() throws(StorageError) {
         try device.synchronize()
+        // Before anybody is told.
+        try requireName()
         durable = end
         isFlushed = true
     }

@@ -5,6 +5,8 @@
 package struct LogOptions: Sendable {
     /// The length of the ring, a multiple of a block.
     package var ringByteCount = 4 << 20
+    /// The longest content of a record: what changes more is kept as pages, and goes to the disk once.
+    package var contentByteLimit = 1 << 20
     /// Where the log of a realm file stands; another place in tests.
     package var makeDirectory: @Sendable (String) -> any LogDirectory = { LogFile(besides: $0) }
     /// Applies the records that an opening finds inside one transaction, and prepares its commit.

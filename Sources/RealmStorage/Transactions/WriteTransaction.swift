@@ -33,6 +33,11 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var isReplay = false
     /// What it changed as the content of a commit record, set before it is committed or joined; nil where it can only be kept as pages.
     @exclusivity(unchecked) package var record: (kind: CommitRecord.Kind, content: [UInt8])?
+    /// The longest content of a record that is of use; 0 where the transaction is kept as pages, whatever it changes.
+    package var contentByteLimit: Int {
+        guard isRecorded, !changesSchema, !group.hasSpilled, group.entries != nil else { return 0 }
+        return file.options.log?.contentByteLimit ?? 0
+    }
     /// The numbers that a commit made of records leaves.
     @exclusivity(unchecked) var replayedNumbers: CommitNumbers?
     /// Whether the schema that it stores is another one than before.

@@ -11,15 +11,18 @@ import Testing
 /// ``FailingStepCampaign`` for how long it runs.
 @Suite("Steps that fail under a realm", .timeLimit(.minutes(60)))
 struct FailingRealmStepTests {
-    @Test("A failure at any step leaves content, pins, queue and observers whole")
-    func everyStep() async throws {
+    @Test(
+        "Rule 22: a failure at any step leaves content, pins, queue and observers whole, with a log and without one",
+        arguments: [false, true]
+    )
+    func everyStep(keepsLog: Bool) async throws {
         var failed: [String: Int] = [:]
         var steps: [String: Int] = [:]
         var comparisons = 0
         let rounds = FailingStepCampaign.rounds(unlessSaid: 1)
         let seeds = FailingStepCampaign.seeds
         for seed in seeds {
-            let subject = try await FailingRealmSubject(seed: seed)
+            let subject = try await FailingRealmSubject(seed: seed, keepsLog: keepsLog)
             do { try await subject.go(rounds: rounds) } catch {
                 Issue.record("seed \(seed): \(error)")
                 throw error
@@ -30,7 +33,7 @@ struct FailingRealmStepTests {
         }
         FailingStepCampaign.report(
             """
-            realms: seeds \(seeds.lowerBound) to \(seeds.upperBound - 1), \(rounds) rounds each
+            realms\(keepsLog ? " with a log" : ""): seeds \(seeds.lowerBound) to \(seeds.upperBound - 1), \(rounds) rounds each
               injected failures: \(failed.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: failed))
               by step: \(FailingStepCampaign.summary(of: steps))
               states compared (content, pins, queue, transaction, observer): \(comparisons)
@@ -72,11 +75,12 @@ private actor FailingRealmSubject {
     private(set) var steps: [String: Int] = [:]
     private(set) var comparisons = 0
 
-    init(seed: UInt64) async throws {
+    init(seed: UInt64, keepsLog: Bool) async throws {
         self.seed = seed
         random = SplitMix64(seed: seed)
         configuration = file.configuration
         configuration.failures = failures
+        configuration.keepsLog = keepsLog
         try await open()
     }
 

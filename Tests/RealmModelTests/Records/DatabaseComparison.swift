@@ -73,3 +73,29 @@ extension StoredValue {
         return self
     }
 }
+
+extension ModelView {
+    /// One number for all that the tables hold, the same for as long as the process runs.
+    func digest() throws -> UInt64 {
+        var hasher = Hasher()
+        for schema in schema.classes.values.sorted(by: { $0.tableID < $1.tableID }) {
+            guard let table = try table(id: schema.tableID) else { continue }
+            hasher.combine(table.id)
+            hasher.combine(table.nextKey)
+            for position in 0..<table.count {
+                guard let key = try table.key(at: position) else { continue }
+                hasher.combine(key)
+                for (ordinal, property) in schema.properties.enumerated() where property.isStored {
+                    if property.collection == .none {
+                        hasher.combine(MixedFormat.encode(try table.value(ordinal, key: key).forComparison))
+                    } else {
+                        for value in try table.list(ordinal, key: key).values() {
+                            hasher.combine(MixedFormat.encode(value.forComparison))
+                        }
+                    }
+                }
+            }
+        }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

@@ -15,6 +15,8 @@ final class RecordedDatabase {
     private(set) var byteCounts: [Int] = []
     /// The content of each record.
     private(set) var contents: [[UInt8]] = []
+    /// The kind of each record.
+    private(set) var kinds: [CommitRecord.Kind] = []
 
     init(_ classes: [ClassSchema]) throws {
         directory = TemporaryDirectory()
@@ -99,6 +101,7 @@ final class RecordedDatabase {
         let (bytes, checksum) = try record.encoded(at: place)
         byteCounts.append(bytes.count)
         contents.append(content)
+        kinds.append(kind)
         let found = try bytes.withUnsafeBytes { try CommitRecord.read($0, at: place) }
         guard case .record(let read, checksum, let end) = found else {
             Issue.record("A record does not fit in its own place")

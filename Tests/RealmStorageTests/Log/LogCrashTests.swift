@@ -13,79 +13,6 @@ struct LogCrashTests {
 
     private typealias Operation = LoggedFile.Operation
 
-    /// A file with what is durable of it, and what was done to it since.
-    private struct SimulatedFile {
-        var durable: [UInt8] = []
-        var pending: [(offset: Int, bytes: [UInt8])] = []
-        /// Where it was cut, among what is pending.
-        var cuts: [(index: Int, byteCount: Int)] = []
-
-        mutating func synchronize() {
-            durable = image { _ in true }
-            pending = []
-            cuts = []
-        }
-
-        /// What is there when a part of each write arrived; the closure decides for each piece.
-        func image(words: Bool = false, _ arrives: (Int) -> Bool) -> [UInt8] {
-            var image = durable
-            for (index, write) in pending.enumerated() {
-                for cut in cuts where cut.index == index && arrives(index) {
-                    if cut.byteCount < image.count { image.removeSubrange(cut.byteCount...) }
-                }
-                let step = words && write.offset < 4 * 4096 ? 8 : 512
-                for start in stride(from: 0, to: write.bytes.count, by: step) where arrives(index) {
-                    let end = min(start + step, write.bytes.count)
-                    let range = write.offset + start..<write.offset + end
-                    if image.count < range.upperBound {
-                        image.append(contentsOf: repeatElement(0, count: range.upperBound - image.count))
-                    }
-                    image.replaceSubrange(range, with: write.bytes[start..<end])
-                }
-            }
-            for cut in cuts where cut.index == pending.count && arrives(pending.count) {
-                if cut.byteCount < image.count { image.removeSubrange(cut.byteCount...) }
-            }
-            return image
-        }
-    }
-
-    private struct Disk {
-        var realm = SimulatedFile()
-        var log: SimulatedFile?
-        var acknowledged: UInt64 = 0
-
-        mutating func perform(_ operation: Operation) {
-            switch operation {
-            case .write(.realm, let offset, let bytes): realm.pending.append((offset, bytes))
-            case .write(.log, let offset, let bytes): log?.pending.append((offset, bytes))
-            case .synchronize(.realm): realm.synchronize()
-            case .synchronize(.log): log?.synchronize()
-            case .setByteCount(let count): realm.cuts.append((realm.pending.count, count))
-            case .create(let bytes): log = SimulatedFile(durable: bytes)
-            case .remove: log = nil
-            case .acknowledged(let version): acknowledged = max(acknowledged, version)
-            }
-        }
-
-        var isClean: Bool { realm.pending.isEmpty && realm.cuts.isEmpty && log?.pending.isEmpty != false }
-
-        /// What one power cut leaves.
-        func survivor(variant: Int, using random: inout SplitMix64) -> (realm: [UInt8], log: [UInt8]?) {
-            var random2 = random
-            defer { random = random2 }
-            switch variant {
-            case 0: return (realm.image { _ in false }, log?.image { _ in false })
-            case 1: return (realm.image { _ in true }, log?.image { _ in false })
-            case 2: return (realm.image { _ in false }, log?.image { _ in true })
-            case 3: return (realm.image { _ in true }, log?.image { _ in true })
-            default:
-                let realm = realm.image(words: variant == 4) { _ in Bool.random(using: &random2) }
-                return (realm, log?.image { _ in Bool.random(using: &random2) })
-            }
-        }
-    }
-
     private struct Workload {
         var first: [UInt8]
         var operations: [Operation]
@@ -154,13 +81,12 @@ struct LogCrashTests {
             defer { seed += 1 }
             var random = SplitMix64(seed: seed &* 6151)
             let workload = try run(seed: seed)
-            var disk = Disk()
-            disk.realm.durable = workload.first
+            var disk = PowerCutDisk(realm: workload.first)
             let bound = checked + 500
             for operation in workload.operations {
                 disk.perform(operation)
                 if disk.acknowledged == 0 { continue }
-                for variant in 0..<(disk.isClean ? 1 : 7) where checked < min(wanted, bound) {
+                for variant in 0..<disk.variantCount where checked < min(wanted, bound) {
                     if Int.random(in: 0..<6, using: &random) > 0 { continue }
                     let state = disk.survivor(variant: variant, using: &random)
                     let what = "seed \(seed) state \(checked)"
@@ -234,14 +160,11 @@ struct LogCrashTests {
         _ what: String,
         _ random: inout SplitMix64
     ) throws -> Int {
-        var disk = Disk()
-        disk.realm.durable = state.realm
-        disk.log = state.log.map { SimulatedFile(durable: $0) }
-        disk.acknowledged = acknowledged
+        var disk = PowerCutDisk(realm: state.realm, log: state.log, acknowledged: acknowledged)
         var count = 0
         for operation in operations {
             disk.perform(operation)
-            for variant in 0..<(disk.isClean ? 1 : 7) where variant == 0 || Bool.random(using: &random) {
+            for variant in 0..<disk.variantCount where variant == 0 || Bool.random(using: &random) {
                 let state = disk.survivor(variant: variant, using: &random)
                 try check(state, disk.acknowledged, history, "\(what), recovery \(count)")
                 count += 1

@@ -1,114 +1,11 @@
-import Foundation
 import RealmTestSupport
-import Synchronization
 
 @testable import RealmStorage
 
-/// A realm of numbers that is written with a log, on devices that note in one order what is done to both files.
+/// A realm of numbers that is written with a log.
 enum LoggedFile {
-    /// What is done to the two files.
-    enum Operation: Sendable {
-        enum Which: Sendable { case realm, log }
-
-        case write(Which, offset: Int, bytes: [UInt8])
-        case synchronize(Which)
-        case setByteCount(Int)
-        /// The log has its name, durably, and what it begins with.
-        case create([UInt8])
-        case remove
-        /// Put in by the test.
-        case acknowledged(version: UInt64)
-    }
-
-    final class Recorder: Sendable {
-        struct State {
-            var operations: [Operation] = []
-            /// The call that fails, counted from now on; writes, flushes, creating and removing are calls.
-            var failing: Int?
-            var didFail = false
-            /// Whether the process is killed at that call.
-            var isKilled = false
-        }
-
-        let state = Mutex(State())
-
-        func append(_ operation: Operation) { state.withLock { $0.operations.append(operation) } }
-
-        var operations: [Operation] { state.withLock { $0.operations } }
-
-        func step(_ what: String) throws(StorageError) {
-            let fails = state.withLock { state in
-                guard let failing = state.failing else { return false }
-                state.failing = failing - 1
-                if failing == 0 {
-                    if state.isKilled { kill(getpid(), SIGKILL) }
-                    state.didFail = true
-                }
-                return failing == 0
-            }
-            if fails { throw StorageError(.io, "Injected failure of \(what)", errorNumber: 5) }
-        }
-    }
-
-    private final class Device: StorageDevice {
-        let base: any StorageDevice
-        let which: Operation.Which
-        let recorder: Recorder
-
-        init(_ base: any StorageDevice, _ which: Operation.Which, _ recorder: Recorder) {
-            self.base = base
-            self.which = which
-            self.recorder = recorder
-        }
-
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-
-        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-            try recorder.step("a write")
-            var bytes: [UInt8] = []
-            for (pointer, count) in pieces { bytes += UnsafeRawBufferPointer(start: pointer, count: count) }
-            recorder.append(.write(which, offset: offset, bytes: bytes))
-            try base.write(pieces, at: offset)
-        }
-
-        func synchronize() throws(StorageError) {
-            try recorder.step("a flush")
-            recorder.append(.synchronize(which))
-        }
-
-        func setByteCount(_ byteCount: Int) throws(StorageError) {
-            recorder.append(.setByteCount(byteCount))
-            try base.setByteCount(byteCount)
-        }
-    }
-
-    private struct Directory: LogDirectory {
-        let base: LogFile
-        let recorder: Recorder
-
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
-        func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
-            try recorder.step("creating the log")
-            let device = try base.create(header)
-            recorder.append(.create(Array(FileManager.default.contents(atPath: path) ?? Data())))
-            return Device(device, .log, recorder)
-        }
-
-        func remove() throws(StorageError) {
-            try recorder.step("removing the log")
-            try base.remove()
-            recorder.append(.remove)
-        }
-    }
+    typealias Operation = RecordedFiles.Operation
+    typealias Recorder = RecordedFiles.Recorder
 
     /// How it is opened.
     static func options(blocks: Int = 8, recorder: Recorder? = nil) -> StorageOptions {
@@ -118,11 +15,8 @@ enum LoggedFile {
             return try PageArray.commit(transaction)
         })
         log.ringByteCount = blocks * LogHeader.blockByteCount
-        if let recorder {
-            options.makeDevice = { Device($0, .realm, recorder) }
-            log.makeDirectory = { Directory(base: LogFile(besides: $0), recorder: recorder) }
-        }
         options.log = log
+        if let recorder { RecordedFiles.record(&options, with: recorder) }
         return options
     }
 

@@ -1,0 +1,52 @@
+package import RealmStorage
+
+/// Applying what a log holds behind a checkpoint, when a file is opened that nobody has open.
+package enum LogReplay {
+    /// Applies records in their order, all inside one transaction, and prepares its commit.
+    ///
+    /// Unique values are looked at when all records have been applied. The caller rolls back after an error.
+    ///
+    /// - Parameters:
+    ///   - records: The records, as a log holds them.
+    ///   - transaction: The transaction, begun on the checkpoint's version with ``WriteTransaction/isReplay``.
+    /// - Returns: The commit that all of them make.
+    /// - Throws: `StorageError` with the code `corrupt` when a record was not made on top of what stands there.
+    package static func apply(
+        _ records: [CommitRecord],
+        in transaction: WriteTransaction
+    ) throws -> PreparedCommit {
+        var model: ModelView?
+        for record in records {
+            switch record.kind {
+            case .changes:
+                let view = try model ?? ModelView(transaction: transaction)
+                model = view
+                _ = try record.content.withUnsafeBytes { try view.replayChanges($0) }
+            case .schema:
+                // It goes by the catalog, and is checked as a whole.
+                try model?.requireUniqueness()
+                try model?.sealTables()
+                model = nil
+                _ = try record.content.withUnsafeBytes { try SchemaRecord.replay($0, in: transaction) }
+            case .pages:
+                throw RecordReader.damaged("it is of a version that is kept as pages, and stands behind that version.")
+            }
+        }
+        guard let model else { return try transaction.prepareCommit() }
+        try model.requireUniqueness()
+        let prepared = try model.prepareCommit()
+        try model.endTransaction()
+        return prepared
+    }
+}
+
+extension ModelView {
+    /// Throws when two rows have the same unique value.
+    fileprivate func requireUniqueness() throws {
+        do {
+            try checkUniqueness()
+        } catch is ModelError {
+            throw RecordReader.damaged("two rows have the same unique value.")
+        }
+    }
+}

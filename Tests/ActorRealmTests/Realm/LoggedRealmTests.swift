@@ -1,0 +1,308 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+private class LoggedNote: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted(indexed: true) var title: String
+    @Persisted var numbers: List<Int>
+    @Persisted var words: MutableSet<String>
+    @Persisted var next: LoggedNote?
+}
+
+private class LoggedOther: Object {
+    @Persisted var size: Int
+}
+
+/// Realms whose commits a log makes durable: the setting is off unless it is asked for.
+@Suite("Realms with a log", .timeLimit(.minutes(30)))
+struct LoggedRealmTests {
+    let directory = TemporaryDirectory()
+
+    private func path(_ name: String) -> String { directory.path(name + ".realm") }
+
+    private func configuration(_ name: String = "test", keepsLog: Bool = true) -> Realm.Configuration {
+        var configuration = Realm.Configuration(
+            fileURL: URL(fileURLWithPath: path(name)),
+            objectTypes: [LoggedNote.self] as [ObjectBase.Type]
+        )
+        configuration.keepsLog = keepsLog
+        return configuration
+    }
+
+    private func hasLog(_ name: String = "test") -> Bool {
+        FileManager.default.fileExists(atPath: path(name) + ".log")
+    }
+
+    /// Waits until no thread of the process holds a file that was closed.
+    private func untilClosed() throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while StorageFile.isOpenAnywhere(path: path("test")) {
+            try #require(ContinuousClock.now < deadline, "the file is still open")
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+    }
+
+    /// What a kill leaves now, by another name.
+    private func kill(_ name: String = "killed") throws {
+        for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path("test") + suffix) {
+            try FileManager.default.copyItem(atPath: path("test") + suffix, toPath: path(name) + suffix)
+        }
+    }
+
+    private func describe(_ realm: Realm) -> [String] {
+        realm.objects(LoggedNote.self).sorted(by: \.id)
+            .map { note in
+                "\(note.id) \(note.title) \(note.numbers.count) \(note.numbers.first ?? -1) \(note.words.count) "
+                    + "\(note.next?.id ?? -1) \(realm.objects(LoggedNote.self).where { $0.title == note.title }.count)"
+            }
+    }
+
+    /// Opens what a kill left, and returns what it holds; nothing is left of the log then.
+    private func recovered(_ name: String = "killed") throws -> [String] {
+        try withNewRealm(configuration(name)) { realm in
+            defer { realm.close() }
+            #expect(!hasLog(name))
+            try realm.verify()
+            return describe(realm)
+        }
+    }
+
+    private func add(_ ids: some Sequence<Int>, to realm: Realm, _ title: String) throws {
+        try realm.write {
+            for id in ids { realm.create(LoggedNote.self, value: ["id": id, "title": title]) }
+        }
+    }
+
+    @Test("Without the setting there is no log, and with durability unflushed there is none either")
+    func off() throws {
+        var unflushed = configuration("unflushed")
+        unflushed.durability = .unflushed
+        for (name, configuration) in [("test", configuration(keepsLog: false)), ("unflushed", unflushed)] {
+            let realm = try Realm(configuration: configuration)
+            defer { realm.close() }
+            try add(0..<3, to: realm, "one")
+            #expect(!hasLog(name))
+        }
+    }
+
+    @Test("Rule 32: a realm that is closed is one file, and opens without the setting")
+    func close() throws {
+        try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<3, to: realm, "one")
+            #expect(hasLog())
+            try add(3..<5, to: realm, "two")
+            try realm.verify()
+        }
+        try untilClosed()
+        #expect(!hasLog())
+        try withNewRealm(configuration(keepsLog: false)) { realm in
+            defer { realm.close() }
+            #expect(describe(realm).count == 5)
+            try realm.verify()
+            try add(5..<6, to: realm, "three")
+            #expect(!hasLog())
+        }
+        try untilClosed()
+        #expect(!hasLog())
+    }
+
+    @Test("Rule 25: after a kill, opening applies the records of all forms of writing")
+    func forms() async throws {
+        actor Writer {
+            var realm: Realm!
+
+            init(_ configuration: Realm.Configuration) async throws {
+                realm = try await Realm(configuration: configuration, actor: self)
+            }
+
+            func write() async throws {
+                try realm.write { realm.create(LoggedNote.self, value: ["id": 1, "title": "write"]) }
+                try await realm.asyncWrite { realm.create(LoggedNote.self, value: ["id": 2, "title": "async"]) }
+                let transaction = try await realm.beginAsyncWrite()
+                let note = realm.create(LoggedNote.self, value: ["id": 3, "title": "two steps"])
+                note.numbers.append(objectsIn: 0..<900)
+                await Task.yield()
+                await Task.detached { await self.look() }.value
+                note.numbers.remove(at: 0)
+                note.words.insert("word")
+                try await transaction.commit()
+                let again = try await realm.beginAsyncWrite()
+                note.numbers.insert(-7, at: 0)
+                await Task.detached { await self.look() }.value
+                note.numbers.append(8)
+                note.next = realm.object(ofType: LoggedNote.self, forPrimaryKey: 1)
+                try await again.commit()
+                try realm.write { realm.delete(realm.object(ofType: LoggedNote.self, forPrimaryKey: 2)!) }
+            }
+
+            func look() { _ = realm.objects(LoggedNote.self).count }
+
+            func describe(_ test: LoggedRealmTests) -> [String] { test.describe(realm) }
+
+            func close() { realm.close() }
+        }
+        let writer = try await Writer(configuration())
+        try await writer.write()
+        let held = await writer.describe(self)
+        #expect(held.count == 2 && held[1].hasPrefix("3 two steps 901 -7 1 1"))
+        try kill()
+        #expect(hasLog("killed"))
+        #expect(try recovered() == held)
+        await writer.close()
+    }
+
+    @Test("Rules 6 and 41: writes of many tasks share flushes of the log, and all of them are there after a kill")
+    func tasks() async throws {
+        let file = ObservedFile()
+        var configuration = file.configuration
+        configuration.keepsLog = true
+        let flushes = CountingDevice.Count()
+        configuration.makeDevice = { CountingDevice($0, flushes) }
+        var workers: [Worker] = []
+        for id in 0..<12 {
+            let worker = try await Worker(configuration)
+            try await worker.add(id, "first")
+            workers.append(worker)
+        }
+        let before = flushes.value.load(ordering: .relaxed)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, worker) in workers.enumerated() {
+                group.addTask {
+                    for round in 0..<10 { try await worker.add(1_000 + index * 10 + round, "many") }
+                    try await worker.rename(index, "renamed")
+                }
+            }
+            try await group.waitForAll()
+        }
+        // Of the realm file: where it became longer, and a checkpoint.
+        #expect(flushes.value.load(ordering: .relaxed) - before < 10)
+        let path = file.directory.url.appendingPathComponent("observed.realm").path
+        let copy = file.directory.path("killed.realm")
+        for suffix in ["", ".log"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+        var killed = configuration
+        killed.fileURL = URL(fileURLWithPath: copy)
+        let opened = try await Worker(killed)
+        let names = await opened.with { _, realm in Array(realm.objects(Chore.self).map(\.name)) }
+        #expect(names.count { $0 == "many" } == 120)
+        #expect(names.count { $0 == "renamed" } == 12)
+        try await opened.with { _, realm in try realm.verify() }
+        await opened.close()
+        for worker in workers { await worker.close() }
+    }
+
+    @Test("Rule 33: a realm that was killed is refused without the setting, and stays as it is")
+    func refused() throws {
+        let held = try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<4, to: realm, "one")
+            try kill()
+            return describe(realm)
+        }
+        let files = try ["", ".log"].map { try Data(contentsOf: URL(fileURLWithPath: path("killed") + $0)) }
+        for durability in [Realm.Configuration.Durability.flushed, .unflushed] {
+            var other = configuration("killed", keepsLog: durability == .unflushed)
+            other.durability = durability
+            #expect(throws: Realm.Error.self) { try withNewRealm(other) { $0.close() } }
+        }
+        let after = try ["", ".log"].map { try Data(contentsOf: URL(fileURLWithPath: path("killed") + $0)) }
+        #expect(files == after)
+        #expect(try recovered() == held)
+    }
+
+    @Test("Rule 20: a migration beside an open log is kept as pages, and records go on behind it")
+    func migration() throws {
+        let held = try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<4, to: realm, "one")
+            var both = configuration()
+            both.objectTypes = [LoggedNote.self, LoggedOther.self]
+            try withNewRealm(both) { other in
+                defer { other.close() }
+                try other.write { other.create(LoggedOther.self, value: ["size": 3]) }
+            }
+            realm.refresh()
+            try add(4..<6, to: realm, "two")
+            try kill()
+            return describe(realm)
+        }
+        #expect(held.count == 6)
+        #expect(try recovered() == held)
+        var both = configuration("killed")
+        both.objectTypes = [LoggedNote.self, LoggedOther.self]
+        try withNewRealm(both) { realm in
+            defer { realm.close() }
+            #expect(realm.objects(LoggedOther.self).map(\.size) == [3])
+        }
+    }
+
+    @Test("Rule 42: a realm that was killed is compacted behind its records, and leaves one file")
+    func compacting() throws {
+        let held = try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<400, to: realm, "one")
+            try realm.write {
+                for note in realm.objects(LoggedNote.self).filter({ $0.id % 9 != 0 }) { realm.delete(note) }
+            }
+            try kill()
+            return describe(realm)
+        }
+        try Realm.compact(configuration("killed"))
+        #expect(!hasLog("killed"))
+        #expect(try recovered() == held)
+    }
+
+    @Test("Files that are deleted take their log with them")
+    func deletion() throws {
+        try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<4, to: realm, "one")
+            try kill()
+        }
+        #expect(hasLog("killed"))
+        #expect(try Realm.deleteFiles(for: configuration("killed")))
+        #expect(!hasLog("killed"))
+        #expect(try recovered() == [])
+    }
+
+    @Test("Rule 44: a small log is emptied by checkpoints while commits go on, and a kill at any of them loses nothing")
+    func checkpoints() throws {
+        var small = configuration()
+        small.adjustLog = { $0.ringByteCount = 8 * 4096 }
+        try withNewRealm(small) { realm in
+            defer { realm.close() }
+            for round in 0..<40 {
+                try add([round], to: realm, "round \(round % 3)")
+                if round % 4 == 0 {
+                    try kill("killed \(round)")
+                    #expect(try recovered("killed \(round)") == describe(realm))
+                }
+            }
+        }
+        try untilClosed()
+        #expect(!hasLog())
+    }
+}
+
+/// A device that counts flushes.
+private final class CountingDevice: ForwardingDevice {
+    final class Count: Sendable { let value = Atomic(0) }
+
+    let base: any StorageDevice
+    let count: Count
+
+    init(_ base: any StorageDevice, _ count: Count) {
+        self.base = base
+        self.count = count
+    }
+
+    func synchronize() throws(StorageError) {
+        count.value.add(1, ordering: .relaxed)
+        try base.synchronize()
+    }
+}

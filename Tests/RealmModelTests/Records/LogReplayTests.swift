@@ -1,0 +1,202 @@
+import Foundation
+import RealmModel
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@Suite("Opening applies the records of a log")
+struct LogReplayTests {
+    private static let classes: [ClassSchema] = [
+        ClassSchema(
+            name: "Item",
+            properties: [
+                PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+                PropertySchema(name: "name", kind: .string, isIndexed: true),
+                PropertySchema(name: "code", kind: .int, isOptional: true, isUnique: true),
+                PropertySchema(name: "numbers", kind: .int, collection: .list),
+            ]
+        )
+    ]
+
+    /// Whether the log holds records behind the header's version.
+    private func replaysSomething(_ database: LoggedDatabase) throws -> Bool {
+        let copy = try database.killed()
+        defer { for suffix in ["", ".log", ".lock"] { try? FileManager.default.removeItem(atPath: copy + suffix) } }
+        var options = LoggedDatabase.options()
+        let count = Counted()
+        options.log = LogOptions { records, transaction in
+            count.value = records.count
+            return try LogReplay.apply(records, in: transaction)
+        }
+        _ = try StorageFile.open(path: copy, options: options)
+        return count.value > 0
+    }
+
+    private final class Counted: @unchecked Sendable {
+        // Used by one thread: opening applies the records on the caller's.
+        var value = 0
+    }
+
+    @Test(
+        "Rule 29: after a kill, the records of random commits make in one transaction what the commits made",
+        arguments: RandomRecordsTests.seeds
+    )
+    func randomCommits(seed: UInt64) throws {
+        let database = try LoggedDatabase(WideOperations.classes)
+        var operations = WideOperations(random: SplitMix64(seed: seed))
+        var replays = 0
+        for step in 0..<30 {
+            try database.write { model in
+                for _ in 0..<1 + operations.random.below(30) { try operations.runOne(in: model) }
+            }
+            guard step % 5 == 4 else { continue }
+            if try replaysSomething(database) { replays += 1 }
+            try database.requireRecovery("step \(step) of seed \(seed)")
+        }
+        #expect(replays > 0)
+    }
+
+    @Test(
+        "Rule 41: members of a group have a record each, and all of them arrive",
+        arguments: RandomRecordsTests.seeds
+    )
+    func groups(seed: UInt64) throws {
+        let database = try LoggedDatabase(WideOperations.classes)
+        let views = [database, try LoggedDatabase(sharing: database)]
+        var operations = WideOperations(random: SplitMix64(seed: seed &+ 500))
+        for step in 0..<16 {
+            try database.file.lockForWriting()
+            defer { database.file.unlockForWriting() }
+            for _ in 0..<1 + operations.random.below(4) {
+                let view = views[operations.random.below(2)]
+                try view.begin(joining: true)
+                for _ in 0..<operations.random.below(12) { try operations.runOne(in: view.model) }
+                if operations.random.chance(20) {
+                    view.model.rollback()
+                } else {
+                    try view.model.keepRecord(RecordHeading())
+                    try view.model.join()
+                }
+            }
+            if let prepared = try database.file.sealGroup() { try database.file.publish([prepared]) }
+            for view in views { try view.model.advance(to: database.file.beginRead()) }
+            guard step > 0, step % 3 == 0 else { continue }
+            try database.requireRecovery("step \(step) of seed \(seed)", mayLackKeys: true)
+        }
+    }
+
+    @Test("Rule 19: what changes very much is kept as pages, as a change of the schema is; records go on behind both")
+    func pagesBetweenRecords() throws {
+        let database = try LoggedDatabase(Self.classes)
+        func add(_ ids: Range<Int>, _ name: String) throws {
+            try database.write { model in
+                let table = try #require(try model.table(named: "Item"))
+                for id in ids {
+                    let key = try table.insert(primaryKey: .int(Int64(id)))
+                    try table.set("name", key, .string(name))
+                }
+            }
+        }
+        try add(0..<10, "first")
+        try database.requireRecovery("records")
+        try add(10..<40, String(repeating: "long", count: 20_000))
+        try #require(try !replaysSomething(database), "pages that were flushed need no record")
+        try add(40..<50, "behind")
+        try database.requireRecovery("pages")
+        var classes = Self.classes
+        classes.append(ClassSchema(name: "Other", properties: [PropertySchema(name: "size", kind: .int)]))
+        try TestDatabase.reconcile(DatabaseSchema(classes: classes, version: 2), in: database.file)
+        try database.model.advance(to: database.file.beginRead())
+        try database.requireRecovery("schema")
+        try database.write { model in _ = try model.table(named: "Other")?.insert() }
+        try add(50..<60, "last")
+        try database.requireRecovery("records behind a schema")
+        #expect(try replaysSomething(database))
+    }
+
+    @Test("Rule 36: unique values that a commit exchanged, or that one freed and the next took, are no contradiction")
+    func uniqueness() throws {
+        let database = try LoggedDatabase(Self.classes)
+        try database.write { model in
+            let table = try #require(try model.table(named: "Item"))
+            for id in 1...4 { try table.set("code", table.insert(primaryKey: .int(Int64(id))), .int(Int64(id))) }
+        }
+        try database.write { model in
+            let table = try #require(try model.table(named: "Item"))
+            try table.set("code", #require(try table.key(at: 0)), .int(2))
+            try table.set("code", #require(try table.key(at: 1)), .int(1))
+        }
+        try database.write { model in
+            let table = try #require(try model.table(named: "Item"))
+            try table.delete(key: #require(try table.key(at: 3)))
+            try table.set("code", table.insert(primaryKey: .int(9)), .int(4))
+        }
+        #expect(try replaysSomething(database))
+        try database.requireRecovery("exchanged")
+    }
+
+    @Test("Rule 29: the records of a changed schema and of rows before and behind it are applied in one transaction")
+    func schemaRecords() throws {
+        let recorded = try RecordedDatabase(Self.classes)
+        let folder = TemporaryDirectory()
+        var options = StorageOptions()
+        options.durability = .none
+        let copy = try StorageFile.open(path: folder.path("copy.realm"), options: options)
+        try TestDatabase.reconcile(DatabaseSchema(classes: [], version: 1), in: copy)
+        func write(_ name: String) throws {
+            try recorded.write { model in
+                let table = try #require(try model.table(named: name))
+                if name == "Item" {
+                    let key = try table.insert(primaryKey: .int(Int64(table.nextKey)))
+                    let numbers = table.ordinal("numbers")
+                    for value in 0..<300 { try table.listAppend(numbers, key: key, .int(Int64(value))) }
+                } else {
+                    _ = try table.insert()
+                }
+            }
+        }
+        try write("Item")
+        try write("Item")
+        var classes = Self.classes
+        classes.append(ClassSchema(name: "Other", properties: [PropertySchema(name: "size", kind: .int)]))
+        try recorded.reconcile(classes, version: 2)
+        try write("Other")
+        try write("Item")
+        let version = recorded.database.file.newestVersion
+        try copy.lockForWriting()
+        defer { copy.unlockForWriting() }
+        // The stamp of a schema is the version that made it.
+        while copy.newestVersion + 1 < version { try copy.publish([copy.beginWrite().prepareCommit()]) }
+        let transaction = try copy.beginWrite()
+        transaction.isReplay = true
+        let records = zip(recorded.kinds, recorded.contents)
+            .map { CommitRecord(kind: $0, isLastOfVersion: true, position: 0, version: version, content: $1) }
+        try copy.publish([LogReplay.apply(records, in: transaction)])
+        let replayed = try ModelView(snapshot: copy.beginRead())
+        try DatabaseComparison.requireEqual(recorded.database.model, replayed, "all at once")
+        try ModelVerifier.verify(replayed)
+    }
+
+    @Test("Rule 29: a record that does not fit makes the opening fail, and leaves both files for another one")
+    func damagedRecord() throws {
+        let database = try LoggedDatabase(Self.classes)
+        for id in 1...3 {
+            try database.write { model in
+                _ = try model.table(named: "Item")?.insert(primaryKey: .int(Int64(id)))
+            }
+        }
+        let copy = try database.killed()
+        var options = LoggedDatabase.options()
+        options.log = LogOptions { records, transaction in
+            var records = records
+            // As if one were missing.
+            records.remove(at: 0)
+            return try LogReplay.apply(records, in: transaction)
+        }
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: copy, options: options) }
+        #expect(error?.code == .corrupt)
+        let opened = try StorageFile.open(path: copy, options: LoggedDatabase.options())
+        let model = try ModelView(snapshot: opened.beginRead())
+        #expect(try model.table(named: "Item")?.count == 3)
+    }
+}

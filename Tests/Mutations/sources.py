@@ -81,6 +81,8 @@ class Copy:
         if files is not None:
             looked_at = os.path.join(self.folder, "looked-at")
             shutil.rmtree(looked_at, ignore_errors=True)
+            for target in TARGETS:
+                os.makedirs(os.path.join(looked_at, "Sources", target))
             for path in files:
                 source = os.path.join(self.pristine, path)
                 if not os.path.exists(source):
@@ -164,6 +166,9 @@ class Copy:
 @functools.cache
 def edited(former, commit):
     """The suites in files of tests that differ between two commits; all of them, as None, when what they share differs."""
+    if not git("cat-file", "-t", former, check=False):
+        # It was made on another branch, which came here as other commits.
+        return None
     suites = set()
     for path in git("diff", "--name-only", former, commit, "--", "Sources", "Tests", ":!Tests/Mutations").splitlines():
         text = "".join(git("show", f"{version}:{path}", check=False) for version in (former, commit))

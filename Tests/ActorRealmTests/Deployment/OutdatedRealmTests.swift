@@ -72,6 +72,18 @@ struct OutdatedRealmTests {
         }
     }
 
+    @Test("A new opening in a process that stays open notices that another one has migrated the file")
+    func openedAgain() async throws {
+        let program = try await Program(Self.first(path))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.second(path)) { _ in }
+        }
+        let error = #expect(throws: Realm.Error.self) { try withNewRealm(Self.first(path)) { _ in } }
+        // It says what to do, as where the file is opened for the first time.
+        #expect(error?.code == .schemaMismatch)
+        withExtendedLifetime(program) {}
+    }
+
     @Test("An outdated realm that was invalidated lets go of its version when it is closed")
     func closedAfterInvalidating() async throws {
         let program = try await Program(Self.first(path))

@@ -1,6 +1,5 @@
 """The suites of a build with changes: which of them reach which change, how long they take, and whether they notice one."""
 
-import collections
 import concurrent.futures
 import json
 import os
@@ -215,7 +214,7 @@ class Suites:
 
 
 def outcome(process, end):
-    lines, rest = collections.deque(maxlen=20), b""
+    report, rest = "", b""
     while True:
         left = end - time.monotonic()
         if left <= 0:
@@ -230,7 +229,8 @@ def outcome(process, end):
         *whole, rest = (rest + data).split(b"\n")
         for line in whole:
             text = COLOUR.sub("", line.decode(errors="replace"))
-            lines.append(text)
+            if "Fatal error" in text or "error:" in text:
+                report = text
             found = FAILED.search(text)
             if found:
                 return found.group(1), found.group(2), text
@@ -240,7 +240,6 @@ def outcome(process, end):
         return ENDLESS, None, ""
     if status == 0:
         return None
-    report = next((line for line in lines if "Fatal error" in line or "error:" in line), "")
     return f"status {status} {report}".strip()[:200], None, report
 
 

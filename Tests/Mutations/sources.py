@@ -75,15 +75,29 @@ class Copy:
         with open(note, "w") as file:
             file.write(self.commit)
 
-    def places(self, tool):
-        listing = subprocess.run([tool, self.pristine], text=True, stdout=subprocess.PIPE, check=True)
+    def places(self, tool, files=None):
+        """What can be changed; in some files only, when they are named."""
+        looked_at = self.pristine
+        if files is not None:
+            looked_at = os.path.join(self.folder, "looked-at")
+            shutil.rmtree(looked_at, ignore_errors=True)
+            for target in TARGETS:
+                os.makedirs(os.path.join(looked_at, "Sources", target))
+            for path in files:
+                source = os.path.join(self.pristine, path)
+                if not os.path.exists(source):
+                    continue
+                with open(source, "rb") as file:
+                    put(os.path.join(looked_at, path), file.read(), 0o644)
+        listing = subprocess.run([tool, looked_at], text=True, stdout=subprocess.PIPE, check=True)
         return [json.loads(line) for line in listing.stdout.splitlines()]
 
     def write(self, mutations):
         """Writes the files that differ from what stands there, so that the others are not built again."""
         per_file = collections.defaultdict(list)
         for mutation in mutations:
-            per_file[mutation["file"]].append(mutation)
+            for place in changed_places(mutation):
+                per_file[place["file"]].append(place)
         for folder, _, names in os.walk(self.pristine):
             for file_name in names:
                 source = os.path.join(folder, file_name)
@@ -152,6 +166,9 @@ class Copy:
 @functools.cache
 def edited(former, commit):
     """The suites in files of tests that differ between two commits; all of them, as None, when what they share differs."""
+    if not git("cat-file", "-t", former, check=False):
+        # It was made on another branch, which came here as other commits.
+        return None
     suites = set()
     for path in git("diff", "--name-only", former, commit, "--", "Sources", "Tests", ":!Tests/Mutations").splitlines():
         text = "".join(git("show", f"{version}:{path}", check=False) for version in (former, commit))
@@ -175,7 +192,7 @@ def chosen(places, seed, count, given):
         own = [place for place in places if place["file"].split("/")[1] == target]
         generator.shuffle(own)
         taken = collections.defaultdict(list)
-        for place in given:
+        for place in [place for change in given for place in changed_places(change)]:
             taken[place["file"]].append((place["start"], place["end"]))
         result = []
         for place in own:
@@ -195,16 +212,23 @@ def numbered(mutations):
     return [dict(mutation, number=index + 1) for index, mutation in enumerate(mutations)]
 
 
+def changed_places(mutation):
+    """All places of one change: most have one, some made by hand mean something only together with others."""
+    return [mutation] + [dict(place, number=mutation.get("number")) for place in mutation.get("also", [])]
+
+
 def changed(data, mutations):
     for mutation in sorted(mutations, key=lambda mutation: -mutation["start"]):
         before = data[mutation["start"] : mutation["end"]].decode()
         switch = f"crealm_mutation_is({mutation['number']})"
-        if mutation["kind"] == "statement":
-            text = f"if {switch} {{}} else {{ {before} }}"
+        if "statement" in (mutation.get("kind"), mutation.get("form")):
+            text = f"if {switch} {{ {mutation['after']} }} else {{ {before} }}"
         else:
             text = f"({switch} ? {mutation['after']} : {mutation['before']})"
         data = data[: mutation["start"]] + text.encode() + data[mutation["end"] :]
-    return data if b"import CRealmShims" in data else b"import CRealmShims\n" + data
+    if b"import CRealmShims" in data or b'#include "CRealmShims.h"' in data:
+        return data
+    return b"import CRealmShims\n" + data
 
 
 def manifest(text):

@@ -1,6 +1,5 @@
 """The suites of a build with changes: which of them reach which change, how long they take, and whether they notice one."""
 
-import collections
 import concurrent.futures
 import json
 import os
@@ -14,6 +13,7 @@ import time
 
 # The targets whose suites look at a layer, the nearest first.
 NEAREST = {
+    "CRealmShims": ["ActorRealmTests", "RealmStorageTests", "RealmModelTests", "RealmQueryTests"],
     "RealmStorage": ["RealmStorageTests", "RealmModelTests", "RealmQueryTests", "ActorRealmTests"],
     "RealmModel": ["RealmModelTests", "RealmQueryTests", "ActorRealmTests", "RealmStorageTests"],
     "RealmQuery": ["RealmQueryTests", "ActorRealmTests", "RealmModelTests", "RealmStorageTests"],
@@ -64,7 +64,7 @@ class Suites:
     # MARK: Running
 
     def run(self, suites, number, limit, reach=None):
-        """Runs suites until the first failure: nil when all pass, else what was noticed, and the file that says it."""
+        """Runs suites until the first failure: nil when all pass, else what was noticed, the file and the line that say it."""
         temporary = os.path.join(self.folder, f"temporary-{os.getpid()}-{threading.get_ident()}")
         shutil.rmtree(temporary, ignore_errors=True)
         os.makedirs(temporary)
@@ -81,7 +81,8 @@ class Suites:
             start_new_session=True,
         )
         try:
-            return outcome(process, time.monotonic() + limit)
+            found = outcome(process, time.monotonic() + limit)
+            return found and (*found[:2], found[2].replace(self.folder, "").strip()[:400])
         finally:
             # Its children are in its session, too, and may have outlived it.
             try:
@@ -93,11 +94,11 @@ class Suites:
             shutil.rmtree(temporary, ignore_errors=True)
 
     def notices(self, suites, number):
-        """What suites notice of a change twice, and which; a machine that is busy elsewhere fails a test once."""
+        """What suites notice of a change twice, which, and what they print; a machine that is busy elsewhere fails a test once."""
         first = self.run(suites, number, self.limit(suites))
         if not first:
             return None
-        told, file = first
+        told, file, _ = first
         near = [suite for suite in suites if suite.split(".")[1] == file] or suites
         limit = self.limit(near)
         if told == ENDLESS:
@@ -107,17 +108,21 @@ class Suites:
                 return None
             limit = max(limit, 4 * (time.monotonic() - began) + 10)
         second = self.run(near, number, limit)
-        return (second[0], near) if second else None
+        return (second[0], near, second[2]) if second else None
 
     def limit(self, suites):
         return 3 * sum(self.durations[suite] for suite in suites) + 10
 
     # MARK: What reaches a change
 
-    def measure(self, beginning=""):
+    def measure(self, beginning="", only=None):
         """Runs each suite once without a change, and keeps what it reaches; what fails that way twice is left out."""
         known = self.read()
-        left = [suite for suite in self.names() if suite not in known and suite.startswith(beginning)]
+        names = self.names()
+        for suite in sorted((only or set()).difference(names)):
+            print(f"there is no suite {suite}", flush=True)
+        asked = names if only is None else only.intersection(names)
+        left = [suite for suite in sorted(asked) if suite not in known and suite.startswith(beginning)]
         with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
             for suite, entry in pool.map(lambda suite: (suite, self.measured(suite, SLOW_SECONDS)), left):
                 known[suite] = entry
@@ -209,13 +214,13 @@ class Suites:
 
 
 def outcome(process, end):
-    lines, rest = collections.deque(maxlen=20), b""
+    report, rest = "", b""
     while True:
         left = end - time.monotonic()
         if left <= 0:
-            return ENDLESS, None
+            return ENDLESS, None, ""
         if resident(process) > MEMORY_BYTES:
-            return "takes memory without end", None
+            return "takes memory without end", None, ""
         if not select.select([process.stdout], [], [], min(left, 0.5))[0]:
             continue
         data = os.read(process.stdout.fileno(), 65536)
@@ -224,18 +229,18 @@ def outcome(process, end):
         *whole, rest = (rest + data).split(b"\n")
         for line in whole:
             text = COLOUR.sub("", line.decode(errors="replace"))
-            lines.append(text)
+            if "Fatal error" in text or "error:" in text:
+                report = text
             found = FAILED.search(text)
             if found:
-                return found.group(1), found.group(2)
+                return found.group(1), found.group(2), text
     try:
         status = process.wait(timeout=max(1, end - time.monotonic()))
     except subprocess.TimeoutExpired:
-        return ENDLESS, None
+        return ENDLESS, None, ""
     if status == 0:
         return None
-    report = next((line for line in lines if "Fatal error" in line or "error:" in line), "")
-    return f"status {status} {report}".strip()[:200], None
+    return f"status {status} {report}".strip()[:200], None, report
 
 
 def resident(process):

@@ -57,6 +57,9 @@ import Testing
         backing.delivered = .init()
         #expect(Array(crates).isEmpty)
         #expect(crates.count == 0)
+        // Nobody asks for the count here.
+        var iterator = crates.makeIterator()
+        #expect(iterator.next() == nil)
     }
 
     @Test func `each object in a loop has its own links`() throws {

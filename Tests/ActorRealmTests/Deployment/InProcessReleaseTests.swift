@@ -78,19 +78,40 @@ struct InProcessReleaseTests {
         @Persisted var label: String?
     }
 
+    private func ruled(_ type: ObjectBase.Type) -> Realm.Configuration {
+        Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path("rules.realm")), objectTypes: [type])
+    }
+
+    /// Inserts an object whose label is there already.
+    private func insertAgain(_ label: String, into realm: Realm) throws {
+        let second = Loose()
+        second.label = label
+        try realm.write { try realm.insert(second) }
+    }
+
     @Test("A rule that is declared no more goes when its file is opened while nobody else has it open")
     func rules() throws {
-        func configuration(_ type: ObjectBase.Type) -> Realm.Configuration {
-            Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path("rules.realm")), objectTypes: [type])
-        }
-        try withNewRealm(configuration(Strict.self)) { realm in
+        try withNewRealm(ruled(Strict.self)) { realm in
             try realm.write { realm.create(Strict.self, value: ["label": "one"]) }
         }
-        try withNewRealm(configuration(Loose.self)) { realm in
-            let second = Loose()
-            second.label = "one"
-            try realm.write { try realm.insert(second) }
+        try withNewRealm(ruled(Loose.self)) { realm in
+            try insertAgain("one", into: realm)
             #expect(realm.objects(Loose.self).map(\.label) == ["one", "one"])
+        }
+    }
+
+    @Test("A rule that an open realm declares stays while its file is opened by somebody who does not declare it")
+    func rulesInUse() throws {
+        let queue = DispatchQueue(label: "older release")
+        try queue.sync {
+            let realm = try Realm(configuration: ruled(Strict.self), queue: queue)
+            try realm.write { realm.create(Strict.self, value: ["label": "one"]) }
+            try withNewRealm(ruled(Loose.self)) { other in
+                let error = #expect(throws: Realm.Error.self) { try insertAgain("one", into: other) }
+                #expect(error?.code == .duplicateValue)
+            }
+            realm.refresh()
+            #expect(realm.objects(Strict.self).map(\.label) == ["one"])
         }
     }
 

@@ -72,6 +72,18 @@ struct OutdatedRealmTests {
         }
     }
 
+    @Test("A new opening in a process that stays open notices that another one has migrated the file")
+    func openedAgain() async throws {
+        let program = try await Program(Self.first(path))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.second(path)) { _ in }
+        }
+        let error = #expect(throws: Realm.Error.self) { try withNewRealm(Self.first(path)) { _ in } }
+        // It says what to do, as where the file is opened for the first time.
+        #expect(error?.code == .schemaMismatch)
+        withExtendedLifetime(program) {}
+    }
+
     @Test("An outdated realm that was invalidated lets go of its version when it is closed")
     func closedAfterInvalidating() async throws {
         let program = try await Program(Self.first(path))
@@ -110,11 +122,20 @@ struct OutdatedRealmTests {
         @Persisted var a: String
     }
 
+    /// A release between, without one of the properties.
+    final class Between: Object {
+        override class func _realmObjectName() -> String? { "Grown" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var a: String
+    }
+
     private actor Holder {
         private var found: Results<Older>?
 
         func fill(_ configuration: Realm.Configuration) async throws {
             let realm = try await Realm(configuration: configuration, actor: self)
+            // It comes to a version when it is told to look, and not to those between.
+            realm.autorefresh = false
             try realm.write { for n in 1...3 { realm.create(Older.self, value: ["n": n, "a": "a of \(n)"]) } }
             found = realm.objects(Older.self).filter("n >= 2").sorted(byKeyPath: "a", ascending: false)
         }
@@ -138,6 +159,21 @@ struct OutdatedRealmTests {
             }
         }
         #expect(try await holder.look() == ["a of 4", "a of 3", "a of 2"])
+    }
+
+    @Test("Results are kept while a property goes and comes again, behind the one that they are sorted by")
+    func movedProperties() async throws {
+        let holder = Holder()
+        try await holder.fill(Self.configuration(path, [Older.self], version: 1))
+        #expect(try await holder.look() == ["a of 3", "a of 2"])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.configuration(path, [Between.self], version: 2)) { _ in }
+            try withNewRealm(OutdatedRealmTests.configuration(path, [Older.self], version: 3)) { realm in
+                let objects = Array(realm.objects(Older.self).sorted(byKeyPath: "a"))
+                try realm.write { for (object, n) in zip(objects, [9, 8, 1]) { object.n = n } }
+            }
+        }
+        #expect(try await holder.look() == ["a of 2", "a of 1"])
     }
 
     @Test("A realm that stays open while another process removes a class writes nothing to it")

@@ -72,6 +72,16 @@ import Testing
         #expect(try usedPageCount() < before + 50)
     }
 
+    @Test func `runs that are given up are not written, though they were sealed`() throws {
+        let store = try TreeFile()
+        let transaction = try store.file.beginWrite()
+        let runs = try (0..<100).map { _ in transaction.seal(try Self.write("given up", in: transaction)) }
+        for run in runs { transaction.free(run) }
+        let prepared = try transaction.prepareCommit()
+        #expect(prepared.runs.count < 50)
+        try store.file.publish([prepared])
+    }
+
     @Test func `a run of somebody else's commit that says it is of a later one is not used again`() throws {
         let store = try TreeFile()
         var reference = PageReference.none

@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// Another process commits behind a writer's own commit, and what it has written cannot be read.
+@Suite("A commit behind which the newest version cannot be read", .timeLimit(.minutes(10)))
+struct UnreadableNewestTests {
+    let file = TestFile()
+
+    private actor Writer {
+        private var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        var isFlushing: Bool { realm.core.coordinator.writes.state.withLock { $0.publishing != nil } }
+        var coordinator: RealmCoordinator { realm.core.coordinator }
+
+        func write(_ name: String) async throws { try await realm.asyncWrite { realm.add(Tally(name: name)) } }
+
+        /// Lets nothing else run here until it is told to go on.
+        func hold(_ isHeld: Counter, _ goesOn: DispatchSemaphore) {
+            isHeld.increment()
+            goesOn.wait()
+        }
+
+        func names() -> [String] {
+            realm.refresh()
+            return realm.objects(Tally.self).map(\.name).sorted()
+        }
+    }
+
+    @Test("The write returns: what it has written is durable, and who tried again would write it twice", .secondProcess)
+    func returns() async throws {
+        let gate = GatedDevice.Control()
+        let failures = StepFailures()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        configuration.failures = failures
+        let writer = try await Writer(configuration)
+        let durable = await writer.coordinator.file
+        let before = durable.newestVersion
+        gate.close()
+        let writing = Task { try await writer.write("own") }
+        while await !writer.isFlushing { await Task.yield() }
+        let isHeld = Counter()
+        let goesOn = DispatchSemaphore(value: 0)
+        let holding = Task { await writer.hold(isHeld, goesOn) }
+        while isHeld.value == 0 { await Task.yield() }
+        // The commit becomes durable, and its writer, who is not let on its actor, has not moved there yet.
+        gate.open()
+        while durable.newestVersion == before { await Task.yield() }
+        await #expect(processExitsWith: .success) { [path = configuration.fileURL!.path as String] in
+            var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
+            configuration.objectTypes = [Todo.self, Tally.self]
+            try withNewRealm(configuration) { realm in try realm.write { realm.add(Tally(name: "other")) } }
+        }
+        failures.arm(after: 0)
+        goesOn.signal()
+        await #expect(throws: Never.self) { try await writing.value }
+        #expect(failures.outcome.failed != nil, "it could not move to what the other one has written")
+        await holding.value
+        #expect(await writer.names() == ["other", "own"])
+    }
+}

@@ -187,10 +187,11 @@ extension TableView {
         key: Int64,
         to value: BorrowedValue
     ) throws(StorageError) {
-        guard let transaction = model.transaction, let writer, let location = try writer.rows.leaf(containing: key)
-        else {
-            return
-        }
+        guard let transaction = model.transaction, let writer else { return }
+        let tree = Int(slot.tree)
+        // The backlink of a row that was put aside is not in the tree, where it is to be taken out.
+        if slot.isLink, writer.trees[tree].lagsBehind { try writer.catchUp(tree: tree) }
+        guard let location = try writer.rows.leaf(containing: key) else { return }
         let old = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
         let oldKey = UnsafeRawBufferPointer(
             start: transaction.keyBuffer,
@@ -203,7 +204,6 @@ extension TableView {
         let hadEntry = !(slot.isLink && old.isNull)
         let hasEntry = !(slot.isLink && value.isNull)
         if hadEntry && hasEntry && oldKey.elementsEqual(newKey) { return }
-        let tree = Int(slot.tree)
         if !slot.isLink {
             writer.noteChange(tree, removes: true) { Self.copy(oldKey, to: $0) }
             writer.noteChange(tree, removes: false) { Self.copy(newKey, to: $0) }

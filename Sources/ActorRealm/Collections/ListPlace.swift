@@ -205,15 +205,23 @@ class ListPlace {
 
     // MARK: Dictionaries
 
-    var mapCount: Int { count }
+    /// Whether there is no entry without an object: earlier releases left null where one was deleted.
+    private var leavesNullOut: Bool {
+        let shape = accessor.info.properties[declared].shape
+        return shape.kind == .object && !shape.isOptional
+    }
+
+    final var mapCount: Int { leavesNullOut ? entries().count : count }
 
     func value(forName name: String) -> StoredValue? {
-        core.attempt(or: nil) { try map()?.value(for: name) }
+        let value = core.attempt(or: nil) { try map()?.value(for: name) }
+        return value == .null && leavesNullOut ? nil : value
     }
 
     func entries() -> [StoredEntry] {
         core.checkAccess()
-        return core.attempt(or: []) { try map()?.entries() ?? [] }
+        let entries = core.attempt(or: []) { try map()?.entries() ?? [] }
+        return leavesNullOut ? entries.filter { $0.value != .null } : entries
     }
 
     func set(_ value: StoredValue, forName name: String) {

@@ -90,8 +90,14 @@ class ListPlace {
         return false
     }
 
+    /// The damage that it is that the owner is not there, where something names it all the same.
+    private final var damage: StorageError? {
+        accessor.mayHave(key) ? nil : accessor.table.damage(ofMissing: key)
+    }
+
     /// Traps because the owner is gone; inside a migration that is kept.
     final func invalidated() {
+        if let damage { return core.keep(damage) }
         core.mistake(
             "\(name) is no longer valid: its object has been deleted or invalidated.",
             accessor.info.name,
@@ -139,6 +145,10 @@ class ListPlace {
                 "Cannot modify managed \(name) outside of a write transaction: make the change inside "
                     + "realm.write { }."
             )
+        }
+        if !isThere, let damage {
+            core.writeFailed(damage)
+            return nil
         }
         guard checkOwner() || core.migration == nil else { return nil }
         core.migration?.wrote(accessor.info.properties[declared], ofRow: key, accessor)

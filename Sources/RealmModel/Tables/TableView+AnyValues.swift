@@ -18,7 +18,7 @@ extension TableView {
         let old = try linkIDs(property, key: key)
         var new: [Int64] = []
         try appendLinkIDs(of: value, slot, to: &new)
-        if requiringTargets { for target in new { try requireTarget(target, of: property) } }
+        if requiringTargets { for target in new { try requireTarget(target, of: property, before: old) } }
         for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
         for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
         try storeAny(value, property, key: key, writer)

@@ -52,7 +52,9 @@ extension TableView {
         if let target { try requireTarget(target, of: property) }
         let orphan = slot.ownsTarget ? try link(property, key: key) : nil
         try write(property, key: key, target.map { .int($0) } ?? .null, of: .object)
-        if let orphan, orphan != target { try model.table(id: slot.targetTable)?.delete(key: orphan) }
+        if let orphan, orphan != target, let table = try model.table(id: slot.targetTable) {
+            guard try table.deleteIfPresent(key: orphan) else { throw table.missing(orphan, namedBy: "a link") }
+        }
     }
 
     /// Sets a single value of any kind.
@@ -104,10 +106,13 @@ extension TableView {
         )
     }
 
-    /// Checks that a link's target exists.
-    func requireTarget(_ target: Int64, of property: Int) throws {
-        let target = LinkID(target, slots[property])
+    /// Checks that a link's target exists; one that the row linked to before can be missing in a damaged file only.
+    func requireTarget(_ number: Int64, of property: Int, before old: [Int64] = []) throws {
+        let target = LinkID(number, slots[property])
         guard let table = try model.table(id: target.table), try table.exists(target.key) else {
+            if old.contains(number) {
+                throw corrupt("'\(schema.properties[property].name)' links to row \(target.key), which does not exist.")
+            }
             throw ModelError.noSuchTarget(
                 className: schema.name,
                 property: schema.properties[property].name,

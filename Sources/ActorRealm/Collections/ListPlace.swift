@@ -90,8 +90,14 @@ class ListPlace {
         return false
     }
 
+    /// The damage that it is that the owner is not there, where something names it all the same.
+    private final var damage: StorageError? {
+        accessor.mayHave(key) ? nil : accessor.table.damage(ofMissing: key)
+    }
+
     /// Traps because the owner is gone; inside a migration that is kept.
     final func invalidated() {
+        if let damage { return core.keep(damage) }
         core.mistake(
             "\(name) is no longer valid: its object has been deleted or invalidated.",
             accessor.info.name,
@@ -139,6 +145,10 @@ class ListPlace {
                 "Cannot modify managed \(name) outside of a write transaction: make the change inside "
                     + "realm.write { }."
             )
+        }
+        if !isThere, let damage {
+            core.writeFailed(damage)
+            return nil
         }
         guard checkOwner() || core.migration == nil else { return nil }
         core.migration?.wrote(accessor.info.properties[declared], ofRow: key, accessor)
@@ -205,15 +215,23 @@ class ListPlace {
 
     // MARK: Dictionaries
 
-    var mapCount: Int { count }
+    /// Whether there is no entry without an object: earlier releases left null where one was deleted.
+    private var leavesNullOut: Bool {
+        let shape = accessor.info.properties[declared].shape
+        return shape.kind == .object && !shape.isOptional
+    }
+
+    final var mapCount: Int { leavesNullOut ? entries().count : count }
 
     func value(forName name: String) -> StoredValue? {
-        core.attempt(or: nil) { try map()?.value(for: name) }
+        let value = core.attempt(or: nil) { try map()?.value(for: name) }
+        return value == .null && leavesNullOut ? nil : value
     }
 
     func entries() -> [StoredEntry] {
         core.checkAccess()
-        return core.attempt(or: []) { try map()?.entries() ?? [] }
+        let entries = core.attempt(or: []) { try map()?.entries() ?? [] }
+        return leavesNullOut ? entries.filter { $0.value != .null } : entries
     }
 
     func set(_ value: StoredValue, forName name: String) {

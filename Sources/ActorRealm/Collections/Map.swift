@@ -4,7 +4,8 @@ import RealmModel
 ///
 /// A map belongs to the object whose property it is. While that is unmanaged, the map is like a dictionary; once it is
 /// managed, the map reads from and writes to the realm, and writing needs a write transaction. The entries of a managed
-/// map ascend by the bytes of their names. Objects are optional values: the deletion of one leaves its name with nil.
+/// map ascend by the bytes of their names. Objects are optional values: the deletion of one leaves its name with nil. In a map
+/// whose objects are not optional it takes the name away.
 ///
 /// ```swift
 /// class Person: Object {

@@ -46,7 +46,7 @@ extension MigrationTransaction {
     func findOld(_ className: String, _ key: Any) -> DynamicObject? {
         // A file that is old enough has no such class, and so no such object.
         guard !hasFailed, let accessor = old.registry.dynamicAccessor(className: className) else { return nil }
-        return find(key, accessor) { try accessor.table.find(primaryKey: $0) }
+        return find(key, accessor) { try accessor.table.existingRow(withPrimaryKey: $0) }
     }
 
     private func find(_ key: Any, _ accessor: TableAccessor, _ row: (StoredValue) throws -> Int64?) -> DynamicObject? {
@@ -79,7 +79,7 @@ extension MigrationTransaction {
 
     /// The row with a primary key, also while the class has none.
     func row(of accessor: TableAccessor, withKey value: StoredValue) throws -> Int64? {
-        if accessor.table.primaryKeyOrdinal != nil { return try accessor.table.find(primaryKey: value) }
+        if accessor.table.primaryKeyOrdinal != nil { return try accessor.table.existingRow(withPrimaryKey: value) }
         guard let property = accessor.info.primaryKeyProperty else { return nil }
         return try keys.find(value, in: accessor.table, accessor.storedOrdinal(property.ordinal), accessor.info.name)
     }

@@ -168,15 +168,23 @@ extension RealmCore {
     func writeFailed(_ error: any Error) {
         // The rows are gone with the transaction.
         if isClosed { return }
-        var failure = error
+        var failure = cause(of: error)
         if let migration {
-            failure = migration.publicError(error)
-        } else if let error = error as? ModelError, case .deletionDenied = error {
+            failure = migration.publicError(failure)
+        } else if let error = failure as? ModelError, case .deletionDenied = error {
             failure = self.error(.deletionDenied, error.description)
-        } else if !(error is StorageError) {
-            trap(error)
+        } else if !(failure is StorageError) {
+            trap(failure)
         }
         if registry.writeFailure == nil { registry.writeFailure = failure }
+    }
+
+    /// What a failure comes from: a row that is not there and that an index or a link names is damage.
+    func cause(of error: any Error) -> any Error {
+        guard case .noSuchRow(let className, let key)? = error as? ModelError,
+            let table = try? model.table(named: className)
+        else { return error }
+        return table.damage(ofMissing: key) ?? error
     }
 
     /// Makes the commit of the open transaction throw an error, unless it throws another one already.

@@ -102,6 +102,10 @@ class AddContext {
             return nil
         }
         if object.isInvalidated {
+            if let damage = accessor.table.damage(ofMissing: object.rowKey) {
+                fail(damage)
+                return nil
+            }
             refuse("Object has been deleted or invalidated: it cannot be linked to.")
             return nil
         }
@@ -134,6 +138,7 @@ class AddContext {
     ) -> Int64 {
         guard failure == nil else { return -1 }
         do {
+            if let existing { try accessor.table.requireLinked(existing) }
             let (key, isNew) = try existing.map { ($0, false) } ?? row(for: object, accessor)
             object.core = core
             object.tableAccessor = accessor
@@ -153,7 +158,9 @@ class AddContext {
             return (try accessor.table.insert(), true)
         }
         let value = property.storedValue(in: object).value
-        if policy != .error, let existing = try accessor.table.find(primaryKey: value) { return (existing, false) }
+        if policy != .error, let existing = try accessor.table.existingRow(withPrimaryKey: value) {
+            return (existing, false)
+        }
         if case .int(let integer) = value { return (try accessor.table.insert(intPrimaryKey: integer), true) }
         return (try accessor.table.insert(primaryKey: value), true)
     }

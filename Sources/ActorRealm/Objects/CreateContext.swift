@@ -35,6 +35,7 @@ final class CreateContext: AddContext {
             return made
         }
 
+        if let existing { try accessor.table.requireLinked(existing) }
         var rowKey = existing
         var isNew = false
         // A migration may have taken the primary key away until it is done.
@@ -54,7 +55,7 @@ final class CreateContext: AddContext {
             } else {
                 stored = property.storedValue(in: defaults()).value
             }
-            if policy != .error { rowKey = try accessor.table.find(primaryKey: stored) }
+            if policy != .error { rowKey = try accessor.table.existingRow(withPrimaryKey: stored) }
             if rowKey == nil {
                 rowKey = try accessor.table.insert(primaryKey: stored)
                 isNew = true

@@ -43,7 +43,12 @@ nonisolated extension ObjectBase {
         let generation = accessor.state.pointee.generation.pointee
         if rowGeneration == generation { return true }
         do throws(StorageError) {
-            guard let location = try accessor.locate(rowKey) else { misuse(TableAccessor.deletedMessage) }
+            guard let location = try accessor.locate(rowKey) else {
+                guard let damage = accessor.table.damage(ofMissing: rowKey) else {
+                    misuse(TableAccessor.deletedMessage)
+                }
+                throw damage
+            }
             point(to: location, generation: generation)
             return true
         } catch {

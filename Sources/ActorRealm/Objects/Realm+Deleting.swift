@@ -17,6 +17,7 @@ extension Realm {
         }
         core.attemptWrite {
             if try !accessor.table.deleteIfPresent(key: object.rowKey) {
+                if let damage = accessor.table.damage(ofMissing: object.rowKey) { throw damage }
                 misuse("Object has been deleted or invalidated: it cannot be deleted again.")
             }
         }

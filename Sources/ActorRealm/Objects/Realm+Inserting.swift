@@ -107,10 +107,11 @@ extension Realm {
     private func insertion<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as ModelError {
-            throw core.error(error)
-        } catch let error as StorageError {
-            throw Realm.Error(storage: error, path: core.coordinator.path)
+        } catch {
+            switch core.cause(of: error) {
+            case let error as ModelError: throw core.error(error)
+            case let cause: throw Realm.Error.wrap(cause, path: core.coordinator.path)
+            }
         }
     }
 }

@@ -17,7 +17,8 @@ package enum MapFormat {
             UnsafeRawBufferPointer(rebasing: bytes[(2 + length)...]),
             kind: slot.kind,
             width: ListFormat.width(of: slot.kind),
-            isOptional: slot.isOptional
+            // Earlier releases left null in dictionaries of links that are not optional, where an object was deleted.
+            isOptional: slot.isOptional || slot.isLink
         )
         guard let value else { throw ListFormat.damaged("an entry's value has the wrong length.") }
         return (UnsafeRawBufferPointer(rebasing: bytes[2..<2 + length]), value)

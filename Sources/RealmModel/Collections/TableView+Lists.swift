@@ -133,7 +133,7 @@ extension TableView {
             for element in elements {
                 try element.withBorrowed(for: kind) { try appendLinkIDs(of: $0, slot, to: &new) }
             }
-            for target in new { try requireTarget(target, of: property) }
+            for target in new { try requireTarget(target, of: property, before: old) }
             _ = try openWriter()
             for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
             for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
@@ -170,7 +170,7 @@ extension TableView {
         if let element {
             var new: [Int64] = []
             try appendLinkIDs(of: element, slot, to: &new)
-            for target in new { try requireTarget(target, of: property) }
+            for target in new { try requireTarget(target, of: property, before: old) }
             _ = try openWriter()
             for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
         }

@@ -20,8 +20,25 @@ extension TableView {
     /// Checks what was not checked yet, before the transaction commits.
     func checkUniqueness() throws {
         guard let uniqueness = writer?.uniqueness else { return }
-        for key in uniqueness.unchecked(before: nextKey) where try contains(key: key) { try requireUnique(key: key) }
+        for key in try uncheckedKeys(uniqueness) { try requireUnique(key: key) }
         for key in uniqueness.changed.sorted() where try contains(key: key) { try requireUnique(key: key) }
+    }
+
+    /// The rows that are not checked yet.
+    ///
+    /// The rows are asked and not counted: how many keys were left out before them, a record says.
+    func uncheckedKeys(_ uniqueness: Uniqueness) throws(StorageError) -> [Int64] {
+        let first = uniqueness.checkedBelow
+        guard first < nextKey else { return [] }
+        var keys: [Int64] = []
+        var cursor = leaves(from: first)
+        while let leaf = try cursor.next() {
+            for row in leaf.lowerBound(of: first)..<leaf.rowCount {
+                let key = leaf.key(at: row)
+                if !uniqueness.isChecked(key) { keys.append(key) }
+            }
+        }
+        return keys
     }
 
     private func requireUnique(
@@ -92,7 +109,12 @@ extension TableView {
         if others.isEmpty { return }
         let own = try values(source, key: key)
         let isTruncated = own.contains { source.isTruncated($0) }
-        for other in others where try !isTruncated || values(source, key: other) == own {
+        for other in others {
+            guard try exists(other) else { throw missing(other, namedBy: "an index") }
+            guard try values(source, key: other) == own else {
+                if isTruncated { continue }
+                throw corrupt("an index names row \(other) for values that it does not have.")
+            }
             throw ModelError.duplicateValue(
                 className: schema.name,
                 properties: source.ordinals.map { schema.properties[$0].name },

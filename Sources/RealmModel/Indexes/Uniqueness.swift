@@ -17,7 +17,7 @@ final class Uniqueness {
     /// One for each unique index.
     let pending: [Pending]
     /// Rows below this key are checked.
-    private var checkedBelow: Int64
+    private(set) var checkedBelow: Int64
     /// Checked rows above it.
     private var checkedAhead: Set<Int64> = []
     /// Rows that were changed since they were checked.
@@ -46,12 +46,6 @@ final class Uniqueness {
         guard isChecked(key) else { return }
         changed.insert(key)
         for pending in pending where key >= pending.firstKey { pending.isStale = true }
-    }
-
-    /// The rows that are not checked, of those below a key.
-    func unchecked(before end: Int64) -> [Int64] {
-        guard checkedBelow < end else { return [] }
-        return (checkedBelow..<end).filter { !checkedAhead.contains($0) }
     }
 
     /// Forgets everything: no row below a key is left.

@@ -39,16 +39,35 @@ extension SchemaChange {
         let slot = table.slots[target]
         let null = table.defaultValue(target)
         try table.forEachKey { key in
-            if slot.collection != .none {
-                let values = try table.list(source, key: key).values()
-                if values.isEmpty { return }
-                try table.listAssign(target, key: key, values.map { $0.isNull && !slot.isOptional ? null : $0 })
-            } else {
+            switch slot.collection {
+            case .none:
                 let value = try table.value(source, key: key)
                 if value.isNull && !slot.isOptional { return }
                 try table.set(target, key: key, to: value)
+            case .map: try copyEntries(table, from: source, to: target, key: key)
+            case .list, .set:
+                var values = try table.list(source, key: key).values()
+                if values.isEmpty { return }
+                if !slot.isOptional { values = values.map { $0.isNull ? null : $0 } }
+                if slot.collection == .set {
+                    try table.setAssign(target, key: key, values)
+                } else {
+                    try table.listAssign(target, key: key, values)
+                }
             }
         }
+    }
+
+    /// The same for the dictionary of a row; an entry that links to nothing has no default.
+    private func copyEntries(_ table: TableView, from source: Int, to target: Int, key: Int64) throws {
+        let slot = table.slots[target]
+        let null = table.defaultValue(target)
+        let entries = try table.map(source, key: key).entries()
+            .compactMap { entry -> StoredEntry? in
+                guard entry.value.isNull, !slot.isOptional else { return entry }
+                return null.isNull ? nil : StoredEntry(key: entry.key, value: null)
+            }
+        if !entries.isEmpty { try table.mapAssign(target, key: key, entries) }
     }
 
     /// Throws unless each row of a class has exactly one link to it.
@@ -145,7 +164,8 @@ extension TableView {
         case .data: .data([])
         case .objectId: .objectId(ObjectIDBytes(high: 0, low: 0))
         case .uuid: .uuid(UUIDBytes(high: 0, low: 0))
-        case .object, .linkingObjects, .any, .decimal128: .null
+        case .decimal128: .decimal(DecimalBytes(high: 0, low: 0))
+        case .object, .linkingObjects, .any: .null
         }
     }
 

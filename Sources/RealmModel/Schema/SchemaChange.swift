@@ -173,8 +173,12 @@ struct SchemaChange {
             // By column and not by name: a renamed property keeps its tree.
             let before = previous?.properties.first { $0.column == property.column }
             let source = sources.first { !$0.isCompound && $0.slots[0].column == property.column }
+            // Rows are asked, and not an index that may leave some of them out.
+            let isNewKey = property.isPrimaryKey && before?.isPrimaryKey != true
+            let isNewRule = property.hasUniqueIndex && before?.hasUniqueIndex != true
             let tree: ByteTree
-            if let before, before.hasTree, before.hasKeyRuns == property.hasKeyRuns, before.kind == property.kind,
+            if let before, !isNewKey, !isNewRule, before.hasTree, before.hasKeyRuns == property.hasKeyRuns,
+                before.kind == property.kind,
                 before.collection == property.collection, let old = known[property.column],
                 try hasPresentForm(old, source, previous)
             {
@@ -187,11 +191,11 @@ struct SchemaChange {
             }
             roots.append((property.column, tree.root))
             guard let previous else { continue }
-            if property.isPrimaryKey, before?.isPrimaryKey != true, !property.hasKeyRuns {
+            if isNewKey, !property.hasKeyRuns {
                 try requireUnique(tree, over: [property], in: previous) { _ in
                     .duplicatePrimaryKeys(className: schema.name, property: property.name)
                 }
-            } else if property.hasUniqueIndex, before?.hasUniqueIndex != true {
+            } else if isNewRule {
                 try requireUnique(tree, over: [property], in: previous) {
                     .duplicateValues(className: schema.name, properties: [property.name], value: $0)
                 }
@@ -201,17 +205,18 @@ struct SchemaChange {
         for (place, (index, source)) in zip(schema.compoundIndexes, sources.filter(\.isCompound)).enumerated() {
             let columns = source.slots.map { Int($0.column) }
             let before = previousIndexes.firstIndex(of: columns)
+            let isNewRule = index.isUnique && (before.map { previous?.compoundIndexes[$0].isUnique != true } ?? true)
             let tree: ByteTree
-            if let tag = before.map(TreeTag.compound), let old = known[tag], try hasPresentForm(old, source, previous) {
+            if !isNewRule, let tag = before.map(TreeTag.compound), let old = known[tag],
+                try hasPresentForm(old, source, previous)
+            {
                 known[tag] = nil
                 tree = old
             } else {
                 tree = try builtTree(of: source, in: schema, clusters)
             }
             roots.append((tags[roots.count], tree.root))
-            guard let previous, index.isUnique, before.map({ !previous.compoundIndexes[$0].isUnique }) ?? true else {
-                continue
-            }
+            guard let previous, isNewRule else { continue }
             assert(roots[roots.count - 1].column == TreeTag.compound(place))
             try requireUnique(tree, over: index.properties.compactMap { schema[$0] }, in: previous) {
                 .duplicateValues(className: schema.name, properties: index.properties, value: $0)

@@ -18,7 +18,7 @@ extension TableView {
         let old = try linkIDs(property, key: key)
         var new: [Int64] = []
         try appendLinkIDs(of: value, slot, to: &new)
-        if requiringTargets { for target in new { try requireTarget(target, of: property) } }
+        if requiringTargets { for target in new { try requireTarget(target, of: property, before: old) } }
         for target in new { try adjustBacklink(property, target: target, origin: key, by: 1) }
         for target in old { try adjustBacklink(property, target: target, origin: key, by: -1) }
         try storeAny(value, property, key: key, writer)
@@ -35,6 +35,8 @@ extension TableView {
     }
 
     /// Puts null where a value, or the elements of a collection, link to a row that goes; its backlinks are gone already.
+    ///
+    /// A dictionary of links that are not optional loses the entry.
     func removeLinks(to target: (table: UInt32, key: Int64), _ property: Int, key: Int64) throws {
         let slot = slots[property]
         func without(_ value: StoredValue) -> StoredValue {
@@ -55,6 +57,10 @@ extension TableView {
                 let old = try map.value(at: index)
                 let new = slot.kind == .any ? without(old) : old == .link(target.key) ? .null : old
                 guard new != old else { continue }
+                if slot.isLink, !slot.isOptional {
+                    try rawSplice(property, key: key, index..<index + 1, with: nil)
+                    continue
+                }
                 let bytes = try MapFormat.encode(try map.key(at: index), new, slot)
                 try bytes.withUnsafeBytes { try rawSplice(property, key: key, index..<index + 1, with: .bytes($0)) }
             } else {

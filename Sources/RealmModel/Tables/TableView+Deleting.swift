@@ -93,37 +93,46 @@ extension TableView {
         guard let table = try model.table(id: origin.tableID), try !table.linkTree(origin.property).isEmpty else {
             return
         }
-        var originKeys: [Int64] = []
-        try forEachBacklink(of: key, from: origin.tableID, property: origin.property) { (originKey, _) in
-            originKeys.append(originKey)
-        }
+        var origins: [(key: Int64, count: Int)] = []
+        try forEachBacklink(of: key, from: origin.tableID, property: origin.property) { origins.append(($0, $1)) }
         let property = origin.property
-        for originKey in originKeys {
-            guard try table.contains(key: originKey) else {
+        let slot = table.slots[property]
+        for (originKey, count) in origins {
+            guard let location = try table.locate(originKey) else {
                 let name = table.schema.properties[property].name
                 throw table.corrupt("a backlink of '\(name)' names row \(originKey), which does not exist.")
             }
-            let slot = table.slots[property]
-            if slot.kind == .any || slot.collection == .map {
-                try table.openWriter().settle()
-                try table.removeBacklink(property, target: linkNumber(of: key, in: slot), origin: originKey)
-                try table.removeLinks(to: (id, key), property, key: originKey)
-            } else if slot.collection == .none {
+            if slot.isDeferrable {
+                // The link of the row may lead elsewhere, and be sound.
+                let value = try table.borrowedValue(property, at: location)
+                guard case .int(key) = value, count == 1 else { throw table.unmatched(property, originKey) }
                 try table.write(property, key: originKey, .null, of: .object)
+                continue
+            }
+            let number = linkNumber(of: key, in: slot)
+            let isList = slot.kind != .any && slot.collection != .map
+            let links =
+                isList
+                ? try table.list(property, at: location, key: originKey).links()
+                : try table.linkIDs(property, at: location, key: originKey)
+            let places = links.indices.filter { links[$0] == number }
+            guard places.count == count else { throw table.unmatched(property, originKey) }
+            let writer = try table.openWriter()
+            if !isList { try writer.settle() }
+            try table.removeBacklink(property, target: number, origin: originKey)
+            if isList {
+                for index in places.reversed() {
+                    try table.rawSplice(property, key: originKey, index..<index + 1, with: nil)
+                }
             } else {
-                _ = try table.openWriter()
-                try table.removeBacklink(property, target: key, origin: originKey)
-                try table.removeAll(of: key, property, key: originKey)
+                try table.removeLinks(to: (id, key), property, key: originKey)
             }
         }
     }
 
-    /// Removes every link to a target from a list.
-    private func removeAll(of target: Int64, _ property: Int, key: Int64) throws {
-        let links = try list(property, key: key).links()
-        for index in links.indices.reversed() where links[index] == target {
-            try rawSplice(property, key: key, index..<index + 1, with: nil)
-        }
+    /// The error for backlinks that are other than the links of a row.
+    private func unmatched(_ property: Int, _ key: Int64) -> StorageError {
+        corrupt("the backlinks of '\(schema.properties[property].name)' do not match the links of row \(key).")
     }
 
     /// Notes that the row's index entries go, those of compound indexes included.

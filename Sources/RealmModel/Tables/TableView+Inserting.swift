@@ -57,6 +57,7 @@ extension TableView {
         }
         let writer = try openWriter()
         if let existing = try find(value) {
+            guard try exists(existing) else { throw missing(existing, namedBy: "the index of the primary key") }
             throw ModelError.duplicatePrimaryKey(
                 className: schema.name,
                 property: schema.properties[property].name,

@@ -52,7 +52,9 @@ extension TableView {
         if let target { try requireTarget(target, of: property) }
         let orphan = slot.ownsTarget ? try link(property, key: key) : nil
         try write(property, key: key, target.map { .int($0) } ?? .null, of: .object)
-        if let orphan, orphan != target { try model.table(id: slot.targetTable)?.delete(key: orphan) }
+        if let orphan, orphan != target, let table = try model.table(id: slot.targetTable) {
+            guard try table.deleteIfPresent(key: orphan) else { throw table.missing(orphan, namedBy: "a link") }
+        }
     }
 
     /// Sets a single value of any kind.
@@ -104,10 +106,13 @@ extension TableView {
         )
     }
 
-    /// Checks that a link's target exists.
-    func requireTarget(_ target: Int64, of property: Int) throws {
-        let target = LinkID(target, slots[property])
+    /// Checks that a link's target exists; one that the row linked to before can be missing in a damaged file only.
+    func requireTarget(_ number: Int64, of property: Int, before old: [Int64] = []) throws {
+        let target = LinkID(number, slots[property])
         guard let table = try model.table(id: target.table), try table.exists(target.key) else {
+            if old.contains(number) {
+                throw corrupt("'\(schema.properties[property].name)' links to row \(target.key), which does not exist.")
+            }
             throw ModelError.noSuchTarget(
                 className: schema.name,
                 property: schema.properties[property].name,
@@ -187,10 +192,11 @@ extension TableView {
         key: Int64,
         to value: BorrowedValue
     ) throws(StorageError) {
-        guard let transaction = model.transaction, let writer, let location = try writer.rows.leaf(containing: key)
-        else {
-            return
-        }
+        guard let transaction = model.transaction, let writer else { return }
+        let tree = Int(slot.tree)
+        // The backlink of a row that was put aside is not in the tree, where it is to be taken out.
+        if slot.isLink, writer.trees[tree].lagsBehind { try writer.catchUp(tree: tree) }
+        guard let location = try writer.rows.leaf(containing: key) else { return }
         let old = try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
         let oldKey = UnsafeRawBufferPointer(
             start: transaction.keyBuffer,
@@ -203,7 +209,6 @@ extension TableView {
         let hadEntry = !(slot.isLink && old.isNull)
         let hasEntry = !(slot.isLink && value.isNull)
         if hadEntry && hasEntry && oldKey.elementsEqual(newKey) { return }
-        let tree = Int(slot.tree)
         if !slot.isLink {
             writer.noteChange(tree, removes: true) { Self.copy(oldKey, to: $0) }
             writer.noteChange(tree, removes: false) { Self.copy(newKey, to: $0) }

@@ -141,7 +141,7 @@ package enum ModelVerifier {
             guard isInOrder, UTF8Validation.isValid(entry.key) else {
                 throw damaged(table, property, "the names of row \(key)'s dictionary are not in order.")
             }
-            guard !entry.value.isNull || slot.isOptional, entry.value.isPlausible(slot.kind) else {
+            guard !entry.value.isNull || slot.isOptional || slot.isLink, entry.value.isPlausible(slot.kind) else {
                 throw damaged(table, property, "the dictionary of row \(key) holds a value that cannot be.")
             }
             previous = name

@@ -22,7 +22,8 @@ package struct ByteTreeBuilder: ~Copyable {
 
     /// Adds an entry; its key must be above every key before it.
     ///
-    /// - Throws: `StorageError` with code `invalidArgument` when the key is not above the one before.
+    /// - Throws: `StorageError` with code `corrupt` when the key is not above the one before: whoever builds a tree sorts what it
+    ///   has, so that a file is to blame from which a part of the keys comes.
     package mutating func append(
         _ key: UnsafeRawBufferPointer,
         value: UnsafeRawBufferPointer
@@ -34,7 +35,7 @@ package struct ByteTreeBuilder: ~Copyable {
             open.append(try transaction.allocate(pageCount: 1, kind: .byteTreeLeaf))
             MutableKeyedPage(open[0].bytes).reset(prefix: key.first(0))
         } else if KeyBytes(start: lastKey, count: lastKeyByteCount).compare(to: key) >= 0 {
-            throw StorageError(.invalidArgument, "The keys of a byte tree to build do not ascend: sort them first")
+            throw StorageError(.corrupt, "The keys of an index do not ascend, or it has one already that is new.")
         }
         lastKey.copyMemory(from: key.start, byteCount: key.count)
         lastKeyByteCount = key.count

@@ -3,6 +3,7 @@ import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
+@testable import RealmModel
 
 @Suite struct MapTests {
     @Test(arguments: [true, false]) func `a map changes like a dictionary`(managed: Bool) throws {
@@ -74,6 +75,55 @@ import Testing
         #expect(one.peers.keys == ["self", "two"])
         #expect(one.peers["two"] == .some(nil))
         #expect(one.peerOf.count == 1)
+        try realm.verify()
+    }
+
+    /// A map whose objects are not optional.
+    final class RequiredShelf: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var crates: Map<String, Crate>
+    }
+
+    @Test func `a deleted object takes its name out of a map whose objects are not optional`() throws {
+        let realm = try memoryRealm(crateTypes + [RequiredShelf.self])
+        let shelf = try realm.write {
+            let shelf = RequiredShelf()
+            for id in 0..<3 { shelf.crates["\(id)"] = Crate(id: id) }
+            realm.add(shelf)
+            return shelf
+        }
+        try realm.write { realm.delete(try #require(shelf.crates["1"])) }
+        #expect(shelf.crates.keys == ["0", "2"])
+        #expect(shelf.crates.values.map(\.id) == [0, 2])
+        #expect(shelf.crates["1"] == nil)
+        try realm.verify()
+    }
+
+    @Test func `nil that an earlier release left in a map whose objects are not optional is no entry`() throws {
+        let realm = try memoryRealm(crateTypes + [RequiredShelf.self])
+        let shelf = try realm.write {
+            let shelf = RequiredShelf()
+            for id in 0..<3 { shelf.crates["\(id)"] = Crate(id: id) }
+            realm.add(shelf)
+            let table = try #require(try realm.core.model.table(named: shelf.objectSchema.className))
+            // As it deleted the object of the second entry.
+            let bytes = try MapFormat.encode("1", .null, table.slots[0])
+            try table.removeBacklink(0, target: shelf.crates["1"]?.rowKey ?? -1, origin: shelf.rowKey)
+            try bytes.withUnsafeBytes { try table.rawSplice(0, key: shelf.rowKey, 1..<2, with: .bytes($0)) }
+            return shelf
+        }
+        #expect(shelf.crates.count == 2)
+        #expect(shelf.crates.keys == ["0", "2"])
+        #expect(shelf.crates.map { "\($0.key) \($0.value.id)" } == ["0 0", "2 2"])
+        #expect(shelf.crates["1"] == nil)
+        #expect(shelf.detached().crates.count == 2)
+        #expect(shelf.description.contains("crates"))
+        try realm.verify()
+        try realm.write {
+            shelf.crates["1"] = Crate(id: 4)
+            shelf.crates["2"] = nil
+        }
+        #expect(shelf.crates.map { "\($0.key) \($0.value.id)" } == ["0 0", "1 4"])
         try realm.verify()
     }
 

@@ -1,9 +1,11 @@
-import ActorRealm
 import Dispatch
 import Foundation
+import RealmStorage
 import RealmTestSupport
 import Synchronization
 import Testing
+
+@testable import ActorRealm
 
 @Suite("What a migration would do") struct MigrationPlanTests {
     enum Mood: String, PersistableEnum { case calm, grumpy }
@@ -97,6 +99,54 @@ import Testing
     private struct Unchecked: @unchecked Sendable {
         let value: Realm
         init(_ value: Realm) { self.value = value }
+    }
+
+    /// Counts the flushes that are asked for.
+    private final class CountingDevice: ForwardingDevice {
+        let base: any StorageDevice
+        private let flushes: Counter
+
+        init(_ base: any StorageDevice, _ flushes: Counter) {
+            self.base = base
+            self.flushes = flushes
+        }
+
+        func synchronize() throws(StorageError) {
+            flushes.increment()
+            try base.synchronize()
+        }
+    }
+
+    @Test func `a plan beside an opening that migrates the file says what it is until that is durable`() async throws {
+        let gate = GatedDevice.Control()
+        let flushes = Counter()
+        let plain = file.configuration(Losing.Smaller.self, version: 2)
+        let closed = Journal<Int>()
+        var configuration = file.configuration(Losing.Smaller.self, version: 2) { _, _ in
+            gate.close()
+            closed.add(flushes.value)
+        }
+        configuration.durability = .flushed
+        configuration.makeDevice = { CountingDevice(GatedDevice($0, gate), flushes) }
+        let before = try await Realm.migrationPlan(for: plain)
+        #expect(before.oldSchemaVersion == 1 && before.removed.count == 5)
+        let opening = Task { [configuration] in
+            try await withUnsafeThrowingContinuation { continuation in
+                Thread.detachNewThread {
+                    continuation.resume(with: Swift.Result { try withNewRealm(configuration) { _ in } })
+                }
+            }
+        }
+        // The commit of the migration is written, and waits for the device.
+        let count = await closed.wait(for: 1)[0]
+        #expect(await eventually { flushes.value > count })
+        let beside = try await Realm.migrationPlan(for: plain)
+        #expect(beside.oldSchemaVersion == 1)
+        #expect(summary(beside.changes) == summary(before.changes))
+        gate.open()
+        try await opening.value
+        let after = try await Realm.migrationPlan(for: plain)
+        #expect(after.oldSchemaVersion == 2 && after.isEmpty)
     }
 
     @Test func `a file that fits has nothing to do, and a file that is not there is an error`() async throws {

@@ -82,6 +82,78 @@ struct RealmInvalidatingTests {
         while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
     }
 
+    @Test("Writes that wait behind one whose block invalidates the realm are done; that one throws, and is not")
+    @MainActor
+    func behindInvalidatingBlock() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let writes = realm.core.coordinator.writes
+        let lock = try ForeignWriteLock(of: #require(file.fast.fileURL?.path))
+        let first = Task {
+            try await realm.asyncWrite {
+                realm.create(Tally.self, value: ["name": "lost"])
+                realm.invalidate()
+            }
+        }
+        while writes.waitingCount < 1 { await Task.yield() }
+        let second = Task { try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "task"]) } }
+        while writes.waitingCount < 2 { await Task.yield() }
+        let done = AsyncStream<Bool>.makeStream()
+        realm.writeAsync {
+            realm.create(Tally.self, value: ["name": "callback"])
+        } onComplete: {
+            done.continuation.yield($0 == nil)
+            done.continuation.finish()
+        }
+        while writes.waitingCount < 3 { await Task.yield() }
+        lock.release()
+        let error = await #expect(throws: Realm.Error.self) { try await first.value }
+        #expect(error?.code == .closed)
+        try await second.value
+        for await isWritten in done.stream { #expect(isWritten) }
+        #expect(Set(realm.objects(Tally.self).map(\.name)) == ["task", "callback"])
+        let stored = try withNewRealm(file.fast) { Set($0.objects(Tally.self).map(\.name)) }
+        #expect(stored == ["task", "callback"])
+    }
+
+    @Test(
+        "Writes whose commits wait for the device, and those behind them, are done where another job invalidates the realm"
+    )
+    @MainActor
+    func behindInvalidatingJob() async throws {
+        let gate = GatedDevice.Control()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        let realm = try await Realm(configuration: configuration)
+        try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "before"]) }
+        gate.close()
+        let begun = Journal<Int>()
+        var tasks: [Task<Void, any Error>] = []
+        for number in 0..<4 {
+            tasks.append(
+                Task { @MainActor in
+                    try await realm.asyncWrite {
+                        begun.add(number)
+                        _ = realm.create(Tally.self, value: ["name": "\(number)"])
+                    }
+                }
+            )
+            // The first is on its way to the device, and the others are built on it, or wait.
+            if number == 1 { _ = await begun.wait(for: 1) }
+        }
+        realm.invalidate()
+        let last = Task { try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "last"]) } }
+        for _ in 0..<10 { await Task.yield() }
+        realm.invalidate()
+        gate.open()
+        for task in tasks { try await task.value }
+        try await last.value
+        let expected: Set = ["before", "0", "1", "2", "3", "last"]
+        #expect(Set(realm.objects(Tally.self).map(\.name)) == expected)
+        realm.close()
+        let stored = try withNewRealm(file.configuration) { Set($0.objects(Tally.self).map(\.name)) }
+        #expect(stored == expected)
+    }
+
     @Test("Asynchronous writes hold closing back; opening again meanwhile keeps the realm open")
     @MainActor
     func closing() async throws {

@@ -34,6 +34,34 @@ import Testing
         try ModelVerifier.verify(database.model)
     }
 
+    @Test("A link of a row whose backlink was put aside is the one that it has at the commit")
+    func changesLinksPutAside() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let people = try database.table("Person")
+            people.pendingRowLimit = 8
+            for _ in 0..<8 { _ = try people.insert() }
+            for key in 0..<8 as Range<Int64> { try people.setLink(0, key: key, to: 7 - key) }
+            // Before the ninth row the backlinks of those before it are put aside.
+            _ = try people.insert()
+            #expect(try people.openWriter().trees[Int(people.slots[0].tree)].aside.count == 1)
+            // Another one; none; none and the same one again; the same one; a row that waits itself.
+            try people.setLink(0, key: 0, to: 5)
+            try people.setLink(0, key: 1, to: nil)
+            try people.setLink(0, key: 2, to: nil)
+            try people.setLink(0, key: 2, to: 5)
+            try people.setLink(0, key: 3, to: 4)
+            try people.setLink(0, key: 8, to: 8)
+            try people.setLink(0, key: 8, to: 0)
+        }
+        let people = try database.table("Person")
+        let origins = try (0..<9 as Range<Int64>).map { try people.backlinkKeys(of: $0, from: people.id, property: 0) }
+        #expect(origins == [[7, 8], [6], [5], [4], [3], [0, 2], [], [], []])
+        try ModelVerifier.verify(database.model)
+        try database.write { _ in try database.table("Person").delete(key: 7) }
+        #expect(try database.table("Person").value(0, key: 0) == .link(5))
+    }
+
     @Test("Rows that a transaction keeps in memory make more links than the pages have room for")
     func manyInMemory() throws {
         let database = try TestDatabase(Self.classes)

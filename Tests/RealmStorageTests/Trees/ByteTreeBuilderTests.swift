@@ -39,7 +39,7 @@ import Testing
         try store.write { transaction in
             #expect {
                 try ByteTree.build(sorted: [(key: [2], value: []), (key: [2], value: [])], in: transaction)
-            } throws: { ($0 as? StorageError)?.code == .invalidArgument }
+            } throws: { ($0 as? StorageError)?.code == .corrupt }
         }
     }
 }

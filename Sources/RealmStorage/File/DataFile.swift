@@ -149,7 +149,9 @@ final class DataFile: StorageDevice {
         path: String,
         _ role: Role
     ) throws(StorageError) {
-        let chunk = min(byteCount, longestWrite)
+        // The system keeps what was written at once in one piece of memory, and counts all of it as written again for each block of it:
+        // with pieces of 1 MiB that was up to 1 MiB for each flushed block of a log.
+        let chunk = min(byteCount, pageByteCount)
         let zeros = UnsafeMutableRawPointer.allocate(byteCount: chunk, alignment: pageByteCount)
         zeros.initializeMemory(as: UInt8.self, repeating: 0, count: chunk)
         defer { zeros.deallocate() }

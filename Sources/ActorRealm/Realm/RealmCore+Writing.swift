@@ -66,7 +66,7 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
-            coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)
+            coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true

@@ -2,7 +2,10 @@ import Foundation
 
 /// What a random test that compares the library with plain Swift came to.
 public enum CampaignRecord {
-    /// Prints the summary, and adds it as a line to the file that `REALM_CAMPAIGN_RESULTS` names.
+    /// What the tests were built of, as `REALM_CAMPAIGN_COMMIT` says it; `Tests/differential` does.
+    public static var commit: String { ProcessInfo.processInfo.environment["REALM_CAMPAIGN_COMMIT"] ?? "unknown" }
+
+    /// Prints the summary, and adds it with the commit as a line to the file that `REALM_CAMPAIGN_RESULTS` names.
     ///
     /// `Tests/differential` reads the lines to go on where a run ended.
     public static func add(_ kind: String, seeds: Range<UInt64>, cases: Int, violations: Int) {
@@ -13,7 +16,7 @@ public enum CampaignRecord {
             let file = fopen(path, "a")
         else { return }
         // One write, so that lines of several processes do not mix.
-        fputs(line + "\n", file)
+        fputs("\(line), commit \(commit)\n", file)
         fclose(file)
     }
 }

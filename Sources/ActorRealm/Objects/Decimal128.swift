@@ -21,7 +21,7 @@ public struct Decimal128: Sendable {
     public init() { number = .zero }
 
     /// A number given as text, such as `-12.50` or `1E-3`; NaN for any other text.
-    @available(*, deprecated, message: "Text that is no number becomes NaN. Use init(parsing:), which throws.")
+    @available(*, deprecated, message: "Text that is no number becomes NaN. Use `Decimal128(parsing:)`, which throws.")
     public init(string: String) { number = DecimalNumber(parsing: string) ?? .notANumber }
 
     /// A number given as text.

@@ -68,10 +68,10 @@ extension Realm {
         core.checkAccess()
         if core.isInWriteTransaction { return true }
         if core.dropsWrites { return false }
-        if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: thaw() it first.") }
+        if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: use `realm.thaw()` first.") }
         misuse(
             "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
-                + "realm.write { } or realm.asyncWrite { }."
+                + "`try realm.write { }` or `try await realm.asyncWrite { }`."
         )
     }
 

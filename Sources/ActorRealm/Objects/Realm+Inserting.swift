@@ -126,8 +126,8 @@ extension RealmCore {
         guard isInWriteTransaction else {
             throw error(
                 .invalidInput,
-                "Objects can only be inserted in a write transaction: call insert inside realm.write { } or "
-                    + "realm.asyncWrite { }."
+                "Objects can only be inserted in a write transaction: call insert inside `try realm.write { }` or "
+                    + "`try await realm.asyncWrite { }`."
             )
         }
         let accessor = try readableAccessor(for: type)

@@ -11,6 +11,12 @@ extension Realm {
     /// opened or migrated: in asynchronous code write `try await Realm()`.
     ///
     /// A queue that is passed must be serial, and the one that runs the caller. Throws `Realm.Error`.
+    ///
+    /// Queues that target one queue, and an actor whose executor uses it, keep each other from running, and yet each has a realm
+    /// of its own. Do not leave a transaction open in one of them from one block to the next while another one writes with a
+    /// call that blocks: that call waits for ever, unless the realm with the transaction can tell that the caller runs there.
+    /// Then the call throws `.alreadyInWriteTransaction`: so it is with a realm of a queue that the caller's queue or executor
+    /// targets, and with one of an actor whose executor answers `isIsolatingCurrentContext()`.
     public convenience init(
         configuration: Configuration = .defaultConfiguration,
         queue: DispatchQueue? = nil,

@@ -104,7 +104,7 @@ extension Realm {
             request.isPatient = true
             try core.beginBlocking(request, isOpenEnded: true)
         } catch {
-            misuse("\(error) To handle the error, use beginWriteTransaction() or write(_:), which throw.")
+            misuse("\(error) To handle the error, use `beginWriteTransaction()` or `write(_:)`, which throw.")
         }
     }
 

@@ -8,7 +8,7 @@ extension RealmCore {
     /// Throws the reason why no write transaction can be opened by the caller.
     func checkWritable() throws(Realm.Error) {
         if isFrozen {
-            throw error(.frozen, "Can't perform transactions on a frozen Realm: thaw() it first.")
+            throw error(.frozen, "Can't perform transactions on a frozen Realm: use `realm.thaw()` first.")
         }
         if !isolation.isCurrent { throw error(.wrongIsolation, wrongIsolationMessage) }
         if lifecycle != .open { throw closedError }
@@ -66,7 +66,7 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
-            coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded)
+            coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true

@@ -63,10 +63,10 @@ extension WriteScheduler {
             let (actions, isLost) = state.withLock { state -> (Queue.Actions, Bool) in
                 // A flush that fails later finds it among those that joined.
                 if file.hasLost(group: group) {
-                    return (released(state.queue.finish(ticket, .nothing, at: now)), true)
+                    return (released(state.finish(ticket, .nothing, at: now)), true)
                 }
                 state.join(group) { $0.completions.append(completion) }
-                return (released(state.queue.finish(ticket, .joined, at: now)), false)
+                return (released(state.finish(ticket, .joined, at: now)), false)
             }
             perform(actions)
             if isLost { completion.receive(.failure(file.lossOfGroup(group))) }
@@ -90,10 +90,12 @@ extension WriteScheduler {
     /// - Parameters:
     ///   - joining: Whether it may build on commits that are not sealed; otherwise they are sealed first.
     ///   - isOpenEnded: Whether its task may suspend before it ends, and needs a thread to go on then.
-    func transactionBegins(joining: Bool = false, isOpenEnded: Bool = false) {
+    ///   - isolation: Where it is open; nil for the library's own.
+    func transactionBegins(joining: Bool = false, isOpenEnded: Bool = false, in isolation: RealmIsolation? = nil) {
         let needsPool = isOpenEnded && crealm_is_on_pool()
         let mustSeal = state.withLock { state in
             state.openEnded = needsPool ? state.queue.runningTicket : nil
+            state.holder = isolation
             return !joining && !state.joined.isEmpty
         }
         if mustSeal { perform(seal { $0.joinedSealed(at: self.now) }) }
@@ -143,7 +145,7 @@ extension WriteScheduler {
         let (actions, isLost, lost) = state.withLock { state -> (Queue.Actions, Bool, [Joined]) in
             // A flush that fails later finds it among the prepared ones.
             if file.hasLost(group: commit.group) {
-                return (released(state.queue.finish(ticket, .nothing, at: now)), true, [])
+                return (released(state.finish(ticket, .nothing, at: now)), true, [])
             }
             look(&state)
             let (joined, lost) = state.takeJoined(sealedTo: commit.group)
@@ -152,7 +154,7 @@ extension WriteScheduler {
             state.prepared.append(
                 Prepared(commit: commit, completions: completions, flush: joined?.flush, leftOut: leftOut)
             )
-            return (released(state.queue.finish(ticket, ending, at: now)), false, lost)
+            return (released(state.finish(ticket, ending, at: now)), false, lost)
         }
         perform(actions)
         if isLost { completion.receive(.failure(file.lossOfGroup(commit.group))) }

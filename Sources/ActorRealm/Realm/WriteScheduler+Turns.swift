@@ -57,7 +57,7 @@ extension WriteScheduler {
 
     /// Waits for the turn, blocking the calling thread, and begins it.
     ///
-    /// - Throws: `locked` when the caller's isolation has a write transaction open, so that it would wait for itself;
+    /// - Throws: `locked` when an isolation that runs the caller has a write transaction open, so that it would wait for itself;
     ///   `TurnTimeout` when the turn has not come by the deadline, or never would; `CancellationError` when `cancellation` ended the wait.
     func acquireBlocking(
         for key: RealmIsolation.Key,
@@ -65,10 +65,11 @@ extension WriteScheduler {
         deadline: ContinuousClock.Instant? = nil,
         cancellation: OpeningCancellation? = nil
     ) throws -> Ticket {
-        if key != .none, state.withLock({ $0.queue.isWriting(key) }) {
+        if wouldWaitForItself(key) {
             throw StorageError(
                 .locked,
-                "This isolation is already in a write transaction of the realm: finish it first",
+                "This isolation, or one that cannot go on while the caller runs, is already in a write transaction of the realm: "
+                    + "finish it first",
                 path: file.path
             )
         }
@@ -102,6 +103,16 @@ extension WriteScheduler {
                 press(ticket, &pressure, wasPause: true)
             }
         }
+    }
+
+    /// Whether the transaction that is open is of the caller's isolation, or of another one that the caller runs in as well: that
+    /// of a queue under an actor's executor or under the caller's queue.
+    private func wouldWaitForItself(_ key: RealmIsolation.Key) -> Bool {
+        let (isOwn, holder) = state.withLock { state -> (Bool, RealmIsolation?) in
+            key != .none && state.queue.isWriting(key) ? (true, nil) : (false, state.holder)
+        }
+        // A scheduler's own code answers, and must not under the lock.
+        return isOwn || holder?.isCurrent == true
     }
 
     /// Lets a blocking writer pass one that was chosen and does not start, where that is due.
@@ -196,7 +207,7 @@ extension WriteScheduler {
         let (actions, base) = state.withLock { state -> (Queue.Actions, BaseFlush?) in
             look(&state)
             let base = group.flatMap { state.flushOfBase(of: $0, in: file) }
-            return (released(state.queue.finish(ticket, .nothing, at: now)), base)
+            return (released(state.finish(ticket, .nothing, at: now)), base)
         }
         perform(actions)
         return base
@@ -209,7 +220,7 @@ extension WriteScheduler {
             state.early[ticket] = nil
             let waiter = state.waiters.removeValue(forKey: ticket)
             if state.queue.cancel(ticket) || !state.queue.hasTurn(ticket) { return (Queue.Actions(), waiter) }
-            return (released(state.queue.finish(ticket, .nothing, at: now)), waiter)
+            return (released(state.finish(ticket, .nothing, at: now)), waiter)
         }
         perform(actions)
         withExtendedLifetime(rest) {}

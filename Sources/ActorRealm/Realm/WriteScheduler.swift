@@ -80,10 +80,18 @@ final class WriteScheduler: Sendable {
         var quietWaiters: [ThreadGate<Void>] = []
         /// The last writer that began, on a thread of Swift's pool, a transaction which no block ends.
         var openEnded: Ticket?
+        /// The isolation that has a transaction open.
+        var holder: RealmIsolation?
         /// How often a blocking writer passed another one because time had passed, for tests and diagnostics.
         var latePressCount = 0
         var flushCount = 0
         var commitCount = 0
+
+        /// The writer whose turn it is is done.
+        mutating func finish(_ ticket: Ticket, _ ending: Queue.Ending, at now: UInt64) -> Queue.Actions {
+            holder = nil
+            return queue.finish(ticket, ending, at: now)
+        }
 
         /// The writer that has the turn, when its task may need a thread of Swift's pool to go on.
         var holderOnPool: Ticket? { openEnded.flatMap { queue.hasTurn($0) ? $0 : nil } }

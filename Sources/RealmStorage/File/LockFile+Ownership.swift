@@ -18,7 +18,7 @@ extension LockFile {
         try checkIsLockFile(descriptor, path)
     }
 
-    /// Fails when a file has a content that is not a lock file's, or is empty and has another name.
+    /// Fails when a file has a content that is not a lock file's, or has no content, be it empty or zeros, and has another name.
     static func checkIsLockFile(_ descriptor: Int32, _ path: String) throws(StorageError) {
         var status = stat()
         _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
@@ -28,16 +28,26 @@ extension LockFile {
             var word: UInt64 = 0
             let count = withUnsafeMutableBytes(of: &word) { pread(descriptor, $0.baseAddress, 8, 0) }
             isOurs = count == 8 && word == Layout.magic
-            if !isOurs { isOurs = try isZero(descriptor, Int(status.st_size), path) }
+            // Somebody else's file of zeros says no more of itself than what a crash has left: its other name does, and its length.
+            if !isOurs, status.st_nlink <= 1, isMade(Int(status.st_size)) {
+                isOurs = try isZero(descriptor, Int(status.st_size), path)
+            }
         }
         if isOurs { return }
         throw StorageError(
             .incompatibleLockFile,
             "The realm needs this name for its lock file, and a file that is none stands there"
-                + (status.st_size == 0 ? " under two names" : " (\(status.st_size) bytes)")
+                + (status.st_nlink > 1 ? " under two names" : " (\(status.st_size) bytes)")
                 + ". It was left as it is. Move it away, or give the realm another name",
             path: path
         )
+    }
+
+    /// Whether a lock file may have a length at any moment: whole pages, or up to an entry in the table of readers of a process.
+    private static func isMade(_ byteCount: Int) -> Bool {
+        if byteCount % pageByteCount == 0 { return true }
+        let offset = (byteCount - Layout.baseByteCount) % Layout.areaByteCount
+        return offset > Layout.Area.readers && (offset - Layout.Area.readers) % Layout.Reader.byteCount == 0
     }
 
     private static func isZero(_ descriptor: Int32, _ byteCount: Int, _ path: String) throws(StorageError) -> Bool {

@@ -77,7 +77,9 @@ struct OpeningAtOnceTests {
 
         func isOpen() -> Bool { RealmRegistry.shared.existing(at: configuration.fileURL!.path)?.hasOpenRealms == true }
 
-        func openForGood() throws -> Realm { try Realm(configuration: configuration) }
+        private var kept: Realm?
+        func openForGood() throws { kept = try Realm(configuration: configuration) }
+        func keptNames() -> [String]? { kept?.objects(Tally.self).map(\.name) }
     }
 
     @Test("Overlapping withRealm blocks of one actor keep its realm open until the last of them ends")
@@ -93,6 +95,19 @@ struct OpeningAtOnceTests {
         for task in tasks { try await task.value }
         #expect(await Set(actor.outcome) == ["first: open", "second: open", "third: open"])
         #expect(await actor.isOpen() == false)
+    }
+
+    @Test("A realm that is opened to stay while a withRealm block uses it stays open behind the block")
+    func openedWithinBlock() async throws {
+        let actor = Overlapping(file.fast)
+        let tasks = ["first", "second"].map { name in Task { try await actor.use(name) } }
+        while await actor.waitingCount < 2 { await Task.yield() }
+        try await actor.openForGood()
+        for _ in tasks { await actor.goOn() }
+        for task in tasks { try await task.value }
+        #expect(await Set(actor.outcome) == ["first: open", "second: open"])
+        #expect(await actor.isOpen())
+        #expect(await actor.keptNames() == [])
     }
 }
 

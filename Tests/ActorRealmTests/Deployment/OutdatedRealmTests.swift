@@ -190,6 +190,162 @@ struct OutdatedRealmTests {
         }
         #expect(await program.perform { $0.objects(Release1.Extra.self).map(\.text) as [String] } == ["extra"])
         try verify()
+        // A copy is one of the file, and not of what the realm still reads.
+        let copy = directory.path("copy.realm")
+        try await program.perform { try $0.writeCopy(toFile: URL(fileURLWithPath: copy)) }
+        try FileVerifier.verify(StorageFile.open(path: copy, options: StorageOptions()).beginRead())
+        try withNewRealm(Self.second(copy)) { realm in
+            #expect(realm.objects(Release2.Item.self).isEmpty)
+        }
+    }
+
+    // MARK: Indexes and rules that some declare
+
+    private static func plain(_ path: String) -> Realm.Configuration {
+        configuration(path, [Rules.Plain.self], version: 1)
+    }
+
+    private static func indexed(_ path: String) -> Realm.Configuration {
+        configuration(path, [Rules.Indexed.self], version: 1)
+    }
+
+    private static func unique(_ path: String) -> Realm.Configuration {
+        configuration(path, [Rules.Unique.self], version: 1)
+    }
+
+    private static func row(_ id: Int, n: Int = 0, _ text: String) -> [String: Any] {
+        ["id": id, "n": n, "text": text]
+    }
+
+    private var newestVersion: UInt64 {
+        get throws { try StorageFile.open(path: path, options: StorageOptions()).newestVersion }
+    }
+
+    @Test("Results over an index show what a process writes that does not declare it", .secondProcess)
+    func undeclaredIndex() async throws {
+        let program = try await Program(Self.indexed(path))
+        try await program.write { realm in
+            realm.create(Rules.Indexed.self, value: Self.row(1, n: 7, "one"))
+            realm.create(Rules.Indexed.self, value: Self.row(2, n: 8, "two"))
+        }
+        await program.hold { $0.objects(Rules.Indexed.self).filter("n == 7") }
+        #expect(await program.heldIDs() == [[1]])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.plain(path)) { realm in
+                try realm.write {
+                    realm.create(Rules.Plain.self, value: OutdatedRealmTests.row(3, n: 7, "three"))
+                    realm.object(ofType: Rules.Plain.self, forPrimaryKey: 2)?.n = 7
+                    realm.object(ofType: Rules.Plain.self, forPrimaryKey: 1)?.n = 6
+                }
+            }
+        }
+        await program.perform { _ = $0.refresh() }
+        await program.hold { $0.objects(Rules.Indexed.self).filter("n == 7") }
+        #expect(await program.heldIDs() == [[2, 3], [2, 3]])
+        try await program.write { $0.object(ofType: Rules.Indexed.self, forPrimaryKey: 3)?.n = 9 }
+        #expect(await program.heldIDs() == [[2], [2]])
+        try verify()
+    }
+
+    @Test("A unique rule holds for a process that does not declare it, as long as another one does", .secondProcess)
+    func undeclaredRule() async throws {
+        let program = try await Program(Self.unique(path))
+        try await program.write { $0.create(Rules.Unique.self, value: Self.row(1, "one")) }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.plain(path)) { realm in
+                let inserted = #expect(throws: Realm.Error.self) {
+                    try realm.write { _ = try realm.insert(Rules.Plain.self, value: OutdatedRealmTests.row(2, "one")) }
+                }
+                #expect(inserted?.code == .duplicateValue)
+                try realm.write { realm.create(Rules.Plain.self, value: OutdatedRealmTests.row(3, "three")) }
+                let assigned = #expect(throws: Realm.Error.self) {
+                    try realm.write { realm.object(ofType: Rules.Plain.self, forPrimaryKey: 3)?.text = "one" }
+                }
+                #expect(assigned?.code == .duplicateValue)
+            }
+        }
+        let error = await #expect(throws: Realm.Error.self) {
+            try await program.write { _ = try $0.insert(Rules.Unique.self, value: Self.row(4, "three")) }
+        }
+        #expect(error?.code == .duplicateValue)
+        let texts = await program.perform { $0.objects(Rules.Unique.self).map(\.text) as [String] }
+        #expect(texts.sorted() == ["one", "three"])
+        try verify()
+    }
+
+    @Test("A rule that a later process declares binds the one that does not, also when that opens anew", .secondProcess)
+    func addedRule() async throws {
+        let program = try await Program(Self.plain(path))
+        try await program.write { $0.create(Rules.Plain.self, value: Self.row(1, "one")) }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.unique(path)) { #expect($0.objects(Rules.Unique.self).count == 1) }
+        }
+        let version = try newestVersion
+        let error = await #expect(throws: Realm.Error.self) {
+            try await program.write { _ = try $0.insert(Rules.Plain.self, value: Self.row(2, "one")) }
+        }
+        #expect(error?.code == .duplicateValue)
+        #expect(try newestVersion == version)
+        let second = try await Program(Self.plain(path))
+        #expect(try newestVersion == version)
+        for program in [program, second] {
+            let error = await #expect(throws: Realm.Error.self) {
+                try await program.write { _ = try $0.insert(Rules.Plain.self, value: Self.row(2, "one")) }
+            }
+            #expect(error?.code == .duplicateValue)
+        }
+        #expect(try newestVersion == version)
+        try await second.write { $0.create(Rules.Plain.self, value: Self.row(2, "two")) }
+        await program.perform { _ = $0.refresh() }
+        #expect(await program.perform { $0.objects(Rules.Plain.self).count } == 2)
+        try verify()
+    }
+
+    @Test("A process that declares a rule which the data breaks does not open, and changes nothing", .secondProcess)
+    func brokenRule() async throws {
+        let program = try await Program(Self.plain(path))
+        try await program.write { realm in
+            for id in 1...2 { realm.create(Rules.Plain.self, value: Self.row(id, "same")) }
+        }
+        let version = try newestVersion
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let error = #expect(throws: Realm.Error.self) {
+                try withNewRealm(OutdatedRealmTests.unique(path)) { _ in }
+            }
+            #expect(error?.code == .duplicateValue)
+        }
+        #expect(try newestVersion == version)
+        try await program.write { $0.create(Rules.Plain.self, value: Self.row(3, "same")) }
+        #expect(await program.perform { $0.objects(Rules.Plain.self).count } == 3)
+        try verify()
+    }
+
+    @Test("A second actor is refused behind another process's migration, but not behind an added index", .secondProcess)
+    func secondActor() async throws {
+        let program = try await Program(Self.plain(path))
+        try await program.write { $0.create(Rules.Plain.self, value: Self.row(1, n: 7, "one")) }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.indexed(path)) { realm in
+                #expect(realm.objects(Rules.Indexed.self).filter("n == 7").count == 1)
+            }
+        }
+        let second = try await Program(Self.plain(path))
+        try await second.write { $0.create(Rules.Plain.self, value: Self.row(2, n: 7, "two")) }
+        #expect(await second.perform { $0.objects(Rules.Plain.self).filter("n == 7").count } == 2)
+        #expect(await program.perform { $0.isOutdated } == false)
+
+        let other = directory.path("migrated.realm")
+        let old = try await Program(Self.first(other))
+        try await old.write { realm in
+            realm.create(Release1.Item.self, value: ["id": 1, "n": 7, "a": "a of 1", "b": "b of 1"])
+        }
+        await #expect(processExitsWith: .success) { [other = other as String] in
+            try withNewRealm(OutdatedRealmTests.second(other)) { _ in }
+        }
+        let error = await #expect(throws: Realm.Error.self) { _ = try await Program(Self.first(other)) }
+        #expect(error?.code == .schemaMismatch)
+        #expect(await old.perform { $0.objects(Release1.Item.self).map(\.a) as [String] } == ["a of 1"])
+        try verify()
     }
 }
 
@@ -199,7 +355,7 @@ actor Program {
     /// The loops over changes that have begun.
     var loopsBegun = 0
     /// Results that are kept from version to version.
-    var held: [Results<Rules.Indexed>] = []
+    private var held: [Results<Rules.Indexed>] = []
 
     init(_ configuration: Realm.Configuration) async throws {
         realm = try await Realm(configuration: configuration, actor: self)
@@ -210,6 +366,11 @@ actor Program {
     func write(_ body: @Sendable (Realm) throws -> Void) throws {
         try realm.write { try body(realm) }
     }
+
+    func hold(_ results: @Sendable (Realm) -> Results<Rules.Indexed>) { held.append(results(realm)) }
+
+    /// What the results that are kept show, in order.
+    func heldIDs() -> [[Int]] { held.map { $0.map(\.id).sorted() } }
 
     func asyncWrite(_ body: @Sendable (Realm) throws -> Void) async throws {
         try await realm.asyncWrite { try body(realm) }

@@ -31,33 +31,6 @@ enum Release2 {
     }
 }
 
-/// Nothing that the first release declares has changed: a property, an index and a class are new.
-enum Release3 {
-    class Item: Object {
-        @Persisted(primaryKey: true) var id: Int
-        @Persisted(indexed: true) var n: Int
-        @Persisted var a: String
-        @Persisted var b: String
-        @Persisted var more = 5
-        @Persisted var list: List<Int>
-        override class func _realmObjectName() -> String? { "Item" }
-        override class func shouldIncludeInDefaultSchema() -> Bool { false }
-    }
-
-    class Extra: Object {
-        @Persisted(primaryKey: true) var id: Int
-        @Persisted var text: String
-        override class func _realmObjectName() -> String? { "Extra" }
-        override class func shouldIncludeInDefaultSchema() -> Bool { false }
-    }
-
-    class Other: Object {
-        @Persisted var item: Item?
-        override class func _realmObjectName() -> String? { "Other" }
-        override class func shouldIncludeInDefaultSchema() -> Bool { false }
-    }
-}
-
 /// What programs declare of one class beside its properties.
 enum Rules {
     class Plain: Object {

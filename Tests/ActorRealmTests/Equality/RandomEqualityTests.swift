@@ -3,8 +3,8 @@ import Foundation
 import RealmTestSupport
 import Testing
 
-/// Sections, distinct values, positions and `IN` over values at the edges, in a transaction and after it, against groups
-/// that are made in plain Swift.
+/// Sections, distinct values, positions, `IN` and look-ups of unique texts over values at the edges, in a transaction and after it,
+/// against groups that are made in plain Swift.
 ///
 /// `REALM_EQUALITY_CASES` sets the number of cases, `REALM_EQUALITY_SEED` the first seed.
 @Suite struct RandomEqualityTests {
@@ -12,10 +12,16 @@ import Testing
     private static let caseCount = environment["REALM_EQUALITY_CASES"].flatMap { Int($0) } ?? 400
     private static let firstSeed = environment["REALM_EQUALITY_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 40)
 
-    private static let texts = [
+    private static let texts: [String] = [
         "", "\0", "a", "a\0", composed, decomposed, "\u{E9}", "e\u{301}", String(repeating: "x", count: 253) + "\u{E9}",
         String(repeating: "x", count: 253) + "e\u{301}",
+        // Alike in what stands in an index, and different behind that: a keyed hash tells them apart.
+        long + "\u{E9}", long + "e\u{301}", long + "e", long + "\u{E9}\0",
+        String(repeating: long, count: 40) + "\u{E9}",
+        String(repeating: long, count: 40) + "e\u{301}",
     ]
+    /// As long as what of a text stands in an index.
+    private static let long = String(repeating: "long", count: 64)
     private static let numbers = [
         .nan, 0.0, -0.0, .infinity, -.infinity, 0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63, 1, 0.5, .leastNonzeroMagnitude,
     ]
@@ -119,7 +125,47 @@ import Testing
         )
         let byKey = Set(terms.where { $0.id.in(asked) }.map { Plain($0.id) })
         try #require(byKey == plainAsked.intersection(terms.map { Plain($0.id) }), "\(context), keys IN \(asked)")
-        return cases + 3 + anys.count
+        for text in Self.texts {
+            let found = Set(terms.where { $0.code == text }.map { Plain($0.id) })
+            let plain = Set(terms.filter { $0.code.map { Plain($0) } == Plain(text) }.map { Plain($0.id) })
+            try #require(found == plain && found.count <= 1, "\(context), unique \(text.suffix(4))")
+            let named = terms.where { $0.name == text }.count
+            try #require(named == terms.count { Plain($0.name) == Plain(text) }, "\(context), \(text.suffix(4))")
+        }
+        return cases + 3 + anys.count + 2 * Self.texts.count
+    }
+
+    /// Gives each text to one object, in another way each time.
+    private func exchangeCodes(_ realm: Realm, _ random: inout SplitMix64) {
+        let codes = Self.texts.shuffled(using: &random)
+        for (index, object) in realm.objects(Term.self).enumerated() {
+            object.code = index < codes.count ? codes[index] : nil
+        }
+    }
+
+    /// A text that an object has is no other one's, however it is long; another spelling of it is another text.
+    private func checkUniqueness(_ realm: Realm, _ random: inout SplitMix64, _ context: String) throws -> Int {
+        for text in Self.texts {
+            let isTaken = realm.objects(Term.self).contains { $0.code.map { Plain($0) } == Plain(text) }
+            let isKey = realm.objects(Term.self).contains { Plain($0.id) == Plain(text) }
+            var code: Realm.Error.Code?
+            do {
+                try realm.write {
+                    try realm.insert(Term.self, value: ["id": "another", "code": text])
+                    realm.cancelWrite()
+                }
+            } catch { code = (error as? Realm.Error)?.code }
+            try #require(code == (isTaken ? .duplicateValue : nil), "\(context), unique \(text.suffix(4))")
+            code = nil
+            do {
+                try realm.write {
+                    try realm.insert(Term.self, value: ["id": text])
+                    realm.cancelWrite()
+                }
+            } catch { code = (error as? Realm.Error)?.code }
+            try #require(code == (isKey ? .duplicatePrimaryKey : nil), "\(context), key \(text.suffix(4))")
+        }
+        return 2 * Self.texts.count
     }
 
     @Test func `values are grouped, found and kept as plain Swift says`() throws {
@@ -144,6 +190,7 @@ import Testing
                         object.maybe = Bool.random(using: &random) ? nil : Self.numbers.randomElement(using: &random)!
                         object.free = randomValue(&random)
                     }
+                    exchangeCodes(realm, &random)
                     term.anys.removeAll()
                     term.anySet.removeAll()
                     for _ in 0..<Int.random(in: 0...9, using: &random) {
@@ -155,6 +202,7 @@ import Testing
                 }
                 cases += try check(realm, term, &random, context)
             }
+            cases += try checkUniqueness(realm, &random, context)
             realm.close()
             seed &+= 1
         }

@@ -28,4 +28,35 @@ import Testing
         #expect(Array(first).map(\.id) == ["2"] && Array(second).map(\.id) == ["1"])
         try realm.verify()
     }
+
+    @Test func `results over a unique compound index can be read while two objects exchange their values`() throws {
+        let realm = try ruledRealm()
+        let (one, two) = try realm.write {
+            let members = [Member(1, "ann", country: "at", number: 7), Member(2, "bo", country: "de", number: 8)]
+            for member in members { realm.add(member) }
+            return (members[0], members[1])
+        }
+        let first = realm.objects(Member.self).where { $0.country == "at" && $0.number == 7 }
+        let second = realm.objects(Member.self).where { $0.country == "de" && $0.number == 8 }
+        func ids(_ results: Results<Member>) -> [Int] { Array(results).map(\.id).sorted() }
+        #expect(ids(first) == [1] && ids(second) == [2])
+        try realm.write {
+            one.country = "de"
+            #expect(ids(first).isEmpty && first.first == nil && ids(second) == [2])
+            one.number = 8
+            #expect(ids(first).isEmpty && ids(second) == [1, 2] && second.count == 2)
+            #expect(ids(realm.objects(Member.self).where { $0.number == 8 && $0.country == "de" }) == [1, 2])
+            (two.country, two.number) = ("at", 7)
+            #expect(ids(first) == [2] && ids(second) == [1] && first.count == 1 && second.count == 1)
+        }
+        #expect(ids(first) == [2] && ids(second) == [1])
+        #expect(throws: Realm.Error(.duplicateValue)) {
+            try realm.write {
+                (two.country, two.number) = ("de", 8)
+                #expect(ids(second) == [1, 2])
+            }
+        }
+        #expect(ids(first) == [2] && ids(second) == [1])
+        try realm.verify()
+    }
 }

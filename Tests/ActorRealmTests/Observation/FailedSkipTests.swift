@@ -143,13 +143,13 @@ struct FailedSkipTests {
         }
         _ = await waiting.value
         watchdog.cancel()
-        #expect(await journal.settled().sorted() == expected, "\(journal.entries)")
+        #expect(await journal.settled(worker).sorted() == expected, "\(journal.entries)")
         // What does not fail is left out.
         #expect(
             await worker.with { worker, realm in await Self.write(form, realm, without: tokens, "quiet", worker) }
                 == nil
         )
-        #expect(await journal.settled().sorted() == expected, "\(journal.entries)")
+        #expect(await journal.settled(worker).sorted() == expected, "\(journal.entries)")
         for token in tokens { token.invalidate() }
     }
 }

@@ -61,9 +61,9 @@ final class Journal<Entry: Sendable>: Sendable {
         return entries
     }
 
-    /// Waits long enough that what is not there by now will not come.
-    func settled() async -> [Entry] {
-        try? await Task.sleep(for: .milliseconds(60))
+    /// What is there when every block on these actors knows what was committed by now.
+    func settled(_ workers: Worker...) async -> [Entry] {
+        for worker in workers { await worker.isTold() }
         return entries
     }
 }
@@ -128,8 +128,15 @@ actor Worker {
         try await body(self, realm)
     }
 
+    /// Waits until every block that observes on this actor knows what was committed by now.
+    func isTold() async { await realm.asyncRefresh() }
+
     func close() {
         realm.close()
         realm = nil
+    }
+
+    func reopen(_ configuration: Realm.Configuration) async throws {
+        realm = try await Realm(configuration: configuration, actor: self)
     }
 }

@@ -105,7 +105,7 @@ struct ObservedEndsTests {
         try await worker.with { _, realm in
             try await realm.asyncWrite { _ = realm.create(Dock.self, value: ["id": 1]) }
         }
-        #expect(await journal.settled().count == 6)
+        #expect(await journal.settled(worker).count == 6)
         for token in tokens { token.invalidate() }
     }
 

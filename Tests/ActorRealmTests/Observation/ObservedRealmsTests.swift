@@ -119,7 +119,7 @@ struct ObservedRealmsTests {
                 dock.name = "three"
             }
         }
-        #expect(await journal.settled() == [])
+        #expect(await journal.settled(worker) == [])
         try await worker.with { _, realm in
             try await realm.asyncWrite {
                 realm.object(ofType: Boat.self, forPrimaryKey: 1)!.name = "four"
@@ -127,7 +127,8 @@ struct ObservedRealmsTests {
             }
         }
         _ = await journal.wait(for: 6)
-        #expect(await journal.settled().sorted() == ["actor", "list", "map", "object [\"name\"]", "realm", "sections"])
+        let expected = ["actor", "list", "map", "object [\"name\"]", "realm", "sections"]
+        #expect(await journal.settled(worker).sorted() == expected)
         for token in tokens { token.invalidate() }
     }
 

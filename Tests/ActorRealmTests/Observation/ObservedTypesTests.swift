@@ -95,13 +95,13 @@ struct ObservedTypesTests {
                 "boat [\"home\"]", "boats [] [] [0, 1, 2]", "typed [\"home\"]", "typed boats [] [] [0, 1, 2]",
             ]
         )
-        #expect(await journal.settled().count == 4)
+        #expect(await journal.settled(worker).count == 4)
         try await worker.with { _, realm in
             try await realm.asyncWrite { realm.object(ofType: Boat.self, forPrimaryKey: 1)!.tons = 11 }
         }
         _ = await journal.wait(for: 8)
         #expect(
-            await journal.settled().dropFirst(4).sorted() == [
+            await journal.settled(worker).dropFirst(4).sorted() == [
                 "berths [\"a\"]", "own list [] [] [0]", "through [\"boats\"]", "tons [] [] [0]",
             ]
         )
@@ -110,7 +110,7 @@ struct ObservedTypesTests {
         }
         _ = await journal.wait(for: 13)
         #expect(
-            await journal.settled().dropFirst(8).sorted() == [
+            await journal.settled(worker).dropFirst(8).sorted() == [
                 "list [\"boats\"]", "membership [] [] [0]", "own list [2] [] []", "through [\"boats\"]",
                 "tons [] [] [0]",
             ]
@@ -155,7 +155,7 @@ struct ObservedTypesTests {
             "tons 10 11 1", "home east - 1", "place deleted", "dock [\"place\", \"anything\"]",
         ]
         #expect(await eventually { expected.isSubset(of: journal.entries) })
-        let told = await journal.settled()
+        let told = await journal.settled(worker)
         #expect(Set(told).subtracting(expected).isSubset(of: ["place number: 0 -> 5"]))
         #expect(told.last { $0.hasPrefix("place") } == "place deleted")
         for token in tokens { token.invalidate() }

@@ -179,7 +179,8 @@ struct RealmBlockActionTests {
         try await next.add(2, "two")
         // The tokens keep observing.
         _ = await journal.wait(for: 4)
-        #expect(await journal.settled() == [1, 1, 2, 2])
+        try await next.add(3, "three")
+        #expect(await journal.wait(for: 6) == [1, 1, 2, 2, 3, 3])
         for token in tokens { #expect(token.invalidate()) }
     }
 }

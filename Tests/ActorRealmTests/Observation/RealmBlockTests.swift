@@ -172,7 +172,7 @@ struct RealmBlockTests {
             try realm.write { BlockLog.add(realm, 3) }
             #expect(journal.entries == ["a 1", "b 1", "a 3", "b 3"])
         }
-        #expect(await journal.settled() == ["a 1", "b 1", "a 3", "b 3"])
+        #expect(await journal.settled(worker) == ["a 1", "b 1", "a 3", "b 3"])
         for token in tokens { token.invalidate() }
     }
 

@@ -166,8 +166,8 @@ class OwnerProjection: Projection<ChoreOwner> {
         #expect(await journal.wait(for: 4).last == "deleted")
         _ = await filtered.wait(for: 3)
         _ = await elsewhere.wait(for: 2)
-        #expect(await filtered.settled() == ["ownerName: nil -> Ann", "ownerName: Ann -> Bea", "deleted"])
-        #expect(await elsewhere.settled() == ["title: one -> uno", "deleted"])
+        #expect(await filtered.settled(worker) == ["ownerName: nil -> Ann", "ownerName: Ann -> Bea", "deleted"])
+        #expect(await elsewhere.settled(other) == ["title: one -> uno", "deleted"])
         for token in tokens { token.invalidate() }
     }
 

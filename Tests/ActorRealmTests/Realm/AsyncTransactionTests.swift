@@ -116,6 +116,28 @@ struct AsyncTransactionTests {
 
         func invalidate() { realm.invalidate() }
 
+        private var kept: Realm.AsyncTransaction?
+
+        /// Begins a transaction that outlives the task which begins it.
+        func beginToKeep(_ name: String) async throws {
+            kept = try await realm.beginAsyncWrite()
+            add(name)
+        }
+
+        func cancelKept() {
+            kept?.cancel()
+            kept = nil
+        }
+
+        func tryWriting(_ name: String) -> Realm.Error.Code? {
+            do {
+                try writeBlocking(name)
+                return nil
+            } catch {
+                return (error as? Realm.Error)?.code
+            }
+        }
+
         /// Changes rows at random in one transaction that others keep interrupting; returns what must be there.
         func interrupted(steps: Int, seed: UInt64) async throws -> [String: Int] {
             var random = SplitMix64(seed: seed)
@@ -186,6 +208,31 @@ struct AsyncTransactionTests {
         let found = try await Store(file.fast).othersInsert()
         #expect(found.code == .invalidInput)
         #expect(found.names == ["mine"])
+    }
+
+    @Test("No later task is in the transaction of one that has ended without ending it")
+    func endedTask() async throws {
+        let store = try await Store(file.fast)
+        try await store.write("before")
+        try await Task.detached { try await store.beginToKeep("inside") }.value
+        let before = Store.View(names: ["before"], counts: [0], isWriting: false)
+        // Each task may have the address of the one that has ended.
+        for _ in 0..<100 {
+            let (view, code) = await Task.detached { (await store.look(), await store.tryWriting("blocked")) }.value
+            guard view == before, code == .alreadyInWriteTransaction else {
+                return #expect(Bool(false), "\(view), \(String(describing: code))")
+            }
+        }
+        let together = (0..<100).map { _ in Task.detached { (await store.look(), await store.tryWriting("blocked")) } }
+        for task in together {
+            let (view, code) = await task.value
+            #expect(view == before)
+            #expect(code == .alreadyInWriteTransaction)
+        }
+        await Task.detached { await store.cancelKept() }.value
+        #expect(await store.look() == before)
+        try await store.write("later")
+        #expect(await store.look().names == ["before", "later"])
     }
 
     @Test("Another job that invalidates the realm rolls the transaction back; its commit is an error")

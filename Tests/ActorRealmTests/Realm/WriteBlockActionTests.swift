@@ -107,13 +107,13 @@ struct WriteBlockActionTests {
         #expect(try await store.names() == [])
     }
 
-    @Test("writeCopy in the block of asyncWrite says where it works, whoever else writes")
-    func copying() async throws {
+    @Test("writeCopy in the block of asyncWrite says where it works, whoever else writes", arguments: [200, 0])
+    func copying(otherWrites: Int) async throws {
         let directory = TemporaryDirectory()
         let store = try await Store(file.configuration)
         let other = try await Store(file.configuration)
         let writers = Task {
-            for index in 0..<200 where !Task.isCancelled { try await other.write("other \(index)") }
+            for index in 0..<otherWrites where !Task.isCancelled { try await other.write("other \(index)") }
         }
         var codes: [Realm.Error.Code?] = []
         for index in 0..<20 {

@@ -197,6 +197,7 @@ struct WriteSchedulerTests {
         let fixture = try Fixture(durability: .none)
         let file = fixture.file
         let scheduler = fixture.scheduler
+        let first = file.newestVersion
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<16 {
                 let blocking = Writer()
@@ -206,7 +207,9 @@ struct WriteSchedulerTests {
             }
             try await group.waitForAll()
         }
+        #expect(file.newestVersion == first + 32)
     }
+
     @Test("Only a transaction that no block ends counts as one whose task may need a thread of the pool")
     func openEnded() async throws {
         let fixture = try Fixture(durability: .none)

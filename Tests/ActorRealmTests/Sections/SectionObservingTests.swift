@@ -92,7 +92,7 @@ private func describe(_ sections: SectionedResults<Int, Chore>) -> [String] {
         // The single section heard of its own rows only.
         _ = await single.wait(for: 3)
         #expect(
-            await single.settled() == [
+            await single.settled(worker) == [
                 SectionsTold(sections: ["10: t1 t3"]),
                 SectionsTold(sections: ["10: t1 T3"], modifications: [[0, 1]]),
                 SectionsTold(sections: ["10: T3"], deletions: [[0, 0]]),
@@ -117,7 +117,7 @@ private func describe(_ sections: SectionedResults<Int, Chore>) -> [String] {
         }
         _ = await journal.wait(for: 1)
         try await worker.rename(1, "uno")
-        #expect(await journal.settled().count == 1)
+        #expect(await journal.settled(worker, other).count == 1)
         // The order does not change, the section does.
         try await worker.with { _, realm in
             try await realm.asyncWrite {

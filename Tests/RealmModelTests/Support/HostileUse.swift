@@ -59,7 +59,10 @@ enum HostileUse {
             attempt(.read) { try read(ModelView(snapshot: file.beginRead())) }
             attempt(.queried) { try query(file.beginRead()) }
             attempt(.copied) { try copy(file.beginRead(), to: target) }
-            attempt(.written) { try write(file) }
+            attempt(.written) {
+                try write(file)
+                if outcome.contains(.verified) { try FileVerifier.verify(file.beginRead()) }
+            }
             attempt(.read) { try read(ModelView(snapshot: file.beginRead())) }
             attempt(.compacted) { try compact(file) }
             attempt(.emptied) { try empty(file) }
@@ -177,17 +180,13 @@ enum HostileUse {
         fatalError("Making the file smaller does not end")
     }
 
-    private static func write(_ file: StorageFile) throws {
-        try write(file) { model in try change(model) }
-    }
-
     private static func empty(_ file: StorageFile) throws {
         try write(file) { model in
             for schema in model.schema.classes.values { try model.table(named: schema.name)?.deleteAll() }
         }
     }
 
-    private static func write(_ file: StorageFile, _ body: (ModelView) throws -> Void) throws {
+    static func write(_ file: StorageFile, _ body: (ModelView) throws -> Void) throws {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let model = try ModelView(snapshot: file.beginRead())
@@ -199,30 +198,6 @@ enum HostileUse {
         } catch {
             model.rollback()
             throw error
-        }
-    }
-
-    private static func change(_ model: ModelView) throws {
-        for schema in model.schema.classes.values {
-            guard let table = try model.table(named: schema.name) else { continue }
-            var keys: [Int64] = []
-            var cursor = table.leaves()
-            while let leaf = try cursor.next(), keys.count < 2_000 {
-                for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }
-            }
-            for (number, key) in keys.enumerated() where number % 7 == 0 {
-                // It may have gone with an earlier one.
-                guard try table.contains(key: key) else { continue }
-                for (ordinal, property) in table.schema.properties.enumerated() where property.isStored {
-                    if property.isPrimaryKey { continue }
-                    if property.collection == .list {
-                        if number % 2 == 0 { try table.listRemoveAll(ordinal, key: key) }
-                    } else if property.collection == .none {
-                        try table.set(ordinal, key: key, to: table.value(ordinal, key: key))
-                    }
-                }
-                if number % 3 == 0 { try table.delete(key: key) }
-            }
         }
     }
 }

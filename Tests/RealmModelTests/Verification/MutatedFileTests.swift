@@ -9,7 +9,8 @@ import Testing
 /// A child with limits of time, memory and file length opens, reads, queries, writes, verifies, copies, compacts and salvages each of
 /// them: errors only.
 ///
-/// `REALM_MUTATED_FILES` says how many, `REALM_MUTATED_SEED` with which the first is made.
+/// `REALM_MUTATED_FILES` says how many, `REALM_MUTATED_SEED` with which the first is made; `Tests/differential "mutated files"` records
+/// a campaign, and goes on behind what is recorded.
 @Suite struct MutatedFileTests {
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
@@ -27,6 +28,7 @@ import Testing
                     PropertySchema(name: "places", kind: .int, collection: .map),
                     PropertySchema(name: "sizes", kind: .int, collection: .set),
                     PropertySchema(name: "anything", kind: .any, isOptional: true),
+                    PropertySchema(name: "cost", kind: .decimal128),
                     PropertySchema(name: "mark", kind: .uuid, isUnique: true),
                 ],
                 compoundIndexes: []
@@ -89,7 +91,10 @@ import Testing
                 try Self.tryFiles(path, seeds: next..<last)
             }
             let log = (try? String(contentsOfFile: path + ".log", encoding: .utf8)) ?? ""
+            let begun = next
+            var violations = 0
             if result?.exitStatus != .exitCode(0) {
+                violations = 1
                 let text = (try? String(contentsOfFile: path + ".stderr", encoding: .utf8)) ?? ""
                 print(
                     "a mutated file ended its process: \(log.split(separator: "\n").last ?? "")\n\(text.suffix(2_000))"
@@ -101,6 +106,12 @@ import Testing
                 next = last
             }
             refused += log.split(separator: "\n").count { $0.hasSuffix("refused") }
+            CampaignRecord.add(
+                "mutated files",
+                seeds: begun..<next,
+                cases: Int(next - begun),
+                violations: violations
+            )
         }
         print("mutated files: \(count), seed \(first), with errors \(refused)")
         #expect(refused > Int(count) / 4)

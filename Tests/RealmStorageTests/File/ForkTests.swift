@@ -52,6 +52,29 @@ import Testing
         #expect(fcntl(other, setLock, &lock) == 0)
     }
 
+    @Test func `a program without standard streams has no file of a realm in their place`() throws {
+        let path = directory.path("streams.realm")
+        let status = try ForkedChild.run {
+            for descriptor in 0...STDERR_FILENO { close(descriptor) }
+            do {
+                let file = try StorageFile.open(path: path)
+                try file.lockForWriting()
+                let transaction = try file.beginWrite()
+                try PageArray.create(in: transaction)
+                try file.publish([try PageArray.commit(transaction)])
+                file.unlockForWriting()
+                let snapshot = try file.beginRead()
+                guard try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[0] == 0 else { return 2 }
+                for descriptor in 0...STDERR_FILENO where fcntl(descriptor, F_GETFD) >= 0 { return 10 + descriptor }
+                return 0
+            } catch {
+                return 1
+            }
+        }
+        #expect(status == 0)
+        #expect(try StorageFile.open(path: path).newestVersion == 2)
+    }
+
     @Test func `a forked child opens the file anew, and reads and writes beside its parent`() throws {
         let path = directory.path("both.realm")
         var options = StorageOptions()

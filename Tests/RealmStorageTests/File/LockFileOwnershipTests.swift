@@ -39,9 +39,9 @@ struct LockFileOwnershipTests {
         #expect(try StorageFile.open(path: path).newestVersion == 1)
     }
 
-    @Test("the target of a hard link is not overwritten, be it empty")
+    @Test("the target of a hard link is not overwritten, be it empty or nothing but zeros")
     func hardLink() throws {
-        for content in [Data("a document".utf8), Data()] {
+        for content in [Data("a document".utf8), Data(), Data(count: 4096), Data(count: 94_224)] {
             let target = directory.path("document-\(content.count)")
             try content.write(to: URL(fileURLWithPath: target))
             let path = directory.path("linked-\(content.count).realm")
@@ -49,7 +49,18 @@ struct LockFileOwnershipTests {
             let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
             #expect(error?.code == .incompatibleLockFile)
             #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == content)
+            #expect(!StorageFile.removeLockFile(ofRealmAt: path))
         }
+    }
+
+    @Test("zeros in a length that no lock file has are somebody else's", arguments: [1, 100, 4095, 5000, 94_225])
+    func foreignZeros(byteCount: Int) throws {
+        let path = directory.path("zeros.realm")
+        try Data(count: byteCount).write(to: URL(fileURLWithPath: path + ".lock"))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .incompatibleLockFile)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".lock")) == Data(count: byteCount))
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test("the target of a symbolic link is not overwritten, nor made")
@@ -63,7 +74,7 @@ struct LockFileOwnershipTests {
 
     @Test(
         "what a crash leaves of a lock file is one: nothing, zeros, or the layout before",
-        arguments: [0, 4096, 77_824]
+        arguments: [0, 4096, 32_768, 77_824, 94_224, 98_304]
     )
     func leftovers(byteCount: Int) throws {
         let path = directory.path("crashed.realm")

@@ -211,23 +211,36 @@ import Testing
         #expect(error?.page == root.page)
     }
 
-    @Test func `a file cut short anywhere opens with an error or with the intact data`() throws {
+    @Test func `a file cut short anywhere is refused, by name of the page where its header is left`() throws {
         let path = try makeFile("cut.realm", isClosed: false)
         let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
-        for index in 0..<40 {
-            let copy = directory.path("cut-\(index).realm")
+        let headerEnd = 4 * pageByteCount
+        var named = 0
+        for length in (1..<40).map({ size * $0 / 40 }) + [1, headerEnd - 1, headerEnd, size - 1] {
+            let copy = directory.path("cut-\(length).realm")
             try FileManager.default.copyItem(atPath: path, toPath: copy)
-            try FileHandle(forUpdatingAtPath: copy)!.truncate(atOffset: UInt64(size * index / 40))
+            try FileHandle(forUpdatingAtPath: copy)!.truncate(atOffset: UInt64(length))
             do {
-                let value = try firstValue(copy)
-                #expect(index != 0 && value == 3)
+                #expect(try firstValue(copy) == 3, "length \(length)")
             } catch let error as StorageError {
-                #expect([.corrupt, .notADatabase].contains(error.code), "\(error)")
-            } catch is ExpectationFailedError {
-                // An empty file is a new realm without the pages of this test.
-                #expect(index == 0)
+                #expect([.corrupt, .notADatabase].contains(error.code), "length \(length): \(error)")
+                if length >= headerEnd {
+                    #expect(error.code == .corrupt && error.page != nil, "length \(length): \(error)")
+                    named += 1
+                }
             }
         }
+        #expect(named > 0)
+    }
+
+    @Test func `a file cut to nothing is refused where its lock file knows it, and is a new one elsewhere`() throws {
+        let copy = try makeFile("none.realm", isClosed: false)
+        try FileHandle(forUpdatingAtPath: copy)!.truncate(atOffset: 0)
+        #expect(try StorageFile.open(path: copy).newestVersion == 1)
+        let path = directory.path("none.realm")
+        try FileHandle(forUpdatingAtPath: path)!.truncate(atOffset: 0)
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .corrupt)
     }
 
     @Test func `a file that is something else is refused`() throws {

@@ -1,0 +1,138 @@
+import Dispatch
+import Foundation
+import RealmStorage
+import Testing
+
+@testable import ActorRealm
+
+/// Isolations that keep each other from running, and have a realm each.
+@Suite("Places on one queue", .timeLimit(.minutes(10)))
+struct PlacesOnOneQueueTests {
+    let file = TestFile()
+
+    final class QueueExecutor: SerialExecutor {
+        let queue = DispatchQueue(label: "places")
+        private let mark = DispatchSpecificKey<Bool>()
+
+        init() { queue.setSpecific(key: mark, value: true) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+
+        func isIsolatingCurrentContext() -> Bool? { DispatchQueue.getSpecific(key: mark) == true }
+    }
+
+    actor Guest {
+        private let executor: QueueExecutor
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+        private var realm: Realm!
+        private var transaction: Realm.AsyncTransaction?
+
+        init(_ executor: QueueExecutor, _ configuration: Realm.Configuration) async throws {
+            self.executor = executor
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        func begin() async throws {
+            transaction = try await realm.beginAsyncWrite()
+            realm.add(Tally(name: "kept"))
+        }
+
+        func commit() async throws {
+            try await transaction?.commit()
+            transaction = nil
+        }
+
+        func write(_ name: String) -> Realm.Error.Code? { writing(name, to: realm) }
+
+        func names() -> [String] {
+            realm.refresh()
+            return realm.objects(Tally.self).map(\.name).sorted()
+        }
+    }
+
+    @Test("A blocking write of an actor on a queue is refused while the queue's realm has a transaction open")
+    func actorBesideQueue() async throws {
+        let executor = QueueExecutor()
+        let guest = try await Guest(executor, file.fast)
+        let realm = try executor.queue.sync {
+            let realm = try Realm(configuration: file.fast, queue: executor.queue)
+            realm.beginWrite()
+            realm.add(Tally(name: "kept"))
+            return realm
+        }
+        #expect(await guest.write("blocked") == .alreadyInWriteTransaction)
+        try executor.queue.sync { try realm.commitWrite() }
+        #expect(await guest.write("after") == nil)
+        #expect(await guest.names() == ["after", "kept"])
+    }
+
+    @Test("So is one of a queue that targets it")
+    func queueBesideTarget() throws {
+        let queue = DispatchQueue(label: "below")
+        let above = DispatchQueue(label: "above", target: queue)
+        let (held, other) = try (
+            queue.sync { try Realm(configuration: file.fast, queue: queue) },
+            above.sync { try Realm(configuration: file.fast, queue: above) }
+        )
+        queue.sync {
+            held.beginWrite()
+            held.add(Tally(name: "kept"))
+        }
+        #expect(above.sync { writing("blocked", to: other) } == .alreadyInWriteTransaction)
+        // Elsewhere a writer waits.
+        #expect(try withNewRealm(file.fast) { writing("late", to: $0, .milliseconds(50)) } == .timedOut)
+        try queue.sync { try held.commitWrite() }
+        #expect(above.sync { writing("after", to: other) } == nil)
+        above.sync { #expect(other.objects(Tally.self).count == 2) }
+    }
+
+    @Test("A blocking write on a queue is refused while an actor, whose executor tells that it is the queue's, writes")
+    func queueBesideActor() async throws {
+        let executor = QueueExecutor()
+        let guest = try await Guest(executor, file.fast)
+        let realm = try executor.queue.sync { try Realm(configuration: file.fast, queue: executor.queue) }
+        try await guest.begin()
+        #expect(executor.queue.sync { writing("blocked", to: realm) } == .alreadyInWriteTransaction)
+        try await guest.commit()
+        #expect(executor.queue.sync { writing("after", to: realm) } == nil)
+        #expect(await guest.names() == ["after", "kept"])
+    }
+
+    actor Plain {
+        private var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        /// Has a helper write that uses a queue of its own.
+        func writeInside(_ configuration: Realm.Configuration) throws -> Realm.Error.Code? {
+            try realm.write {
+                realm.add(Tally(name: "outer"))
+                return try withNewRealm(configuration) { writing("inner", to: $0) }
+            }
+        }
+
+        func names() -> [String] { realm.objects(Tally.self).map(\.name) }
+    }
+
+    @Test("A blocking write that an open transaction calls is refused on every queue")
+    func queueWithinTransaction() async throws {
+        let plain = try await Plain(file.fast)
+        #expect(try await plain.writeInside(file.fast) == .alreadyInWriteTransaction)
+        #expect(await plain.names() == ["outer"])
+    }
+}
+
+/// Writes, or gives up; how it went.
+private func writing(_ name: String, to realm: Realm, _ timeout: Duration = .seconds(3)) -> Realm.Error.Code? {
+    do {
+        try realm.write(timeout: timeout) { realm.add(Tally(name: name)) }
+        return nil
+    } catch {
+        return (error as? Realm.Error)?.code ?? .fail
+    }
+}

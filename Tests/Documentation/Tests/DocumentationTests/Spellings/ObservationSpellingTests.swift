@@ -213,7 +213,9 @@ struct ObservationSpellingTests {
         realm.beginWrite()
         harbor.name = "Ostende"
         try realm.commitWrite(withoutNotifying: [token])
+        #expect(harbor.name == "Ostende")
         try await realm.asyncWrite(withoutNotifying: [token]) { harbor.name = "Ostend" }
+        #expect(realm.objects(Harbor.self).map(\.name) == ["Ostend"])
         token.invalidate()
     }
 

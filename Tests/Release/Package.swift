@@ -19,7 +19,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
     ],
     targets: [
-        .target(name: "RealmTestSupport", path: "RealmTestSupport", swiftSettings: settings),
+        .target(
+            name: "RealmTestSupport",
+            path: "RealmTestSupport",
+            // Needs what only the root package sees.
+            exclude: ["RecordedFiles.swift"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ReleaseTests",
             dependencies: [

@@ -156,16 +156,16 @@ def paths(driver, folder):
     os.mkfifo(here + "/c.lock")
     refused(here + "/c", "io", "locked", "badfile")
     # What is no lock file is left as it is, and in the way until somebody moves it.
-    for content in (b"something else", bytes(1000) + b"x"):
+    for content in (b"something else", bytes(1000) + b"x", bytes(1000)):
         with open(here + "/d.lock", "wb") as file:
             file.write(content)
         refused(here + "/d", "locked")
         with open(here + "/d.lock", "rb") as file:
             expect(file.read() == content, "a file at the name of the lock file was written")
         expect(not os.path.exists(here + "/d"), "a realm was made beside a file at the name of its lock file")
-    # Nothing but zeros is what a crash may leave of a lock file.
+    # Nothing but zeros, in a length that a lock file has, is what a crash may leave of one.
     with open(here + "/d.lock", "wb") as file:
-        file.write(bytes(1000))
+        file.write(bytes(4096))
     driver.need(f"open {here}/d")
     driver.need("put a 1")
     driver.close_file()

@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// Two releases of a file's classes in one process, as in tests of a migration, with what crosses the change.
-@Suite("Two releases in one process", .timeLimit(.minutes(10)))
+@Suite("Two releases in one process", .timeLimit(.minutes(60)))
 struct InProcessReleaseTests {
     let directory = TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// Several openings of one file in one process whose schema has to be written first.
-@Suite("Openings at the same time", .timeLimit(.minutes(30)))
+@Suite("Openings at the same time", .timeLimit(.minutes(60)))
 struct OpeningAtOnceTests {
     let file = TestFile()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// A program that keeps its realm open while another process changes the schema of the file.
-@Suite("Outdated realms", .timeLimit(.minutes(30)))
+@Suite("Outdated realms", .timeLimit(.minutes(60)))
 struct OutdatedRealmTests {
     let directory = TemporaryDirectory()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import RealmModel
 
 /// A class that is removed by one release and added again by a later one.
-@Suite("Classes that were removed and added again", .timeLimit(.minutes(10)))
+@Suite("Classes that were removed and added again", .timeLimit(.minutes(60)))
 struct RemovedClassTests {
     let directory = TemporaryDirectory()
 

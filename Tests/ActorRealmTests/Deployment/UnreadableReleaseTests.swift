@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// What other processes' releases do to realms that are open for reading only, and to those that are outdated already.
-@Suite("Readers beside later releases", .timeLimit(.minutes(30)))
+@Suite("Readers beside later releases", .timeLimit(.minutes(60)))
 struct UnreadableReleaseTests {
     let directory = TemporaryDirectory()
 

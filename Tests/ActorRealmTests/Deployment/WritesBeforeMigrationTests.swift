@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// A write that is followed at once by another process's migration, before the writer's realm has moved to it.
-@Suite("Writes that a migration follows at once", .serialized, .timeLimit(.minutes(30)))
+@Suite("Writes that a migration follows at once", .serialized, .timeLimit(.minutes(60)))
 struct WritesBeforeMigrationTests {
     let directory = TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// Misuse of functions that do not throw, where no other suite has a test of it.
-@Suite("The other kinds of misuse end the process with a sentence that names the remedy", .timeLimit(.minutes(30)))
+@Suite("The other kinds of misuse end the process with a sentence that names the remedy", .timeLimit(.minutes(60)))
 struct RemainingTrapTests {
     final class Nickname: Projection<Keeper> {
         @Projected(\Keeper.favourite?.name) var puppy

@@ -6,7 +6,7 @@ import Testing
 @testable import RealmModel
 @testable import RealmStorage
 
-@Suite("Damage that calls meet which do not throw", .timeLimit(.minutes(30)))
+@Suite("Damage that calls meet which do not throw", .timeLimit(.minutes(60)))
 struct UnreadableTests {
     final class Rack: Object {
         override class func _realmObjectName() -> String? { "UnreadableRack" }

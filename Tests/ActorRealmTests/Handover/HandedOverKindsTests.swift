@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Whatever is live in a realm can be handed over", .timeLimit(.minutes(30)))
+@Suite("Whatever is live in a realm can be handed over", .timeLimit(.minutes(60)))
 struct HandedOverKindsTests {
     let file = TestFile()
 

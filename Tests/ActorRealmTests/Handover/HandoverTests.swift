@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite("Moving values between isolations", .timeLimit(.minutes(30)))
+@Suite("Moving values between isolations", .timeLimit(.minutes(60)))
 struct HandoverTests {
     let file = ObservedFile()
 

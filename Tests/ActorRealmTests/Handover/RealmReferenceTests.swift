@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A realm itself can be handed over, frozen and thawed", .timeLimit(.minutes(30)))
+@Suite("A realm itself can be handed over, frozen and thawed", .timeLimit(.minutes(60)))
 struct RealmReferenceTests {
     let file = TestFile()
 

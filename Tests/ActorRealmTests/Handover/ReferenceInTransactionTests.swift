@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// References that are made in the write block that creates what they refer to.
-@Suite("References made in a write transaction", .timeLimit(.minutes(30)))
+@Suite("References made in a write transaction", .timeLimit(.minutes(60)))
 struct ReferenceInTransactionTests {
     let file = TestFile()
 

@@ -4,7 +4,7 @@ import Foundation
 import MisuseTrials
 import Testing
 
-@Suite("What belongs to one isolation is used nowhere else", .timeLimit(.minutes(30)))
+@Suite("What belongs to one isolation is used nowhere else", .timeLimit(.minutes(60)))
 struct MisuseTests {
     private static func configuration(_ name: String) -> Realm.Configuration {
         var configuration = Realm.Configuration(inMemoryIdentifier: "misuse-\(name)-\(UUID().uuidString)")

@@ -14,7 +14,7 @@ private func add(_ name: String, to configuration: Realm.Configuration) throws {
 
 private func open(_ configuration: Realm.Configuration) throws -> Realm { try Realm(configuration: configuration) }
 
-@Suite("There is one realm of a file in each place", .timeLimit(.minutes(30)))
+@Suite("There is one realm of a file in each place", .timeLimit(.minutes(60)))
 struct OneRealmPerPlaceTests {
     let file = TestFile()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// Isolations that keep each other from running, and have a realm each.
-@Suite("Places on one queue", .timeLimit(.minutes(10)))
+@Suite("Places on one queue", .timeLimit(.minutes(60)))
 struct PlacesOnOneQueueTests {
     let file = TestFile()
 

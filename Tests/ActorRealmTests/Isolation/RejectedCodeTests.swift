@@ -4,7 +4,7 @@ import Testing
 
 /// Code that must not compile, with the errors that it must give: the files in `Tests/Rejected`, whose comments say what is
 /// expected on their line.
-@Suite("The compiler rejects what would cross an isolation", .timeLimit(.minutes(30)))
+@Suite("The compiler rejects what would cross an isolation", .timeLimit(.minutes(60)))
 struct RejectedCodeTests {
     struct Diagnostic: Hashable, CustomStringConvertible {
         let line: Int

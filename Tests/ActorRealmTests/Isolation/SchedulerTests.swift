@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("A run loop of the program's own is an isolation like an actor or a queue", .timeLimit(.minutes(30)))
+@Suite("A run loop of the program's own is an isolation like an actor or a queue", .timeLimit(.minutes(60)))
 struct SchedulerTests {
     let file = TestFile()
 

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("Processes that wait for a migration", .timeLimit(.minutes(30)))
+@Suite("Processes that wait for a migration", .timeLimit(.minutes(60)))
 struct MigrationWaitingTests {
     private static func configuration(by process: pid_t, version: UInt64) -> Realm.Configuration {
         var configuration = Realm.Configuration(

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// Input from strangers: whatever `insert` is given, it throws or inserts.
-@Suite("Input that does not fit", .timeLimit(.minutes(30)))
+@Suite("Input that does not fit", .timeLimit(.minutes(60)))
 struct HostileInputTests {
     class Crate: Object {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }

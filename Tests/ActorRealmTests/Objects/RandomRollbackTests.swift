@@ -6,7 +6,7 @@ import Testing
 /// Random operations in transactions that commit, are cancelled or throw, beside a plain model.
 ///
 /// `ROLLBACK_CASES` gives the number of operations, `ROLLBACK_SEED` the first seed.
-@Suite("Random rollbacks", .timeLimit(.minutes(30)))
+@Suite("Random rollbacks", .timeLimit(.minutes(60)))
 struct RandomRollbackTests {
     class Knot: Object {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }

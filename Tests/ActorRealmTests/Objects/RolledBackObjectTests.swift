@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// What was made in a transaction that is rolled back is gone for good, whatever is made afterwards.
-@Suite("What a rollback takes back", .timeLimit(.minutes(30)))
+@Suite("What a rollback takes back", .timeLimit(.minutes(60)))
 struct RolledBackObjectTests {
     private struct Refused: Error {}
 

@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each case runs in a process of its own, so that a trap is a test that fails, behind the name of the call.
 /// `REALM_CALLS=20000` asks for more of them.
-@Suite("Functions that throw never end the process", .timeLimit(.minutes(30)))
+@Suite("Functions that throw never end the process", .timeLimit(.minutes(60)))
 struct ThrowingCallsTests {
     static let seed: UInt64 = {
         ProcessInfo.processInfo.environment["REALM_CALLS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<(1 << 32))

@@ -3,7 +3,7 @@ import Foundation
 import RealmTestSupport
 import Testing
 
-@Suite("value(of:) throws where a getter would end the process", .timeLimit(.minutes(30)))
+@Suite("value(of:) throws where a getter would end the process", .timeLimit(.minutes(60)))
 struct ThrowingReadsTests {
     final class Parcel: Object {
         override class func _realmObjectName() -> String? { "Parcel" }

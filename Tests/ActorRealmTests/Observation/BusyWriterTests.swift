@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-@Suite("Observers beside a writer that does not pause", .timeLimit(.minutes(30)))
+@Suite("Observers beside a writer that does not pause", .timeLimit(.minutes(60)))
 struct BusyWriterTests {
     let file = ObservedFile()
 

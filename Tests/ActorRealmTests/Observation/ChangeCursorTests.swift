@@ -8,7 +8,7 @@ import Testing
 @testable import ActorRealm
 
 /// One observer between its hub and its realm, where each is stopped at the place in question.
-@Suite("Where one observer stands", .timeLimit(.minutes(10)))
+@Suite("Where one observer stands", .timeLimit(.minutes(60)))
 @MainActor
 struct ChangeCursorTests {
     let file = TestFile()

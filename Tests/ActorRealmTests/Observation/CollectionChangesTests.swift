@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-@Suite("Changes of collections as sequences", .timeLimit(.minutes(30)))
+@Suite("Changes of collections as sequences", .timeLimit(.minutes(60)))
 struct CollectionChangesTests {
     let file = ObservedFile()
 

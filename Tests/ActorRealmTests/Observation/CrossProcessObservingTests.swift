@@ -6,7 +6,7 @@ import RealmTestSupport
 import Testing
 
 /// Commits of another process, as observers of this one see them.
-@Suite("Observing other processes", .timeLimit(.minutes(30)), .serialized)
+@Suite("Observing other processes", .timeLimit(.minutes(60)), .serialized)
 struct CrossProcessObservingTests {
     private static func shared(by process: pid_t) -> Realm.Configuration {
         var configuration = Realm.Configuration(

@@ -28,7 +28,7 @@ private final class FullDevice: ForwardingDevice {
     }
 }
 
-@Suite("Writes that leave out observers, and fail", .timeLimit(.minutes(30)))
+@Suite("Writes that leave out observers, and fail", .timeLimit(.minutes(60)))
 struct FailedSkipTests {
     private let file = DockFile()
 

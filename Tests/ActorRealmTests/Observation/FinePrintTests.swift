@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What is easily got wrong at the ends of an observation.
-@Suite("The fine print of observing", .timeLimit(.minutes(30)))
+@Suite("The fine print of observing", .timeLimit(.minutes(60)))
 struct FinePrintTests {
     let file = ObservedFile()
 

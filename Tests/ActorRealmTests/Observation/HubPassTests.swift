@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("An observer that asks in the middle of a pass over observers", .timeLimit(.minutes(10)))
+@Suite("An observer that asks in the middle of a pass over observers", .timeLimit(.minutes(60)))
 struct HubPassTests {
     let file = TestFile()
 

@@ -3,7 +3,7 @@ import Foundation
 import RealmTestSupport
 import Testing
 
-@Suite("Changes of maps and sets", .timeLimit(.minutes(30)))
+@Suite("Changes of maps and sets", .timeLimit(.minutes(60)))
 struct MapChangesTests {
     let directory = TemporaryDirectory()
 

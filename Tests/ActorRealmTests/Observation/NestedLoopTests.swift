@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A block that runs its scheduler's loop", .timeLimit(.minutes(10)))
+@Suite("A block that runs its scheduler's loop", .timeLimit(.minutes(60)))
 struct NestedLoopTests {
     let file = ObservedFile()
 

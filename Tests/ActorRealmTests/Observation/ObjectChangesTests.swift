@@ -19,7 +19,7 @@ extension ObjectChange where T: Chore {
     }
 }
 
-@Suite("Changes of objects", .timeLimit(.minutes(30)))
+@Suite("Changes of objects", .timeLimit(.minutes(60)))
 struct ObjectChangesTests {
     let file = ObservedFile()
 

@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-@Suite("What cannot be observed ends the process with a message that says why", .timeLimit(.minutes(30)))
+@Suite("What cannot be observed ends the process with a message that says why", .timeLimit(.minutes(60)))
 struct ObservationLimitsTests {
     /// What is observed, and how.
     enum Subject: String, CaseIterable, Codable {

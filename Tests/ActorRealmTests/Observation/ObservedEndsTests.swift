@@ -2,7 +2,7 @@ import ActorRealm
 import Testing
 
 /// Observers of what ends, or has ended before they begin.
-@Suite("Observing what is gone", .timeLimit(.minutes(30)))
+@Suite("Observing what is gone", .timeLimit(.minutes(60)))
 struct ObservedEndsTests {
     private let file = DockFile()
 

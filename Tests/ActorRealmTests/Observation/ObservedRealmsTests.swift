@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The less usual realms and tokens.
-@Suite("Observing in realms of every kind", .timeLimit(.minutes(30)))
+@Suite("Observing in realms of every kind", .timeLimit(.minutes(60)))
 struct ObservedRealmsTests {
     private let file = DockFile()
 

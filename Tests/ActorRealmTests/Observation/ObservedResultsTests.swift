@@ -2,7 +2,7 @@ import ActorRealm
 import Testing
 
 /// Results that show a part of what there is, and what may be done with delivered ones.
-@Suite("Observing refined results", .timeLimit(.minutes(30)))
+@Suite("Observing refined results", .timeLimit(.minutes(60)))
 struct ObservedResultsTests {
     private let file = DockFile()
 

@@ -2,7 +2,7 @@ import ActorRealm
 import Testing
 
 /// Types that only the block names, key paths of every kind, and values of every kind.
-@Suite("Observing types and key paths", .timeLimit(.minutes(30)))
+@Suite("Observing types and key paths", .timeLimit(.minutes(60)))
 struct ObservedTypesTests {
     private let file = DockFile()
 

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite("Observing with blocks", .timeLimit(.minutes(30)))
+@Suite("Observing with blocks", .timeLimit(.minutes(60)))
 struct ObservingTests {
     let file = ObservedFile()
 

@@ -21,7 +21,7 @@ class Bag: Object {
 }
 
 /// Lists, sets and maps of everything under random commits, seen by observers that ask now and then, against plain arrays.
-@Suite("Observed lists, sets and maps under random commits", .timeLimit(.minutes(30)))
+@Suite("Observed lists, sets and maps under random commits", .timeLimit(.minutes(60)))
 struct RandomCollectionsTests {
     private let directory = TemporaryDirectory()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// What a block that observes a whole realm may do, in the middle of a commit.
-@Suite("Blocks of whole realms that do something", .timeLimit(.minutes(30)))
+@Suite("Blocks of whole realms that do something", .timeLimit(.minutes(60)))
 struct RealmBlockActionTests {
     let file = ObservedFile()
 

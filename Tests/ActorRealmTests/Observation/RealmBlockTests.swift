@@ -41,7 +41,7 @@ final class BlockLog {
 }
 
 /// Blocks that observe a whole realm hear of its own synchronous commits before those return.
-@Suite("Blocks of whole realms", .timeLimit(.minutes(30)))
+@Suite("Blocks of whole realms", .timeLimit(.minutes(60)))
 struct RealmBlockTests {
     let file = ObservedFile()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("What observers of the same are told of a commit", .timeLimit(.minutes(10)))
+@Suite("What observers of the same are told of a commit", .timeLimit(.minutes(60)))
 struct SharedChangeTests {
     let file = TestFile()
 

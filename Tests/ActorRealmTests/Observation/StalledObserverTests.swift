@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Observers that do not come back for their changes", .timeLimit(.minutes(30)))
+@Suite("Observers that do not come back for their changes", .timeLimit(.minutes(60)))
 struct StalledObserverTests {
     let file = ObservedFile()
 

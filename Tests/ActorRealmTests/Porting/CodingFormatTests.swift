@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a coder says of dates and data holds for properties, too.
-@Suite("Properties are coded in the form that the coder is set to", .timeLimit(.minutes(10)))
+@Suite("Properties are coded in the form that the coder is set to", .timeLimit(.minutes(60)))
 struct CodingFormatTests {
     class Visit: Object, Codable {
         @Persisted var at: Date

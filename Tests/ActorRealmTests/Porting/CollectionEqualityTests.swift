@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What `==` says of lists, sets and maps: contents while unmanaged, the same property of the same object when managed.
-@Suite("Unmanaged collections are equal by what they hold, managed ones by what they are", .timeLimit(.minutes(10)))
+@Suite("Unmanaged collections are equal by what they hold, managed ones by what they are", .timeLimit(.minutes(60)))
 struct CollectionEqualityTests {
     let file = PortingFile()
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What RealmSwift's reference says of collections, and no other test shows.
-@Suite("Collections do what RealmSwift's reference says of them", .timeLimit(.minutes(10)))
+@Suite("Collections do what RealmSwift's reference says of them", .timeLimit(.minutes(60)))
 struct CollectionSemanticsTests {
     let file = PortingFile()
 

@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-@Suite("Custom types are created from what is stored for them", .timeLimit(.minutes(10)))
+@Suite("Custom types are created from what is stored for them", .timeLimit(.minutes(60)))
 struct CustomRawValueTests {
     let file = PortingFile()
 

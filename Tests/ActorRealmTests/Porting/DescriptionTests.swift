@@ -9,7 +9,7 @@ class HarbourProjection: Projection<Harbour> {
 }
 
 /// What things look like in logs, in RealmSwift's form.
-@Suite("Descriptions read as RealmSwift's do", .timeLimit(.minutes(10)))
+@Suite("Descriptions read as RealmSwift's do", .timeLimit(.minutes(60)))
 struct DescriptionTests {
     let file = PortingFile()
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Embedded objects of an object that is updated by its primary key.
-@Suite("An update keeps embedded objects and writes into them", .timeLimit(.minutes(10)))
+@Suite("An update keeps embedded objects and writes into them", .timeLimit(.minutes(60)))
 struct EmbeddedUpdateTests {
     let file = PortingFile()
 

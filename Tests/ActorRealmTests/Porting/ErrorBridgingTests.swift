@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// The usual clause of code that was written for RealmSwift, which catches nothing of Swift's own on Linux.
-@Suite("A realm error is caught as an NSError", .timeLimit(.minutes(10)))
+@Suite("A realm error is caught as an NSError", .timeLimit(.minutes(60)))
 struct ErrorBridgingTests {
     let directory = TemporaryDirectory()
 

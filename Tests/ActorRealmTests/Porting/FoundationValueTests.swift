@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What bridging gives: the objects that `JSONSerialization` makes, and what was passed `as NSDate` and so on.
-@Suite("Foundation's objects are taken for the values that they hold", .timeLimit(.minutes(10)))
+@Suite("Foundation's objects are taken for the values that they hold", .timeLimit(.minutes(60)))
 struct FoundationValueTests {
     let file = PortingFile()
 

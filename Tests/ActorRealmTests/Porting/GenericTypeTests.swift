@@ -5,7 +5,7 @@ import Testing
 private enum Colour: String, PersistableEnum { case red, blue }
 
 /// Code that is generic over what properties and collections hold.
-@Suite("Generic code reaches the type that a value is stored as", .timeLimit(.minutes(10)))
+@Suite("Generic code reaches the type that a value is stored as", .timeLimit(.minutes(60)))
 struct GenericTypeTests {
     private func isStored<Value: RealmCollectionValue>(_: Value.Type, as type: Any.Type) -> Bool {
         ObjectIdentifier(Value.PersistedType.self) == ObjectIdentifier(type)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The version in which a handed-over value is seen, on synchronous threads as RealmSwift's users have them.
-@Suite("Handed over to another thread and back, a value shows what was done to it", .timeLimit(.minutes(10)))
+@Suite("Handed over to another thread and back, a value shows what was done to it", .timeLimit(.minutes(60)))
 struct HandedOverVersionTests {
     let file = PortingFile()
 

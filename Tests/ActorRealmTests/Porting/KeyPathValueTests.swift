@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Key-value coding, as far as names lead.
-@Suite("Values are found by paths of names, and computed by operators", .timeLimit(.minutes(10)))
+@Suite("Values are found by paths of names, and computed by operators", .timeLimit(.minutes(60)))
 struct KeyPathValueTests {
     let file = PortingFile()
 

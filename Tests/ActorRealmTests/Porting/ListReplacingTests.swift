@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Lists as the range-replaceable collections that RealmSwift's are, compared with arrays.
-@Suite("Ranges of a list are replaced as those of an array", .timeLimit(.minutes(10)))
+@Suite("Ranges of a list are replaced as those of an array", .timeLimit(.minutes(60)))
 struct ListReplacingTests {
     let file = PortingFile()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// The name of a class in realms, and files that were written when it was a shorter one.
-@Suite("Names of nested classes", .timeLimit(.minutes(30)))
+@Suite("Names of nested classes", .timeLimit(.minutes(60)))
 struct NestedNameTests {
     let directory = TemporaryDirectory()
 

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// The code with which each failure of opening is thrown.
-@Suite("Each failure of opening has RealmSwift's code", .timeLimit(.minutes(10)))
+@Suite("Each failure of opening has RealmSwift's code", .timeLimit(.minutes(60)))
 struct OpeningErrorTests {
     let directory = TemporaryDirectory()
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Projections where RealmSwift takes them.
-@Suite("Projections are observed by their own properties, and looked for", .timeLimit(.minutes(10)))
+@Suite("Projections are observed by their own properties, and looked for", .timeLimit(.minutes(60)))
 struct ProjectionPortingTests {
     let file = PortingFile()
 

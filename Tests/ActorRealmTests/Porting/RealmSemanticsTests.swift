@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What RealmSwift's reference says of realms, objects and copies, and no other test shows.
-@Suite("Realms and objects do what RealmSwift's reference says of them", .timeLimit(.minutes(10)))
+@Suite("Realms and objects do what RealmSwift's reference says of them", .timeLimit(.minutes(60)))
 struct RealmSemanticsTests {
     let file = PortingFile()
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What is computed over enums and custom types, and by code that is generic over the stored type.
-@Suite("Aggregates give the type of the property, whatever it is stored as", .timeLimit(.minutes(10)))
+@Suite("Aggregates give the type of the property, whatever it is stored as", .timeLimit(.minutes(60)))
 struct StoredTypeAggregateTests {
     let file = PortingFile()
 

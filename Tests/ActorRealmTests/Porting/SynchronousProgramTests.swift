@@ -3,7 +3,7 @@ import RealmTestSupport
 import Testing
 
 /// The main thread of a program that has no task belongs to the main actor; whole programs show it, since tests run in tasks.
-@Suite("A synchronous program's main thread is the main actor's", .timeLimit(.minutes(10)))
+@Suite("A synchronous program's main thread is the main actor's", .timeLimit(.minutes(60)))
 struct SynchronousProgramTests {
     @Test("with a run loop, realms opened there observe, write asynchronously and follow the file")
     func runLoop() throws {

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Opened synchronously where a realm is open, a realm is that one.
-@Suite("Synchronous realms on plain threads and queues are those that are open there", .timeLimit(.minutes(10)))
+@Suite("Synchronous realms on plain threads and queues are those that are open there", .timeLimit(.minutes(60)))
 struct SynchronousRealmTests {
     let file = PortingFile()
 

@@ -109,7 +109,7 @@ class OwnerProjection: Projection<ChoreOwner> {
     @Projected(\ChoreOwner.tasks.projectTo.name) var names: ProjectedCollection<String>
 }
 
-@Suite(.timeLimit(.minutes(30))) struct ProjectionObservingTests {
+@Suite(.timeLimit(.minutes(60))) struct ProjectionObservingTests {
     let file = ObservedFile()
 
     private func text<Value>(_ change: ObjectChange<Value>) -> String {

@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// What becomes of a turn whose actor is gone.
-@Suite("A turn does not outlive the actor that waits for it or has it", .timeLimit(.minutes(30)))
+@Suite("A turn does not outlive the actor that waits for it or has it", .timeLimit(.minutes(60)))
 struct AbandonedTurnTests {
     let file = TestFile()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("asyncRefresh waits for the newest version and for those who observe it", .timeLimit(.minutes(30)))
+@Suite("asyncRefresh waits for the newest version and for those who observe it", .timeLimit(.minutes(60)))
 struct AsyncRefreshTests {
     let file = TestFile()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A write transaction in two steps is its task's own", .timeLimit(.minutes(30)))
+@Suite("A write transaction in two steps is its task's own", .timeLimit(.minutes(60)))
 struct AsyncTransactionTests {
     let file = TestFile()
 

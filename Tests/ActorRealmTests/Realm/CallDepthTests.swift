@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// Functions that are kept and handed on can be wrapped once more each time: such a chain grows until the stack is full.
-@Suite("Blocks are called no deeper after many writes than at first", .timeLimit(.minutes(10)))
+@Suite("Blocks are called no deeper after many writes than at first", .timeLimit(.minutes(60)))
 struct CallDepthTests {
     let file = TestFile()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Writes of callback form end as their blocks say, and tell when", .timeLimit(.minutes(30)))
+@Suite("Writes of callback form end as their blocks say, and tell when", .timeLimit(.minutes(60)))
 @MainActor
 struct CallbackWritingTests {
     let file = TestFile()

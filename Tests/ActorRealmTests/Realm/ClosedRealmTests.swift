@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// What a closed realm is asked for, each with its name: what traps ends the process that runs it, behind the name.
-@Suite("Use after close() throws or finds nothing, and never ends the process", .timeLimit(.minutes(30)))
+@Suite("Use after close() throws or finds nothing, and never ends the process", .timeLimit(.minutes(60)))
 struct ClosedRealmTests {
     final class Chest: Object {
         override class func _realmObjectName() -> String? { "Chest" }

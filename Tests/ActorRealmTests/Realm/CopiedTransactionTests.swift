@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// Transactions that are copied with `writeCopy`, and go on.
-@Suite("Transactions that are copied and go on", .timeLimit(.minutes(5)))
+@Suite("Transactions that are copied and go on", .timeLimit(.minutes(60)))
 struct CopiedTransactionTests {
     let file = TestFile()
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The examples of the documentation page "Use Realm with Actors", with their configuration injected.
-@Suite("The documentation's examples with actors do what the page says", .serialized, .timeLimit(.minutes(30)))
+@Suite("The documentation's examples with actors do what the page says", .serialized, .timeLimit(.minutes(60)))
 struct DocumentationActorTests {
     let file = TestFile()
 

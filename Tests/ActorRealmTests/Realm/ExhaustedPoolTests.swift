@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Blocking writers beside suspending ones", .serialized, .timeLimit(.minutes(30)))
+@Suite("Blocking writers beside suspending ones", .serialized, .timeLimit(.minutes(60)))
 struct ExhaustedPoolTests {
     actor Writer {
         var realm: Realm!

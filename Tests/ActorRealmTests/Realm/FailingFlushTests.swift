@@ -29,7 +29,7 @@ final class FailingDevice: ForwardingDevice {
     }
 }
 
-@Suite("Flushes that fail", .timeLimit(.minutes(30)))
+@Suite("Flushes that fail", .timeLimit(.minutes(60)))
 struct FailingFlushTests {
     private static let count = 24
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// A child that is forked while its parent has a realm open.
-@Suite("Realms in forked children", .timeLimit(.minutes(10)))
+@Suite("Realms in forked children", .timeLimit(.minutes(60)))
 struct ForkedRealmTests {
     let file = TestFile()
 

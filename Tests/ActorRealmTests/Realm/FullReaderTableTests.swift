@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// Writes of a process that reads as many versions at once as it may.
-@Suite("A full table of readers", .timeLimit(.minutes(10)))
+@Suite("A full table of readers", .timeLimit(.minutes(60)))
 struct FullReaderTableTests {
     let file = TestFile()
 

@@ -19,7 +19,7 @@ private class LoggedOther: Object {
 }
 
 /// Realms whose commits a log makes durable: the setting is off unless it is asked for.
-@Suite("Realms with a log", .timeLimit(.minutes(30)))
+@Suite("Realms with a log", .timeLimit(.minutes(60)))
 struct LoggedRealmTests {
     let directory = TemporaryDirectory()
 

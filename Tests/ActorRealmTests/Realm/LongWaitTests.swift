@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 @testable import RealmStorage
 
-@Suite("Writers wait for as long as it takes, and never in silence", .timeLimit(.minutes(30)))
+@Suite("Writers wait for as long as it takes, and never in silence", .timeLimit(.minutes(60)))
 struct LongWaitTests {
     let file = TestFile()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// Who is told what when a group of transactions, or what it was built on, is lost.
-@Suite("Writers of commits that are lost", .timeLimit(.minutes(5)))
+@Suite("Writers of commits that are lost", .timeLimit(.minutes(60)))
 struct LostMembersTests {
     /// A device whose writes fail while a switch is on.
     private final class FullDevice: ForwardingDevice {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Openings that exclude each other, or are given up, end with a clear error", .timeLimit(.minutes(30)))
+@Suite("Openings that exclude each other, or are given up, end with a clear error", .timeLimit(.minutes(60)))
 struct OpeningConflictTests {
     let file = TestFile()
 

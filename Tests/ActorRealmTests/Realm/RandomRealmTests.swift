@@ -5,7 +5,7 @@ import Testing
 
 /// Random writes in every form on a realm and on plain Swift collections, which must agree: now, in every snapshot, in the
 /// realm of another actor, and after the file was opened anew.
-@Suite("A realm against plain Swift", .timeLimit(.minutes(30)))
+@Suite("A realm against plain Swift", .timeLimit(.minutes(60)))
 struct RandomRealmTests {
     private struct Refused: Error {}
 

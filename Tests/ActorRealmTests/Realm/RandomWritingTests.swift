@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// Random writes in every form, each by itself and all beside each other: what was acknowledged is there, and nothing else.
-@Suite("Whatever the forms of writing and their ends are mixed into", .timeLimit(.minutes(30)))
+@Suite("Whatever the forms of writing and their ends are mixed into", .timeLimit(.minutes(60)))
 struct RandomWritingTests {
     /// A form of writing, with a block that may end the transaction itself.
     enum Form: CaseIterable {

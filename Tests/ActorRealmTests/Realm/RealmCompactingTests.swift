@@ -72,7 +72,7 @@ private class Note: Object {
         try realm.verify()
     }
 
-    @Test(.timeLimit(.minutes(10))) @MainActor
+    @Test(.timeLimit(.minutes(60))) @MainActor
     func `an open file of which most is free becomes shorter while others write little`() async throws {
         let realm = try await Realm(configuration: configuration("open.realm"))
         try realm.write {

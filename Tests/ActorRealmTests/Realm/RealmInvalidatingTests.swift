@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Realms let go of versions and of files when they are told to", .timeLimit(.minutes(30)))
+@Suite("Realms let go of versions and of files when they are told to", .timeLimit(.minutes(60)))
 struct RealmInvalidatingTests {
     let file = TestFile()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Realms follow the file between the jobs of their isolation, and never inside one", .timeLimit(.minutes(30)))
+@Suite("Realms follow the file between the jobs of their isolation, and never inside one", .timeLimit(.minutes(60)))
 struct RealmRefreshingTests {
     let file = TestFile()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Writes commit, roll back, wait their turn and report misuse", .timeLimit(.minutes(30)))
+@Suite("Writes commit, roll back, wait their turn and report misuse", .timeLimit(.minutes(60)))
 struct RealmWritingTests {
     let file = TestFile()
 

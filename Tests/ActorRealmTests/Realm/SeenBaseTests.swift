@@ -6,7 +6,7 @@ import Testing
 @testable import ActorRealm
 
 /// A write that ends without a commit of its own because of what it saw.
-@Suite("What a block saw is there when its error is caught", .timeLimit(.minutes(30)))
+@Suite("What a block saw is there when its error is caught", .timeLimit(.minutes(60)))
 struct SeenBaseTests {
     let file = TestFile()
 

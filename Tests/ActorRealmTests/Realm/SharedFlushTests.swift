@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Writes that share a flush", .timeLimit(.minutes(30)))
+@Suite("Writes that share a flush", .timeLimit(.minutes(60)))
 struct SharedFlushTests {
     let file = TestFile()
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "Writers that block their threads press for their turns only when nobody else can go on",
     .serialized,
-    .timeLimit(.minutes(30))
+    .timeLimit(.minutes(60))
 )
 struct TurnPressureTests {
     /// Stands for a file.

@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// Another process commits behind a writer's own commit, and what it has written cannot be read.
-@Suite("A commit behind which the newest version cannot be read", .timeLimit(.minutes(10)))
+@Suite("A commit behind which the newest version cannot be read", .timeLimit(.minutes(60)))
 struct UnreadableNewestTests {
     let file = TestFile()
 

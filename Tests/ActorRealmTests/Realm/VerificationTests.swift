@@ -8,7 +8,7 @@ import Testing
 @testable import ActorRealm
 
 /// Pages that are read only to see whether they are whole.
-@Suite("Verification when a file is opened, and behind", .timeLimit(.minutes(10)))
+@Suite("Verification when a file is opened, and behind", .timeLimit(.minutes(60)))
 struct VerificationTests {
     let file = TestFile()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// What a block may do to its realm beside writing.
-@Suite("A block that ends its realm's transaction is told of it", .timeLimit(.minutes(30)))
+@Suite("A block that ends its realm's transaction is told of it", .timeLimit(.minutes(60)))
 struct WriteBlockActionTests {
     let file = TestFile()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Whenever a write is cancelled or its actor goes, the others are not disturbed", .timeLimit(.minutes(30)))
+@Suite("Whenever a write is cancelled or its actor goes, the others are not disturbed", .timeLimit(.minutes(60)))
 struct WriteLifecycleTests {
     let file = TestFile()
 

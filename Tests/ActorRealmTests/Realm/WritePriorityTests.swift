@@ -3,7 +3,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("Writers of more urgent tasks go first, within bounds", .timeLimit(.minutes(30)))
+@Suite("Writers of more urgent tasks go first, within bounds", .timeLimit(.minutes(60)))
 struct WritePriorityTests {
     let file = TestFile()
     let escalations = Counter()

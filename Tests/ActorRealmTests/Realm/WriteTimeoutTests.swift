@@ -4,7 +4,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A wait for the write lock can be limited, and the error says who has it", .timeLimit(.minutes(30)))
+@Suite("A wait for the write lock can be limited, and the error says who has it", .timeLimit(.minutes(60)))
 struct WriteTimeoutTests {
     let file = TestFile()
 

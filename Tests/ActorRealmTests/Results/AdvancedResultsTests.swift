@@ -25,7 +25,7 @@ class Good: Object {
 }
 
 /// Results that are read at one version after another are those that the query gives anew.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct AdvancedResultsTests {
     private let directory = TemporaryDirectory()
 

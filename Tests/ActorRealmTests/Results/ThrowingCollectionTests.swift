@@ -6,7 +6,7 @@ import Testing
 @testable import RealmModel
 @testable import RealmStorage
 
-@Suite("requireReadable() throws where reading a collection would end the process", .timeLimit(.minutes(30)))
+@Suite("requireReadable() throws where reading a collection would end the process", .timeLimit(.minutes(60)))
 struct ThrowingCollectionTests {
     final class Shelf: Object {
         override class func _realmObjectName() -> String? { "ReadableShelf" }

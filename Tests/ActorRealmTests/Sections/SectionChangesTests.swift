@@ -72,7 +72,7 @@ private struct SectionRows: Equatable {
 
 private func sends<Value: Sendable>(_ type: Value.Type) {}
 
-@Suite("Changes of sections, anywhere", .timeLimit(.minutes(30)))
+@Suite("Changes of sections, anywhere", .timeLimit(.minutes(60)))
 struct SectionChangesTests {
     let file = ObservedFile()
 

@@ -34,7 +34,7 @@ private func describe(_ sections: SectionedResults<Int, Chore>) -> [String] {
     sections.map { "\($0.key): \($0.map(\.name).joined(separator: " "))" }
 }
 
-@Suite(.timeLimit(.minutes(30))) struct SectionObservingTests {
+@Suite(.timeLimit(.minutes(60))) struct SectionObservingTests {
     let file = ObservedFile()
 
     @Test func `an observer is told rows and sections that come and go`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealmModel
 
-@Suite("Indexes that could not be brought up to date", .timeLimit(.minutes(5)))
+@Suite("Indexes that could not be brought up to date", .timeLimit(.minutes(60)))
 struct FailingCatchUpTests {
     private static let item = ClassSchema(
         name: "Item",

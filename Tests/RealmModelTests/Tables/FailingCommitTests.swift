@@ -5,7 +5,7 @@ import Testing
 @testable import RealmModel
 
 /// Commits that fail when some of their tables are sealed already.
-@Suite("Commits that fail half way", .timeLimit(.minutes(10)))
+@Suite("Commits that fail half way", .timeLimit(.minutes(60)))
 struct FailingCommitTests {
     private static let classes = ["First", "Second", "Third"]
         .map { name in

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// Members of a group that are rolled back, or cannot be, beside what earlier members wrote.
-@Suite("Members that fail", .timeLimit(.minutes(10)))
+@Suite("Members that fail", .timeLimit(.minutes(60)))
 struct FailingMembersTests {
     private static let classes = [
         .item([

@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 /// What outlives the processes in a lock file, when an opening makes it new.
-@Suite("Lock files that are made new", .timeLimit(.minutes(10)))
+@Suite("Lock files that are made new", .timeLimit(.minutes(60)))
 struct LockFileRenewalTests {
     let directory = TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RealmStorage
 
 /// Each process has a table of readers of its own, with an entry kept for each of its writers.
-@Suite("The tables of readers", .timeLimit(.minutes(30)))
+@Suite("The tables of readers", .timeLimit(.minutes(60)))
 struct ReaderTableTests {
     let directory = TemporaryDirectory()
 

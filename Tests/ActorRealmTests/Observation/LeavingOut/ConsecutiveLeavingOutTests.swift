@@ -8,7 +8,7 @@ import Testing
 /// that nothing is delivered between them.
 @Suite(
     "Several writes that leave out an observer, beside what others did and it was not told",
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(60))
 )
 struct ConsecutiveLeavingOutTests {
     /// Somebody else, or the observer's actor, which leaves it out.

@@ -2,7 +2,7 @@ import ActorRealm
 import RealmTestSupport
 import Testing
 
-@Suite("Writes that leave out an observer which has ended", .timeLimit(.minutes(10)))
+@Suite("Writes that leave out an observer which has ended", .timeLimit(.minutes(60)))
 struct EndedLeavingOutTests {
     private let file = DockFile()
 

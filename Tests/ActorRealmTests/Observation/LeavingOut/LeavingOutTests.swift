@@ -6,7 +6,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("A write that leaves out observers, beside those of others", .timeLimit(.minutes(30)))
+@Suite("A write that leaves out observers, beside those of others", .timeLimit(.minutes(60)))
 struct LeavingOutTests {
     let file = ObservedFile()
 

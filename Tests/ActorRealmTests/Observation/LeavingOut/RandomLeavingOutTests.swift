@@ -7,7 +7,7 @@ import Testing
 /// Swift.
 ///
 /// `REALM_LEFT_OUT_ROUNDS` sets the number of rounds, `REALM_LEFT_OUT_SEED` the first seed.
-@Suite("Whoever is left out of some writes", .timeLimit(.minutes(30)))
+@Suite("Whoever is left out of some writes", .timeLimit(.minutes(60)))
 struct RandomLeavingOutTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let rounds = environment["REALM_LEFT_OUT_ROUNDS"].flatMap { UInt64($0) } ?? 12

@@ -9,7 +9,7 @@ import Testing
 /// actors and outside, against plain arrays.
 ///
 /// `REALM_CHANGES_ROUNDS` says how many files, and `REALM_CHANGES_SEED` where their seeds begin.
-@Suite("Observed collections of random classes", .timeLimit(.minutes(30)))
+@Suite("Observed collections of random classes", .timeLimit(.minutes(60)))
 struct RandomSchemaChangesTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let roundCount = environment["REALM_CHANGES_ROUNDS"].flatMap { Int($0) } ?? 4

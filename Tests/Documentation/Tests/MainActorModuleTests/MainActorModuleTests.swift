@@ -40,7 +40,7 @@ final class NoteList {
     }
 }
 
-@Suite("A module that defaults to the main actor", .timeLimit(.minutes(30)))
+@Suite("A module that defaults to the main actor", .timeLimit(.minutes(60)))
 struct MainActorModuleTests {
     @Test("Models, writes and change sequences need no annotations")
     func everyday() async throws {

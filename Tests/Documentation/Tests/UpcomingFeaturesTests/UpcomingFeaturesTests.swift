@@ -27,7 +27,7 @@ actor Station {
     var mean: Double? { realm.objects(Reading.self).average(of: \.celsius) }
 }
 
-@Suite("With the upcoming features of the language", .timeLimit(.minutes(30)))
+@Suite("With the upcoming features of the language", .timeLimit(.minutes(60)))
 struct UpcomingFeaturesTests {
     @Test("Several tasks write through an actor and ask it for aggregates")
     func aggregates() async throws {

@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Pass realm data across the actor boundary", .timeLimit(.minutes(30)))
+@Suite("Pass realm data across the actor boundary", .timeLimit(.minutes(60)))
 struct HandoverTests {
     let file: TemporaryRealm
 

@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Observe notifications on a different actor", .timeLimit(.minutes(30)))
+@Suite("Observe notifications on a different actor", .timeLimit(.minutes(60)))
 struct ObservationTests {
     let file: TemporaryRealm
 

@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-@Suite("Open an actor-isolated realm", .serialized, .timeLimit(.minutes(30)))
+@Suite("Open an actor-isolated realm", .serialized, .timeLimit(.minutes(60)))
 struct OpeningTests {
     let file: TemporaryRealm
 

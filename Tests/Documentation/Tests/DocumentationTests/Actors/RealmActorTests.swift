@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Define a custom realm actor", .timeLimit(.minutes(30)))
+@Suite("Define a custom realm actor", .timeLimit(.minutes(60)))
 struct RealmActorTests {
     let file: TemporaryRealm
 

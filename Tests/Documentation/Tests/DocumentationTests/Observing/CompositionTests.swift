@@ -3,7 +3,7 @@ import AsyncAlgorithms
 import Testing
 
 /// The examples of `Docs/Observation.md`: change sequences combined with those of swift-async-algorithms.
-@Suite("Changes combined with timers, channels and other sequences", .timeLimit(.minutes(30)))
+@Suite("Changes combined with timers, channels and other sequences", .timeLimit(.minutes(60)))
 struct CompositionTests {
     let file: TemporaryRealm
 

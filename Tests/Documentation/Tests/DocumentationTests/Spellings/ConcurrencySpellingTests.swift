@@ -5,7 +5,7 @@ import Testing
 
 /// Every spelling of the concurrency surface, as code written for RealmSwift has it: what does not compile here would not
 /// compile there.
-@Suite("The concurrency surface is spelled as in RealmSwift", .timeLimit(.minutes(30)))
+@Suite("The concurrency surface is spelled as in RealmSwift", .timeLimit(.minutes(60)))
 struct ConcurrencySpellingTests {
     let file: TemporaryRealm
 

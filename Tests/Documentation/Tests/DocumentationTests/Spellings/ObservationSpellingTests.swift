@@ -40,7 +40,7 @@ class HarborCard: Projection<Harbor> {
 }
 
 /// Every spelling of observing: blocks as code written for RealmSwift has them, and the sequences of this library.
-@Suite("Observing is spelled as in RealmSwift, and as sequences", .timeLimit(.minutes(30)))
+@Suite("Observing is spelled as in RealmSwift, and as sequences", .timeLimit(.minutes(60)))
 @MainActor
 struct ObservationSpellingTests {
     let file: TemporaryRealm

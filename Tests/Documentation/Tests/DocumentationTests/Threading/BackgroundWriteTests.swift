@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Perform a background write", .timeLimit(.minutes(30)))
+@Suite("Perform a background write", .timeLimit(.minutes(60)))
 struct BackgroundWriteTests {
     let file: TemporaryRealm
 

@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Frozen objects", .timeLimit(.minutes(30)))
+@Suite("Frozen objects", .timeLimit(.minutes(60)))
 struct FrozenObjectsTests {
     let file: TemporaryRealm
 

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite("Pass instances across threads", .timeLimit(.minutes(30)))
+@Suite("Pass instances across threads", .timeLimit(.minutes(60)))
 struct PassingInstancesTests {
     let file: TemporaryRealm
 

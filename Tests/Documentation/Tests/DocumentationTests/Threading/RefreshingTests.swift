@@ -1,7 +1,7 @@
 import ActorRealm
 import Testing
 
-@Suite("Refreshing realms", .timeLimit(.minutes(30)))
+@Suite("Refreshing realms", .timeLimit(.minutes(60)))
 struct RefreshingTests {
     let file: TemporaryRealm
 

@@ -14,6 +14,15 @@ extension LockFile {
         while nanosecond < end { usleep(useconds_t(outsiderNanoseconds / 1_000)) }
     }
 
+    /// Starts reading what an opening touches, all at once: the words, and the first process's area and readers.
+    static func willNeed(_ descriptor: Int32) {
+        let area = LockFileLayout.area(0)
+        let readers = area + LockFileLayout.Area.readers
+        for range in [0..<(area + LockFileLayout.Area.places + pageByteCount), readers..<(readers + pageByteCount)] {
+            posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.count), Int32(POSIX_FADV_WILLNEED))
+        }
+    }
+
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.
     static func announcePresence(in data: any StorageDevice, alone isAlone: Bool) throws(StorageError) {
         let result = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.presenceByte, 1, 0)

@@ -69,6 +69,7 @@ final class LockFile: Sendable {
             try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) }
         )
         self.descriptor = descriptor
+        LockFile.willNeed(descriptor)
         do throws(StorageError) {
             try failures?.step(.lockFile, path: path)
             try LockFile.checkIsRegular(descriptor, path)

@@ -249,9 +249,19 @@ extension RealmCore {
         }
         let leftOut = skip(prepared, for: tokens)
         let result = await coordinator.writes
-            .commit(prepared, ending: turn, leavingOut: leftOut, isolation: isolation)
+            .commit(prepared, ending: turn, leavingOut: leftOut, isBrief: isBrief(prepared), isolation: isolation)
         if case .failure = result { takeBackSkip(of: leftOut, for: tokens) }
         try complete(result)
+    }
+
+    /// Whether an asynchronous write brings its commit to the file itself: without a flush, and with few pages, that costs less than
+    /// to hand it over.
+    ///
+    /// Each sixteenth is handed over nevertheless, so that the isolation's other jobs run between the writes of a loop.
+    private func isBrief(_ commit: PreparedCommit) -> Bool {
+        if coordinator.file.flushesCommits || commit.writtenPageCount > 64 { return false }
+        briefCommitCount &+= 1
+        return briefCommitCount % 16 != 0
     }
 
     /// Calls the block of an asynchronous write, behind which what it was built on is waited for.

@@ -49,6 +49,8 @@ final class RealmCore {
     private var undurableBase: BaseFlush?
     /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
     var settlesLater = false
+    /// The commits that asynchronous writes might have brought to the file themselves.
+    var briefCommitCount: UInt8 = 0
     /// Whether the block being called may share its commit with other writers.
     var isGrouped = false
     /// The turn whose transaction ended with the realm.

@@ -87,6 +87,8 @@ struct WriteQueue<Isolation: Hashable> {
         case prepared
         /// With such a commit, for whose flush the writer blocks its thread: it may as well make it itself.
         case preparedBlocking
+        /// With such a commit, which costs less to bring to the file than to hand over: the writer does it itself.
+        case preparedBrief
         /// With a commit that is left to be sealed together with later ones.
         case joined
     }
@@ -262,10 +264,11 @@ struct WriteQueue<Isolation: Hashable> {
         }
         switch ending {
         case .nothing: break
-        case .prepared, .preparedBlocking: prepareJoined(and: 1)
+        case .prepared, .preparedBlocking, .preparedBrief: prepareJoined(and: 1)
         case .joined: joinedCount += 1
         }
-        let place = startFlushing(kind == .synchronous && ending == .preparedBlocking ? .caller : .ioThread)
+        let isOwn = ending == .preparedBrief || kind == .synchronous && ending == .preparedBlocking
+        let place = startFlushing(isOwn ? .caller : .ioThread)
         var actions = advance(at: now)
         actions.flush = place
         return actions

@@ -9,10 +9,13 @@ extension WriteScheduler {
         _ commit: PreparedCommit,
         ending ticket: Ticket,
         leavingOut leftOut: LeftOutCommit? = nil,
+        isBrief: Bool = false,
         isolation: isolated (any Actor)? = #isolation
     ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
-            add(commit, ending: ticket, .prepared, leavingOut: leftOut, completion: .task(continuation))
+            let ending = isBrief ? Queue.Ending.preparedBrief : .prepared
+            let place = add(commit, ending: ticket, ending, leavingOut: leftOut, completion: .task(continuation))
+            if place == .caller { flush() }
         }
     }
 

@@ -384,8 +384,11 @@ package final class StorageFile: Sendable {
 
     // MARK: Figures
 
+    /// Whether a commit counts as done when it was flushed.
+    package var flushesCommits: Bool { options.durability == .flushed }
+
     /// Whether commits of this process may be made durable by their records.
-    package var keepsLog: Bool { options.log != nil && options.durability == .flushed && !data.isReadOnly }
+    package var keepsLog: Bool { options.log != nil && flushesCommits && !data.isReadOnly }
 
     /// Whether writing has stopped after a failed flush, until the file is opened anew.
     package var hasStopped: Bool { state.withLock { $0.stopped != nil } }

@@ -161,6 +161,17 @@ struct WriteQueueTests {
         #expect(queue.finish(ticket, .preparedBlocking, at: 1) == Queue.Actions(flush: .ioThread))
     }
 
+    @Test("A writer whose commit is brief brings it to the file itself, unless another one is on the way")
+    func briefCommit() {
+        let (queue, first) = queueWithRunningWriter()
+        let second = queue.enqueue(.asynchronous, isolation: 2, at: 0).ticket
+        #expect(queue.finish(first, .preparedBrief, at: 1) == Queue.Actions(grant: second, flush: .caller))
+        #expect(queue.start(second))
+        #expect(queue.takeForFlush() == 1)
+        #expect(queue.finish(second, .preparedBrief, at: 2).flush == nil, "the first is on the way")
+        #expect(queue.flushFinished(at: 3).flush == .ioThread)
+    }
+
     @Test("Writers get their turns in the order in which they came, whatever their kind")
     func order() {
         let (queue, first) = queueWithRunningWriter()
@@ -495,14 +506,18 @@ struct WriteQueueTests {
                 if let ticket = running {
                     var ending = random.next(upTo: 3) > 0 ? WriteQueue<Int>.Ending.prepared : .nothing
                     if ending == .prepared, queue.mayJoin(ticket), random.next(upTo: 4) > 0 { ending = .joined }
-                    if ending == .prepared, random.next(upTo: 2) == 0 { ending = .preparedBlocking }
+                    if ending == .prepared, random.next(upTo: 2) == 0 {
+                        ending = random.next(upTo: 2) == 0 ? .preparedBlocking : .preparedBrief
+                    }
                     running = nil
                     done += 1
                     if ending != .nothing { unflushed += 1 }
                     joined += ending == .joined ? 1 : 0
                     let actions = queue.finish(ticket, ending, at: now)
-                    // Nobody but a synchronous writer that blocks would make the flush that its place asks for.
-                    let mayFlush = ending == .preparedBlocking && kinds[ticket] == .synchronous
+                    // Nobody but a synchronous writer that blocks, or one whose commit is brief, would make the flush that its
+                    // place asks for.
+                    let blocks = ending == .preparedBlocking && kinds[ticket] == .synchronous
+                    let mayFlush = blocks || ending == .preparedBrief
                     #expect(actions.flush != .caller || mayFlush, "seed \(seed)")
                     perform(actions)
                 }

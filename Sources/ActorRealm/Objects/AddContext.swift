@@ -102,7 +102,7 @@ class AddContext {
             return nil
         }
         if object.isInvalidated {
-            if let damage = accessor.table.damage(ofMissing: object.rowKey) {
+            if object.wasNeverThere, let damage = accessor.table.damage(ofMissing: object.rowKey) {
                 fail(damage)
                 return nil
             }

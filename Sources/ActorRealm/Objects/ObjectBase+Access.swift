@@ -11,6 +11,10 @@ nonisolated extension ObjectBase {
         rowGeneration = generation
     }
 
+    /// Whether the row was never found: a row that was found once and is not there any more was deleted, and then nobody has to look
+    /// through the indexes for what names it.
+    final var wasNeverThere: Bool { rowLeaf == nil }
+
     /// Whether collections of the object may be kept in its wrappers: not while several threads may read it.
     @usableFromInline final var cachesCollections: Bool { !(core?.isFrozen ?? true) }
 

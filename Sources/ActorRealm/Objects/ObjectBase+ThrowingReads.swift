@@ -48,7 +48,7 @@ nonisolated extension ObjectBase {
     /// Where the row is.
     private func requireRow(_ accessor: TableAccessor) throws -> RowLocation {
         if let location = try accessor.locate(rowKey) { return location }
-        if let damage = accessor.table.damage(ofMissing: rowKey) { throw damage }
+        if wasNeverThere, let damage = accessor.table.damage(ofMissing: rowKey) { throw damage }
         throw accessor.core.error(.invalidatedObject, TableAccessor.deletedMessage)
     }
 

@@ -47,7 +47,6 @@ extension _CollectionBacking {
             }
         }
         if case .nested = source {} else if try owner.accessor.locate(owner.key) != nil { return }
-        if let damage = owner.accessor.table.damage(ofMissing: owner.key) { throw damage }
         throw core.error(
             .invalidatedObject,
             "The collection is no longer valid: its object has been deleted or invalidated."

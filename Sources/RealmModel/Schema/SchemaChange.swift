@@ -177,10 +177,9 @@ struct SchemaChange {
             let isNewKey = property.isPrimaryKey && before?.isPrimaryKey != true
             let isNewRule = property.hasUniqueIndex && before?.hasUniqueIndex != true
             let tree: ByteTree
-            if let before, !isNewKey, !isNewRule, before.hasTree, before.hasKeyRuns == property.hasKeyRuns,
-                before.kind == property.kind,
-                before.collection == property.collection, let old = known[property.column],
-                try hasPresentForm(old, source, previous)
+            if let before, !(isNewKey || isNewRule), before.hasTree, before.hasKeyRuns == property.hasKeyRuns,
+                before.kind == property.kind, before.collection == property.collection,
+                let old = known[property.column], try hasPresentForm(old, source, previous)
             {
                 known[property.column] = nil
                 tree = old
@@ -207,7 +206,7 @@ struct SchemaChange {
             let before = previousIndexes.firstIndex(of: columns)
             let isNewRule = index.isUnique && (before.map { previous?.compoundIndexes[$0].isUnique != true } ?? true)
             let tree: ByteTree
-            if !isNewRule, let tag = before.map(TreeTag.compound), let old = known[tag],
+            if let tag = isNewRule ? nil : before.map(TreeTag.compound), let old = known[tag],
                 try hasPresentForm(old, source, previous)
             {
                 known[tag] = nil

@@ -127,6 +127,40 @@ import Testing
         try realm.verify()
     }
 
+    @Test func `what observes a map whose objects are not optional is told of the name that goes`() async throws {
+        let directory = TemporaryDirectory()
+        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path("shelf.realm")))
+        configuration.objectTypes = crateTypes + [RequiredShelf.self]
+        let shelves = try await Shelves(configuration)
+        #expect(try await shelves.deletionsOfOne() == ["1"])
+    }
+
+    private actor Shelves {
+        private var realm: Realm!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        /// The names that are told as deleted when one of three objects goes.
+        func deletionsOfOne() async throws -> [String] {
+            let shelf = try await realm.asyncWrite {
+                let shelf = RequiredShelf()
+                for id in 0..<3 { shelf.crates["\(id)"] = Crate(id: id) }
+                realm.add(shelf)
+                return shelf
+            }
+            var changes = shelf.crates.changes().makeAsyncIterator()
+            _ = await changes.next()
+            try await realm.asyncWrite { realm.delete(realm.objects(Crate.self).where { $0.id == 1 }) }
+            guard case .update(let map, let deletions, let insertions, let modifications) = await changes.next() else {
+                return []
+            }
+            #expect(map.count == 2 && insertions.isEmpty && modifications.isEmpty)
+            return deletions
+        }
+    }
+
     @Test func `embedded objects belong to their entry`() throws {
         let realm = try memoryRealm(crateTypes)
         let crate = Crate(id: 1)

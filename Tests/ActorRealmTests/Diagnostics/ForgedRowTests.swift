@@ -141,6 +141,27 @@ import Testing
         }
     }
 
+    @Test func `an object that was there and is gone was deleted: no index is looked through for it`() throws {
+        let realm = try realm()
+        let owner = try #require(realm.object(ofType: Owner.self, forPrimaryKey: "a"))
+        let list = owner.numbers
+        #expect(owner.name == "name a")
+        let other = try #require(realm.object(ofType: Owner.self, forPrimaryKey: "a"))
+        // The indexes name it still.
+        try Self.forge(realm, "ForgedOwner", missing: 0, unnamed: nil)
+        func code(_ body: () throws -> Void) -> Realm.Error.Code? {
+            #expect(throws: Realm.Error.self) { try body() }?.code
+        }
+        #expect(code { try owner.requireReadable() } == .invalidatedObject)
+        #expect(code { _ = try owner.value(of: \.name) } == .invalidatedObject)
+        #expect(code { try list.requireReadable() } == .invalidatedObject)
+        let insertion = code {
+            try realm.write { _ = try realm.insert(Owner.self, value: ["id": "new", "friend": owner]) }
+        }
+        #expect(insertion == .invalidInput)
+        #expect(code { try other.requireReadable() } == .invalidDatabase)
+    }
+
     @Test func `an embedded object that a link owns`() throws {
         let realm = try memoryRealm(Self.types)
         let owner = try realm.write {

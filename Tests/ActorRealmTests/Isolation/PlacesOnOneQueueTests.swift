@@ -101,6 +101,129 @@ struct PlacesOnOneQueueTests {
         #expect(await guest.names() == ["after", "kept"])
     }
 
+    /// Ends the process where it is asked from elsewhere, as executors do that know no better answer.
+    final class StrictExecutor: SerialExecutor {
+        let queue = DispatchQueue(label: "strict")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+
+        func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+    }
+
+    actor Strict {
+        private let executor: StrictExecutor
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+        private var realm: Realm!
+        private var transaction: Realm.AsyncTransaction?
+
+        init(_ configuration: Realm.Configuration) async throws {
+            executor = StrictExecutor()
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        func begin() async throws { transaction = try await realm.beginAsyncWrite() }
+
+        func commit() async throws {
+            try await transaction?.commit()
+            transaction = nil
+        }
+    }
+
+    @Test("A writer elsewhere waits for an actor whose executor ends who asks it from there")
+    func strictExecutor() async throws {
+        let strict = try await Strict(file.fast)
+        try await strict.begin()
+        #expect(try withNewRealm(file.fast) { writing("late", to: $0, .milliseconds(50)) } == .timedOut)
+        try await strict.commit()
+        #expect(try withNewRealm(file.fast) { writing("after", to: $0) } == nil)
+    }
+
+    @Test("A blocking write on a run loop's thread, or a plain one, is refused while that has a transaction open")
+    func threads() async throws {
+        let loop = EventLoop()
+        let configuration = file.fast
+        let onLoop: Realm.Error.Code? = try await withUnsafeThrowingContinuation { continuation in
+            loop.invoke {
+                continuation.resume(
+                    with: Swift.Result<Realm.Error.Code?, any Error> {
+                        let realm = try Realm(configuration: configuration, scheduler: loop)
+                        realm.beginWrite()
+                        defer { realm.cancelWrite() }
+                        return try withNewRealm(configuration) { writing("loop", to: $0) }
+                    }
+                )
+            }
+        }
+        #expect(onLoop == .alreadyInWriteTransaction)
+        loop.stop()
+        let onThread: Realm.Error.Code? = try await withUnsafeThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Swift.Result<Realm.Error.Code?, any Error> {
+                        let realm = try Realm(configuration: configuration)
+                        realm.beginWrite()
+                        defer { realm.cancelWrite() }
+                        return try withNewRealm(configuration) { writing("thread", to: $0) }
+                    }
+                )
+            }
+        }
+        #expect(onThread == .alreadyInWriteTransaction)
+    }
+
+    @Test("Once the transaction has ended, by whatever, nobody is refused")
+    func ended() async throws {
+        let executor = QueueExecutor()
+        let guest = try await Guest(executor, file.fast)
+        let realm = try executor.queue.sync { try Realm(configuration: file.fast, queue: executor.queue) }
+        struct Failure: Error {}
+        let ends: [(Realm) throws -> Void] = [
+            { $0.cancelWrite() }, { $0.invalidate() },
+            { realm in
+                realm.cancelWrite()
+                try? realm.write { throw Failure() }
+            },
+            {
+                $0.create(Tally.self, value: ["name": "kept"])
+                $0.create(Tally.self, value: ["name": "kept"], update: .modified)
+                try $0.commitWrite()
+            },
+        ]
+        for (number, end) in ends.enumerated() {
+            try executor.queue.sync {
+                realm.beginWrite()
+                try end(realm)
+            }
+            #expect(await guest.write("after \(number)") == nil)
+        }
+        executor.queue.sync {
+            realm.beginWrite()
+            realm.close()
+        }
+        #expect(await guest.write("closed") == nil)
+        #expect(await guest.names().count == 6)
+    }
+
+    @Test("An opening that has to change the schema is refused where it would wait for itself")
+    func opening() throws {
+        let queue = DispatchQueue(label: "below")
+        let above = DispatchQueue(label: "above", target: queue)
+        let held = try queue.sync { try Realm(configuration: file.fast, queue: queue) }
+        var other = file.fast
+        other.objectTypes = [Todo.self, Tally.self, Chore.self]
+        queue.sync { held.beginWrite() }
+        let configuration = other
+        let error = #expect(throws: Realm.Error.self) {
+            try above.sync { _ = try Realm(configuration: configuration, queue: above) }
+        }
+        #expect(error?.code == .alreadyInWriteTransaction)
+        queue.sync { held.cancelWrite() }
+        try above.sync { _ = try Realm(configuration: configuration, queue: above) }
+    }
+
     actor Plain {
         private var realm: Realm!
 

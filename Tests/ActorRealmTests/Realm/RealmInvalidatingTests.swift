@@ -154,6 +154,41 @@ struct RealmInvalidatingTests {
         #expect(stored == expected)
     }
 
+    @Test(
+        "A transaction that was asked for before is one of the realm as it is then; one that was open commits nothing"
+    )
+    @MainActor
+    func transactionBehindInvalidatingJob() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let writes = realm.core.coordinator.writes
+        let lock = try ForeignWriteLock(of: #require(file.fast.fileURL?.path))
+        let waiting = Task { @MainActor in
+            let transaction = try await realm.beginAsyncWrite()
+            realm.create(Tally.self, value: ["name": "kept"])
+            try await transaction.commit()
+        }
+        while writes.waitingCount < 1 { await Task.yield() }
+        realm.invalidate()
+        lock.release()
+        try await waiting.value
+        #expect(realm.objects(Tally.self).map(\.name) == ["kept"])
+        let begun = Journal<Int>()
+        let ended = Journal<Int>()
+        let open = Task { @MainActor in
+            let transaction = try await realm.beginAsyncWrite()
+            realm.create(Tally.self, value: ["name": "lost"])
+            begun.add(1)
+            _ = await ended.wait(for: 1)
+            try await transaction.commit()
+        }
+        _ = await begun.wait(for: 1)
+        realm.invalidate()
+        ended.add(1)
+        await #expect(throws: Realm.Error.self) { try await open.value }
+        try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "after"]) }
+        #expect(Set(realm.objects(Tally.self).map(\.name)) == ["kept", "after"])
+    }
+
     @Test("Asynchronous writes hold closing back; opening again meanwhile keeps the realm open")
     @MainActor
     func closing() async throws {

@@ -74,6 +74,17 @@ import Testing
         try FileVerifier.verify(database.file.beginRead())
     }
 
+    @Test func `a dictionary of required links loses all entries of an object that has several names`() throws {
+        let database = try database(isOptional: false, pets: 5)
+        try database.write { _ in
+            let owners = try database.table("Owner")
+            for name in ["a", "pet 3", "z", "zz"] { try owners.mapSet(0, key: 0, name, to: .link(1)) }
+        }
+        try database.write { _ in try database.table("Pet").delete(key: 1) }
+        #expect(try entries(database) == ["pet 0": .link(0), "pet 2": .link(2), "pet 4": .link(4)])
+        try FileVerifier.verify(database.file.beginRead())
+    }
+
     @Test(arguments: [3, 200] as [Int64])
     func `a dictionary of optional links keeps the name with null`(count: Int64) throws {
         let database = try database(isOptional: true, pets: count)

@@ -298,6 +298,29 @@ import Testing
         #expect(try items.list(items.ordinal("others"), key: 0).count == (count == 2 ? 3 : 2))
     }
 
+    @Test func `a deletion takes away each of the links that one value holds`() throws {
+        let database = try database()
+        let table = try database.table("Item").id
+        try database.write { _ in
+            let items = try database.table("Item")
+            let links = (0..<3 as Range<Int64>).map { StoredValue.anyLink(table: table, key: $0) }
+            let value = StoredValue.list([
+                links[1],
+                .dictionary([StoredEntry(key: "a", value: links[1]), StoredEntry(key: "b", value: links[2])]),
+                .list([links[0], links[1], .int(1)]),
+            ])
+            for key in [0, 1, 4] as [Int64] { try items.set("value", key, value) }
+            for name in ["a", "b", "c"] { try items.mapSet(items.ordinal("named"), key: 0, name, to: .link(1)) }
+        }
+        try database.write { _ in try database.table("Item").delete(key: 1) }
+        let items = try database.table("Item")
+        #expect(try items.linkIDs(items.ordinal("value"), key: 0).count == 2)
+        #expect(try items.map(items.ordinal("named"), key: 0).entries().map(\.value) == [.null, .null, .null])
+        try FileVerifier.verify(database.file.beginRead())
+        try database.write { _ in try database.table("Item").delete(key: 0) }
+        try FileVerifier.verify(database.file.beginRead())
+    }
+
     @Test(arguments: links)
     func `what a deletion takes away in a sound file is all of it`(name: String) throws {
         let database = try database()

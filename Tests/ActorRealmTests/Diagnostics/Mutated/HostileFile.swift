@@ -1,0 +1,1 @@
+../../../RealmModelTests/Support/HostileFile.swift

@@ -1,0 +1,1 @@
+../../../RealmModelTests/Support/Limits.swift

@@ -147,9 +147,7 @@ extension StorageFile {
     /// Adds the version of the checkpoint to those whose pages must stay.
     func pinCheckpoint(in pinned: inout [UInt64]) {
         let version = checkpointVersion.load(ordering: .acquiring)
-        if version == 0 { return }
-        let index = pinned.partitioningIndex { $0 >= version }
-        if index == pinned.count || pinned[index] != version { pinned.insert(version, at: index) }
+        if version != 0 { pinned.pin(version) }
     }
 
     // MARK: The end of a log

@@ -236,6 +236,39 @@ struct LoggedCommitTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".log")) == foreign)
     }
 
+    @Test("Rule 26: an older copy of a realm file beside its log opens with all that was acknowledged, or not at all")
+    func olderCopies() throws {
+        let path = folder.path("a.realm")
+        let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 6))
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try commit(file, [(0, 1)], creates: true)
+        var copies: [Data] = []
+        for round in 1...40 {
+            copies.append(try Data(contentsOf: URL(fileURLWithPath: path)))
+            try commit(file, [(round, UInt64(round))])
+        }
+        let expected = try LoggedFile.values(of: file)
+        var (whole, refused) = (0, 0)
+        for (index, copy) in copies.enumerated() {
+            let name = folder.path("copy-\(index).realm")
+            try copy.write(to: URL(fileURLWithPath: name))
+            try FileManager.default.copyItem(atPath: path + ".log", toPath: name + ".log")
+            do {
+                let opened = try StorageFile.open(path: name, options: LoggedFile.options(blocks: 6))
+                let found = try LoggedFile.values(of: opened)
+                #expect(found.version == expected.version, "copy \(index)")
+                #expect(found.values == expected.values, "copy \(index)")
+                whole += 1
+            } catch let error as StorageError where error.code == .corrupt {
+                #expect(FileManager.default.fileExists(atPath: name + ".log"))
+                refused += 1
+            }
+        }
+        #expect(whole > 0)
+        #expect(refused > 30)
+    }
+
     @Test("Rule 43: without the setting, or for reading only, a file with an open log is refused by name")
     func refused() throws {
         let (path, _) = try killed("a.realm")

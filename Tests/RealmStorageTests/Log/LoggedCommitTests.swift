@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import RealmStorage
@@ -267,6 +269,67 @@ struct LoggedCommitTests {
         }
         #expect(whole > 0)
         #expect(refused > 30)
+    }
+
+    /// Notes at each call whether other processes that open the file are kept out, from the first write on.
+    private final class WatchingDevice: StorageDevice {
+        let base: any StorageDevice
+        let notes: Mutex<[Bool]>
+
+        init(_ base: any StorageDevice) {
+            self.base = base
+            notes = Mutex([])
+        }
+
+        var descriptor: Int32 { base.descriptor }
+        var path: String { base.path }
+        var isReadOnly: Bool { base.isReadOnly }
+
+        private func note(_ begins: Bool) {
+            let lockPath = path + ".lock"
+            let other = Glibc.open(lockPath, O_RDWR | O_CLOEXEC)
+            defer { Glibc.close(other) }
+            let byte = LockFileLayout.initialisationByte
+            let isHeld = (try? LockFile.lock(other, byte, 1, waits: false, lockPath)) == nil
+            notes.withLock { if begins || !$0.isEmpty { $0.append(isHeld) } }
+        }
+
+        func currentByteCount() throws(StorageError) -> Int {
+            note(false)
+            return try base.currentByteCount()
+        }
+        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+            note(true)
+            try base.write(pieces, at: offset)
+        }
+        func synchronize() throws(StorageError) {
+            note(false)
+            try base.synchronize()
+        }
+        func setByteCount(_ byteCount: Int) throws(StorageError) {
+            note(false)
+            try base.setByteCount(byteCount)
+        }
+    }
+
+    @Test("From the header that is believed to the removal of the log no other process opens the file")
+    func openingsAreHeldOff() throws {
+        let (path, _) = try killed("a.realm")
+        let made = Mutex<WatchingDevice?>(nil)
+        var options = LoggedFile.options()
+        options.makeDevice = { base in
+            let device = WatchingDevice(base)
+            made.withLock { $0 = device }
+            return device
+        }
+        let file = try StorageFile.open(path: path, options: options)
+        let notes = try #require(made.withLock { $0 }).notes.withLock { $0 }
+        #expect(notes.count > 6)
+        #expect(notes.allSatisfy { $0 }, "\(notes)")
+        // And not for longer.
+        #expect(file.holdOffOpenings())
+        file.letOpenAgain()
+        #expect(try LoggedFile.values(of: file).values[1] == 4)
     }
 
     @Test("Rule 43: without the setting, or for reading only, a file with an open log is refused by name")

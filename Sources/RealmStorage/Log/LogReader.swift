@@ -37,6 +37,15 @@ package struct LogReader {
         }
     }
 
+    /// What the first block of a file says, if it is a log's.
+    static func header(of descriptor: Int32, path: String) throws(StorageError) -> LogHeader? {
+        var first = [UInt8](repeating: 0, count: LogHeader.blockByteCount)
+        guard try fill(&first, from: descriptor, at: 0, path: path) == first.count,
+            case .valid(let header) = first.withUnsafeBytes({ LogHeader.read($0) })
+        else { return nil }
+        return header
+    }
+
     init(header: LogHeader, ring: [UInt8]) {
         self.header = header
         self.ring = ring

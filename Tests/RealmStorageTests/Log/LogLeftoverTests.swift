@@ -159,4 +159,29 @@ struct LogLeftoverTests {
         }
         #expect(try reopened(path).prefix(4) == [0, 1, 2, 0])
     }
+
+    @Test("A log that was put into place, and could not be opened, does not keep the file from being opened later")
+    func halfMade() throws {
+        let path = folder.path("a.realm")
+        let child = try ForkedProcess { _ in
+            let file = try StorageFile.open(path: path, options: LoggedFile.options())
+            try file.lockForWriting()
+            // For the file alone, and not for its directory.
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let before = limit.rlim_cur
+            let free = dup(0)
+            close(free)
+            limit.rlim_cur = rlim_t(free) + 1
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            try Self.commit(file, 1, creates: true)
+            limit.rlim_cur = before
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            if file.openLog != nil { _exit(2) }
+            try Self.commit(file, 2)
+            file.unlockForWriting()
+        }
+        #expect(child.end() == 0)
+        #expect(try reopened(path).prefix(4) == [0, 1, 2, 0])
+    }
 }

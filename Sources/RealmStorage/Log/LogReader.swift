@@ -115,6 +115,10 @@ package struct LogReader {
                 guard record.version >= version else {
                     throw StorageError(.corrupt, "The log has version \(record.version) behind version \(version)")
                 }
+                // The header that is made of them must be one that can be read.
+                guard max(record.version, record.position) < FileHeader.greatestWrittenVersion else {
+                    throw StorageError(.corrupt, "A commit record in the log has numbers that no commit has")
+                }
                 version = record.version
                 tail.records.append(record)
                 tail.end = end

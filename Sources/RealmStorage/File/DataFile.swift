@@ -80,12 +80,15 @@ final class DataFile: StorageDevice {
     /// Creates a file with the given content, and perhaps zeros behind it, under a temporary name and links it into place, durably.
     ///
     /// When the name was taken meanwhile, the other file stands.
+    ///
+    /// - Returns: Whether it was not.
+    @discardableResult
     static func create(
         path: String,
         content: UnsafeRawBufferPointer,
         zeros zeroByteCount: Int = 0,
         as role: Role = .realm
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = Int32(
@@ -101,10 +104,16 @@ final class DataFile: StorageDevice {
         try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path, role)
         if zeroByteCount > 0 { try writeZeros(zeroByteCount, at: content.count, to: descriptor, path: path, role) }
         _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
-        if link(temporary, path) != 0 && errno != EEXIST {
-            throw SystemCall.error(errno, "Cannot put \(role.rawValue) into place", path)
+        let isMade = link(temporary, path) == 0
+        if !isMade, errno != EEXIST { throw SystemCall.error(errno, "Cannot put \(role.rawValue) into place", path) }
+        do throws(StorageError) {
+            try synchronizeDirectory(of: path)
+        } catch {
+            // No header will name it, and the next opening would take it for another file's.
+            if isMade, role == .log { unlink(path) }
+            throw error
         }
-        try synchronizeDirectory(of: path)
+        return isMade
     }
 
     /// Makes the names in a file's directory durable.

@@ -53,12 +53,14 @@ final class LockFile: Sendable {
     ///   - recover: Called, with every other process kept out, when no other process has the file open, or when those that
     ///     have could only read it; recovers the realm file and returns its identifier and newest version. It is given what
     ///     the processes before have left in the lock file.
+    ///   - holdsOffOpenings: Asked at the end: whether other processes go on to be kept out until ``letOpenAgain()``.
     /// - Throws: What `recover` throws, and `StorageError` for what fails with the lock file itself.
     init(
         path: String,
         data: any StorageDevice,
         options: StorageOptions = StorageOptions(),
-        recover: (Past) throws(StorageError) -> (fileID: UInt64, version: UInt64)
+        recover: (Past) throws(StorageError) -> (fileID: UInt64, version: UInt64),
+        holdsOffOpenings: () -> Bool = { false }
     ) throws(StorageError) {
         self.path = path
         self.data = data
@@ -119,7 +121,7 @@ final class LockFile: Sendable {
         memory.word32(Layout.processIDs + processSlot * 4).store(process, ordering: .relaxed)
         LockFileMemory.word64(ownArea + Layout.Area.openingNanosecond)
             .store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
-        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), Layout.initialisationByte, 1, 0)
+        if !holdsOffOpenings() { letOpenAgain() }
     }
 
     deinit {

@@ -42,6 +42,10 @@ extension StorageFile {
     private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
         guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
         defer { lock.letOpenAgain() }
+        // Beside another file the log would not be found, and be in the way.
+        guard isFile(at: path) else { return false }
+        // As an older one would be.
+        try? removeClosedLog()
         let published = state.withLock { $0.published }
         let header = LogHeader(
             file: published.identifier,
@@ -147,9 +151,7 @@ extension StorageFile {
     /// Adds the version of the checkpoint to those whose pages must stay.
     func pinCheckpoint(in pinned: inout [UInt64]) {
         let version = checkpointVersion.load(ordering: .acquiring)
-        if version == 0 { return }
-        let index = pinned.partitioningIndex { $0 >= version }
-        if index == pinned.count || pinned[index] != version { pinned.insert(version, at: index) }
+        if version != 0 { pinned.pin(version) }
     }
 
     // MARK: The end of a log
@@ -159,12 +161,31 @@ extension StorageFile {
     /// The caller has the turn to write, no transaction is open, and every prepared commit has been published.
     func closeLog() throws(StorageError) {
         if let lock { try followLog(lock) }
-        guard openLog != nil, let log = options.log else { return }
+        guard let log = openLog?.header.log else { return try removeClosedLog() }
+        // A flush that succeeds behind one that failed says nothing of the pages.
+        if let stopped = state.withLock({ $0.stopped }) { throw stopped }
         lock?.beginEndOfLog()
         try makeCheckpoint(closing: true)
         lock?.endLog()
         forgetLog()
-        try log.makeDirectory(path).remove()
+        try removeLog(log)
+    }
+
+    /// Removes a log that the header calls closed, where that is what stands at its name: the files may have been moved.
+    ///
+    /// The header that says so is on the disk.
+    private func removeLog(_ log: LogIdentifier) throws(StorageError) {
+        let directory = StorageFile.logDirectory(options, path)
+        guard let device = try directory.open(forReadingOnly: true),
+            try LogReader.header(of: device.descriptor, path: directory.path)?.log == log
+        else { return }
+        try directory.remove()
+    }
+
+    /// The same for the log that is closed already, and that whoever closed it could not remove.
+    private func removeClosedLog() throws(StorageError) {
+        let mark = state.withLock { $0.published.mark }
+        if mark.log != LogMark.none.log { try removeLog(mark.log) }
     }
 
     /// Whether the log has no name any more: nothing in it will be found again.
@@ -245,7 +266,7 @@ extension StorageFile {
         try writeHeader(LogMark(log: mark.log, point: mark.point, isOpen: false))
         lock.endLog()
         // One that stays is removed by the next opening: the header says that it is closed.
-        try? StorageFile.logDirectory(options, path).remove()
+        try? removeLog(mark.log)
     }
 
     /// Takes over the header of a version that was read while a log was open, which has ended since: it stands in a slot now.
@@ -361,7 +382,7 @@ extension StorageFile {
         } else {
             try writeHeader(mark)
         }
-        try log.makeDirectory(path).remove()
+        try removeLog(identifier)
     }
 
     private func replay(

@@ -84,6 +84,9 @@ extension StorageFile {
                 result.header.sequence = max(result.header.sequence, result.sequence)
                 recovered = result
                 return (result.header.fileID, result.header.version)
+            } holdsOffOpenings: {
+                // Others would find a version that stands in no closed header.
+                unread != nil
             }
         } catch {
             // A file in a folder that cannot be written can still be read: nobody can write it either.

@@ -241,6 +241,9 @@ extension StorageFile {
         if remedy.restoresSlot {
             do throws(StorageError) {
                 try restoreSlot(plan.slot)
+                // The commits that follow are made durable by their records, and write to no slot: what failed must not be on the disk
+                // behind one that is acknowledged.
+                if plan.isBesideLog, !stops { try synchronizePages() }
             } catch {
                 stops = true
                 lock.refuse(plan.header)

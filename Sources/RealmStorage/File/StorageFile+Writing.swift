@@ -104,11 +104,13 @@ extension StorageFile {
         }
         let published = try before.get()
         mayFollowLog.store(false, ordering: .relaxed)
+        // What others take for the newest version, who may come to stand there behind the look at their tables.
+        let visible = lock.newestVersion
         var pinned = try lock.pinnedVersions()
         try checkActiveVersions(pinned, newest: published.version)
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
-        let index = pinned.partitioningIndex { $0 >= published.version }
-        if index == pinned.count || pinned[index] != published.version { pinned.insert(published.version, at: index) }
+        pinned.pin(published.version)
+        if visible < published.version { pinned.pin(visible) }
         pinCheckpoint(in: &pinned)
         let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
             do throws(StorageError) {
@@ -295,5 +297,13 @@ extension StorageFile {
     func checkWriting(in group: WriterGroup) throws(StorageError) {
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
         if hasLost(group: group.number) { throw lostBase }
+    }
+}
+
+extension [UInt64] {
+    /// Adds a version to those whose pages must stay, ascending, unless it is there.
+    mutating func pin(_ version: UInt64) {
+        let index = partitioningIndex { $0 >= version }
+        if index == count || self[index] != version { insert(version, at: index) }
     }
 }

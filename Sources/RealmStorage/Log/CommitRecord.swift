@@ -153,11 +153,38 @@ package struct CommitRecord: Sendable, Equatable {
         return .record(record, checksum: checksum, end: place.offset + UInt64(whole.count))
     }
 
-    /// What a record says of the durable offset, whatever it is chained to; nil where no record stands.
-    static func durableOffset(of bytes: UnsafeRawBufferPointer, in log: LogIdentifier, at offset: UInt64) -> UInt64? {
-        // Most places are none, and their checksums need not be made.
-        guard bytes.count >= headerByteCount, bytes[12] != 0, bytes[13] != 0, bytes[15] == 0 else { return nil }
-        return whole(bytes, in: log, at: offset)?.baseAddress?.little(UInt64.self, at: 32)
+    /// The bytes that a record has that may stand at a place; nil for most places where none does, without a look at its checksum.
+    static func likelyByteCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let base = bytes.baseAddress, bytes.count >= headerByteCount, bytes[12] != 0, bytes[13] != 0,
+            bytes[15] == 0,
+            base.little(UInt64.self, at: 32) < FileHeader.greatestVersion
+        else { return nil }
+        let count = headerByteCount + Int(base.little(UInt32.self, at: 8))
+        return count <= bytes.count ? count : nil
+    }
+
+    /// Where a record that stands at some place of a ring was appended, in whichever round, and what it says of the durable offset,
+    /// whatever it is chained to; nil where no record stands.
+    ///
+    /// Between the two lies less than a ring, so that one of them tells the other.
+    ///
+    /// - Parameters:
+    ///   - bytes: What follows from the place, where ``likelyByteCount(_:)`` finds something.
+    ///   - log: The log's identifier.
+    ///   - remainder: The place in the ring.
+    ///   - ring: The length of the ring.
+    /// - Returns: The durable offset, and where the record ends.
+    static func place(
+        of bytes: UnsafeRawBufferPointer,
+        in log: LogIdentifier,
+        at remainder: UInt64,
+        ofRing ring: UInt64
+    ) -> (durable: UInt64, end: UInt64)? {
+        guard let base = bytes.baseAddress else { return nil }
+        let durable = base.little(UInt64.self, at: 32)
+        let offset = durable + (remainder + ring - durable % ring) % ring
+        guard let whole = whole(bytes, in: log, at: offset) else { return nil }
+        return (durable, offset + UInt64(whole.count))
     }
 
     /// The bytes of the record at a place, if one of that place stands there.

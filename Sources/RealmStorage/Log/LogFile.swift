@@ -37,17 +37,24 @@ package struct LogFile: LogDirectory {
         let block = UnsafeMutableRawPointer.allocate(byteCount: LogHeader.blockByteCount, alignment: pageByteCount)
         defer { block.deallocate() }
         header.store(to: block)
-        try DataFile.create(
+        let isMade = try DataFile.create(
             path: path,
             content: UnsafeRawBufferPointer(start: block, count: LogHeader.blockByteCount),
             zeros: header.ringByteCount,
             as: .log
         )
-        let device = try DataFile.open(path: path, isReadOnly: false, as: .log)
-        guard case .log(let found) = try LogReader.read(device.descriptor, path: path), found.header == header else {
-            throw StorageError(.exists, "Another file stands where the log of the realm is to be made", path: path)
+        do throws(StorageError) {
+            let device = try DataFile.open(path: path, isReadOnly: false, as: .log)
+            guard case .log(let found) = try LogReader.read(device.descriptor, path: path), found.header == header
+            else {
+                throw StorageError(.exists, "Another file stands where the log of the realm is to be made", path: path)
+            }
+            return device
+        } catch {
+            // As above: no header will name it.
+            if isMade, error.code != .exists { unlink(path) }
+            throw error
         }
-        return device
     }
 
     package func remove() throws(StorageError) {

@@ -21,6 +21,9 @@ package struct LogHeader: Sendable, Equatable {
     /// What is flushed, and never appended to afterwards.
     package static let blockByteCount = 4096
 
+    /// No release makes a longer ring: all of it is read at once.
+    static let greatestRingByteCount: UInt64 = 1 << 30
+
     static let magicOffset = 0
     static let layoutVersionOffset = 8
     static let blockByteCountOffset = 12
@@ -103,7 +106,8 @@ package struct LogHeader: Sendable, Equatable {
             return .unsupported("layout \(layout) with blocks of \(block) bytes")
         }
         let ringByteCount = base.little(UInt64.self, at: ringByteCountOffset)
-        guard ringByteCount > 0, ringByteCount <= 1 << 40, ringByteCount % UInt64(blockByteCount) == 0 else {
+        guard ringByteCount > 0, ringByteCount <= greatestRingByteCount, ringByteCount % UInt64(blockByteCount) == 0
+        else {
             return .damaged
         }
         return .valid(

@@ -37,6 +37,15 @@ package struct LogReader {
         }
     }
 
+    /// What the first block of a file says, if it is a log's.
+    static func header(of descriptor: Int32, path: String) throws(StorageError) -> LogHeader? {
+        var first = [UInt8](repeating: 0, count: LogHeader.blockByteCount)
+        guard try fill(&first, from: descriptor, at: 0, path: path) == first.count,
+            case .valid(let header) = first.withUnsafeBytes({ LogHeader.read($0) })
+        else { return nil }
+        return header
+    }
+
     init(header: LogHeader, ring: [UInt8]) {
         self.header = header
         self.ring = ring
@@ -106,6 +115,10 @@ package struct LogReader {
                 guard record.version >= version else {
                     throw StorageError(.corrupt, "The log has version \(record.version) behind version \(version)")
                 }
+                // The header that is made of them must be one that can be read.
+                guard max(record.version, record.position) < FileHeader.greatestWrittenVersion else {
+                    throw StorageError(.corrupt, "A commit record in the log has numbers that no commit has")
+                }
                 version = record.version
                 tail.records.append(record)
                 tail.end = end
@@ -113,7 +126,16 @@ package struct LogReader {
             }
             break
         }
-        let durable = max(known, newestDurableOffset(behind: tail.end, in: bytes, base: base))
+        let behind = behind(tail.end, in: bytes, base: base)
+        // Nothing is appended there while a recovery may begin here.
+        guard behind.end <= base + UInt64(bytes.count) else {
+            throw StorageError(
+                .corrupt,
+                "The log of the realm goes on up to \(behind.end) and does not reach back to \(start.offset), where the realm file ends: "
+                    + "the file is an older one, or its newest header is damaged"
+            )
+        }
+        let durable = max(known, behind.durable)
         // A failed flush leaves records of which nobody was told: what they say of those before them has been looked at.
         guard durable <= tail.end.offset || refused == tail.end else {
             throw StorageError(
@@ -149,19 +171,42 @@ package struct LogReader {
         return (record, LogPoint(offset: end, chain: checksum))
     }
 
-    /// The greatest offset that any whole record behind the end calls durable.
-    private func newestDurableOffset(behind end: LogPoint, in bytes: [UInt8], base: UInt64) -> UInt64 {
-        var newest: UInt64 = 0
-        bytes.withUnsafeBytes { bytes in
-            var start = Int(end.aligned.offset - base)
-            while start + CommitRecord.headerByteCount <= bytes.count {
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-                if let durable = CommitRecord.durableOffset(of: rest, in: header.log, at: base + UInt64(start)) {
-                    newest = max(newest, durable)
+    /// What stands behind the end of the log.
+    struct Behind: Equatable {
+        /// The greatest offset that any whole record calls durable.
+        var durable: UInt64 = 0
+        /// The greatest offset where one ends.
+        var end: UInt64 = 0
+        /// The bytes that were looked at as those of records.
+        var examinedByteCount = 0
+    }
+
+    /// Looks for whole records behind the end of the log, in whichever round of the ring they were appended.
+    ///
+    /// What a program stores may look like the beginnings of long records at every place, whose checksums would take minutes: when many
+    /// bytes were looked at, the rest is looked for where flushes begin, which is at the beginnings of blocks.
+    func behind(_ end: LogPoint, in bytes: [UInt8], base: UInt64) -> Behind {
+        var found = Behind()
+        let ring = UInt64(bytes.count)
+        let byteLimit = 64 * bytes.count
+        let step = Int(LogPoint.recordAlignment)
+        // A later round begins in the block of the checkpoint, and one of its records may go on there.
+        let places = [0..<LogHeader.blockByteCount, min(Int(end.aligned.offset - base), bytes.count)..<bytes.count]
+        (bytes + bytes.prefix(CommitRecord.headerByteCount + CommitRecord.contentByteLimit))
+            .withUnsafeBytes { more in
+                for start in places.lazy.flatMap({ stride(from: $0.lowerBound, to: $0.upperBound, by: step) }) {
+                    let rest = UnsafeRawBufferPointer(rebasing: more[start..<min(start + bytes.count, more.count)])
+                    guard let byteCount = CommitRecord.likelyByteCount(rest),
+                        start % LogHeader.blockByteCount == 0 || found.examinedByteCount + byteCount <= byteLimit
+                    else { continue }
+                    found.examinedByteCount += byteCount
+                    let remainder = (base + UInt64(start)) % ring
+                    if let place = CommitRecord.place(of: rest, in: header.log, at: remainder, ofRing: ring) {
+                        found.durable = max(found.durable, place.durable)
+                        found.end = max(found.end, place.end)
+                    }
                 }
-                start += Int(LogPoint.recordAlignment)
             }
-        }
-        return newest
+        return found
     }
 }

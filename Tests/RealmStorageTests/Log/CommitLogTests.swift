@@ -181,6 +181,31 @@ struct CommitLogTests {
         }
     }
 
+    @Test("A record with numbers that no commit has is refused, before a header is made of it")
+    func impossibleNumbers() throws {
+        for isVersion in [false, true] {
+            let small = try SmallLog(in: folder)
+            var entry = SmallLog.entry(2)
+            if isVersion { entry.version = 1 << 63 } else { entry.position = 1 << 63 }
+            try small.log.append([entry])
+            let error = #expect(throws: StorageError.self) { try small.versions() }
+            #expect(error?.code == .corrupt)
+        }
+    }
+
+    @Test("A first block that says more than a file in the process's memory may have is damaged")
+    func endlessRing() throws {
+        var bytes = [UInt8](repeating: 0, count: LogHeader.blockByteCount)
+        func read(_ ringByteCount: Int) throws -> LogHeader.Found {
+            var header = try SmallLog(in: folder).header
+            header.ringByteCount = ringByteCount
+            bytes.withUnsafeMutableBytes { header.store(to: $0.baseAddress!) }
+            return bytes.withUnsafeBytes { LogHeader.read($0) }
+        }
+        #expect(try read(1 << 36) == .damaged)
+        #expect(try read(4 << 20) != .damaged)
+    }
+
     @Test("A record of a kind that this release does not know is refused by name")
     func unknownKind() throws {
         let small = try SmallLog(in: folder)

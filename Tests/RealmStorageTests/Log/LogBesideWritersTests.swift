@@ -127,4 +127,26 @@ struct LogBesideWritersTests {
         try file.publish([second])
         #expect(try recovered(path).prefix(6) == [0, 1, 2, 3, 4, 0])
     }
+
+    @Test("Rule 12: what other processes still take for the newest version keeps its pages")
+    func besideThePublishing() throws {
+        let options = LoggedFile.options(blocks: 64)
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try file.publish([prepare(file, 1, (creates: true, recorded: true))])
+        for index in 2..<9 { try file.publish([prepare(file, index)]) }
+        let newest = file.newestVersion
+        // The thread that publishes has got as far as this process, and no further.
+        let word = try #require(file.lock).memory.word64(LockFileLayout.Word.newestVersion)
+        word.store(newest - 1, ordering: .sequentiallyConsistent)
+        let transaction = try file.beginWrite()
+        #expect(transaction.group.pinned.contains(newest - 1))
+        #expect(transaction.group.pinned.contains(newest))
+        word.store(newest, ordering: .sequentiallyConsistent)
+        transaction.rollback()
+        let next = try file.beginWrite()
+        #expect(!next.group.pinned.contains(newest - 1))
+        next.rollback()
+    }
 }

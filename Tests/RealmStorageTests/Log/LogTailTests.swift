@@ -126,6 +126,66 @@ struct LogTailTests {
         }
     }
 
+    @Test(
+        "Rule 26: a checkpoint that the log does not reach back to is an error, however often the ring was used since"
+    )
+    func reachesBack() throws {
+        for seed in UInt64(1)...6 {
+            var random = SplitMix64(seed: seed &* 7321)
+            let small = try SmallLog(in: folder, blocks: 6)
+            var checkpoints = [(point: small.header.beginning, version: UInt64(1))]
+            var oldest = 0
+            var (whole, refused) = (0, 0)
+            var older: [String] = []
+            for version in UInt64(2)...40 {
+                let entry = SmallLog.entry(version, Int.random(in: 0...6000, using: &random))
+                if !small.log.hasRoom(forContents: [entry.content.count]) || Int.random(in: 0..<4, using: &random) == 0
+                {
+                    small.log.release(upTo: small.log.end)
+                    oldest = checkpoints.count - 1
+                }
+                try small.log.append([entry])
+                try small.log.flush()
+                let reader = try SmallLog.reader(small.image())
+                for (index, checkpoint) in checkpoints.enumerated() {
+                    do {
+                        let tail = try reader.tail(from: checkpoint.point, version: checkpoint.version)
+                        let isWhole = tail.records.map(\.version) == Array(checkpoint.version + 1...version)
+                        if isWhole { whole += 1 } else { older.append("\(version) behind \(checkpoint.version)") }
+                    } catch {
+                        #expect(index < oldest && error.code == .corrupt, "seed \(seed), \(version), \(checkpoint)")
+                        refused += 1
+                    }
+                }
+                checkpoints.append((small.log.end, version))
+            }
+            #expect(older.isEmpty, "seed \(seed): an older state is read")
+            #expect(whole > 50)
+            #expect(refused > 300)
+        }
+    }
+
+    @Test("Rule 26: what a program stored may look like records everywhere, and does not take long to be looked at")
+    func likeRecords() throws {
+        // Two numbers of 32 bits, one behind the other, are a length of 64 KB, a format, and a kind.
+        let blocks = 64
+        let words = [UInt8](repeating: 0, count: blocks * LogHeader.blockByteCount).indices
+            .map { [0, 0, 1, 0, 1, 1, 0, 0][$0 % 8] as UInt8 }
+        let header = try SmallLog(in: folder, blocks: blocks).header
+        let behind = LogReader(header: header, ring: words).behind(header.beginning, in: words, base: 0)
+        #expect(behind.durable == 0)
+        #expect(behind.examinedByteCount <= 2 * blocks * words.count)
+        // One that is there is found all the same.
+        let small = try SmallLog(in: folder, blocks: blocks)
+        try small.log.append([SmallLog.entry(2)])
+        try small.log.flush()
+        try small.log.append([SmallLog.entry(3)])
+        var image = try small.image()
+        image[LogHeader.blockByteCount] ^= 1
+        image.replaceSubrange((3 * LogHeader.blockByteCount)..., with: words[(2 * LogHeader.blockByteCount)...])
+        #expect(throws: StorageError.self) { try SmallLog.tail(of: image, from: header.beginning, version: 1) }
+    }
+
     @Test("Rule 9: the place of the first record that failed is the end of the log, whatever stands there")
     func refused() throws {
         let small = try SmallLog(in: folder)

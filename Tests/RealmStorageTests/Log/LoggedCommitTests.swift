@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import RealmStorage
@@ -234,6 +236,100 @@ struct LoggedCommitTests {
         #expect(error?.code == .corrupt)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == realm)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".log")) == foreign)
+    }
+
+    @Test("Rule 26: an older copy of a realm file beside its log opens with all that was acknowledged, or not at all")
+    func olderCopies() throws {
+        let path = folder.path("a.realm")
+        let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 6))
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try commit(file, [(0, 1)], creates: true)
+        var copies: [Data] = []
+        for round in 1...40 {
+            copies.append(try Data(contentsOf: URL(fileURLWithPath: path)))
+            try commit(file, [(round, UInt64(round))])
+        }
+        let expected = try LoggedFile.values(of: file)
+        var (whole, refused) = (0, 0)
+        for (index, copy) in copies.enumerated() {
+            let name = folder.path("copy-\(index).realm")
+            try copy.write(to: URL(fileURLWithPath: name))
+            try FileManager.default.copyItem(atPath: path + ".log", toPath: name + ".log")
+            do {
+                let opened = try StorageFile.open(path: name, options: LoggedFile.options(blocks: 6))
+                let found = try LoggedFile.values(of: opened)
+                #expect(found.version == expected.version, "copy \(index)")
+                #expect(found.values == expected.values, "copy \(index)")
+                whole += 1
+            } catch let error as StorageError where error.code == .corrupt {
+                #expect(FileManager.default.fileExists(atPath: name + ".log"))
+                refused += 1
+            }
+        }
+        #expect(whole > 0)
+        #expect(refused > 30)
+    }
+
+    /// Notes at each call whether other processes that open the file are kept out, from the first write on.
+    private final class WatchingDevice: StorageDevice {
+        let base: any StorageDevice
+        let notes: Mutex<[Bool]>
+
+        init(_ base: any StorageDevice) {
+            self.base = base
+            notes = Mutex([])
+        }
+
+        var descriptor: Int32 { base.descriptor }
+        var path: String { base.path }
+        var isReadOnly: Bool { base.isReadOnly }
+
+        private func note(_ begins: Bool) {
+            let lockPath = path + ".lock"
+            let other = Glibc.open(lockPath, O_RDWR | O_CLOEXEC)
+            defer { Glibc.close(other) }
+            let byte = LockFileLayout.initialisationByte
+            let isHeld = (try? LockFile.lock(other, byte, 1, waits: false, lockPath)) == nil
+            notes.withLock { if begins || !$0.isEmpty { $0.append(isHeld) } }
+        }
+
+        func currentByteCount() throws(StorageError) -> Int {
+            note(false)
+            return try base.currentByteCount()
+        }
+        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+            note(true)
+            try base.write(pieces, at: offset)
+        }
+        func synchronize() throws(StorageError) {
+            note(false)
+            try base.synchronize()
+        }
+        func setByteCount(_ byteCount: Int) throws(StorageError) {
+            note(false)
+            try base.setByteCount(byteCount)
+        }
+    }
+
+    @Test("From the header that is believed to the removal of the log no other process opens the file")
+    func openingsAreHeldOff() throws {
+        let (path, _) = try killed("a.realm")
+        let made = Mutex<WatchingDevice?>(nil)
+        var options = LoggedFile.options()
+        options.makeDevice = { base in
+            let device = WatchingDevice(base)
+            made.withLock { $0 = device }
+            return device
+        }
+        let file = try StorageFile.open(path: path, options: options)
+        let notes = try #require(made.withLock { $0 }).notes.withLock { $0 }
+        #expect(notes.count > 6)
+        #expect(notes.allSatisfy { $0 }, "\(notes)")
+        // And not for longer.
+        #expect(file.holdOffOpenings())
+        file.letOpenAgain()
+        #expect(try LoggedFile.values(of: file).values[1] == 4)
     }
 
     @Test("Rule 43: without the setting, or for reading only, a file with an open log is refused by name")

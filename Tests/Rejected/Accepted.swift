@@ -25,6 +25,10 @@ private func sendableTypes() {
     sends(ObjectChanges<Todo>.self)
     sends(RealmChanges.self)
     sends(SectionChanges<SectionedResults<String, Todo>>.self)
+    // Whatever the key's type.
+    sends(SectionChanges<SectionedResults<Int, Todo>>.self)
+    sends(SectionChanges<ResultsSection<String?, Todo>>.self)
+    sends(MappedChanges<SectionChanges<SectionedResults<Int, Todo>>, Int>.self)
     sends(RealmChange.self)
     sends(ObjectId.self)
     sends(Schema.self)

@@ -5,7 +5,8 @@ extension StorageFile {
     /// Writes and flushes prepared commits, as ``publish(_:pinning:)`` does, and pins none of them.
     package func publish(_ commits: [PreparedCommit]) throws(StorageError) { _ = try publish(commits, pinning: false) }
 
-    /// Writes and flushes prepared commits, oldest first, with one flush; publishes the newest and wakes observers.
+    /// Writes and flushes prepared commits, oldest first, with one flush or, where a header cannot list their extents, two;
+    /// publishes the newest and wakes observers.
     ///
     /// Blocks in the device: call it on the file's I/O thread, or on the thread of a synchronous write; one call at a
     /// time, in the order of the versions.

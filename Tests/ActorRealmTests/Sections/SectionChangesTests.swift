@@ -70,8 +70,6 @@ private struct SectionRows: Equatable {
     }
 }
 
-private func sends<Value: Sendable>(_ type: Value.Type) {}
-
 @Suite("Changes of sections, anywhere", .timeLimit(.minutes(60)))
 struct SectionChangesTests {
     let file = ObservedFile()
@@ -80,13 +78,6 @@ struct SectionChangesTests {
         var configuration = file.configuration
         configuration.durability = .unflushed
         return configuration
-    }
-
-    @Test("the sequences may be sent, whatever the key's type")
-    func conformance() {
-        sends(SectionChanges<SectionedResults<Int, Chore>>.self)
-        sends(SectionChanges<ResultsSection<String?, Chore>>.self)
-        sends(MappedChanges<SectionChanges<SectionedResults<Int, Chore>>, Int>.self)
     }
 
     /// Iterates on its own actor, and takes its time.

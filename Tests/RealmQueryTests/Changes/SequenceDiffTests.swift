@@ -15,8 +15,9 @@ struct SequenceDiffTests {
     func replacement() {
         let paired = SequenceDiff.delta(from: [1, 2, 3], to: [1, 9, 3], pairsReplacements: true)
         #expect(paired.modifications == [1])
-        #expect(paired.deletions.isEmpty)
+        #expect(paired.deletions.isEmpty && paired.insertions.isEmpty)
         let plain = SequenceDiff.delta(from: [1, 2, 3], to: [1, 9, 3], pairsReplacements: false)
+        #expect(plain.modifications.isEmpty)
         #expect(plain.deletions == [1])
         #expect(plain.insertions == [1])
     }

@@ -48,7 +48,7 @@ struct Readahead: ~Copyable {
                 wanted = first
             }
         }
-        guard page < limit else { return nil }
+        guard wanted.lowerBound < limit else { return nil }
         wanted = wanted.clamped(to: 0..<limit)
         asked.store(UInt64(min(page, wanted.lowerBound)) << 32 | UInt64(wanted.upperBound), ordering: .relaxed)
         return wanted

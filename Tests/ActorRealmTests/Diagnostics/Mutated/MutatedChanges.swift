@@ -88,7 +88,8 @@ struct MutatedChanges {
         try list.requireReadable()
         list.insert(element, at: list.count / 2)
         try list.requireReadable()
-        list.move(from: list.count - 1, to: 0)
+        // Damage may have kept the element out.
+        if list.count > 1 { list.move(from: list.count - 1, to: 0) }
         try list.requireReadable()
         if list.count > 2 { list.swapAt(0, list.count - 2) }
         try list.requireReadable()

@@ -95,6 +95,24 @@ struct LoggedCommitTests {
         }
     }
 
+    @Test("Rules 16 and 44: a log is emptied when half of it is used, and when there is no room: what fits is a record")
+    func emptied() throws {
+        let recorder = LoggedFile.Recorder()
+        let options = LoggedFile.options(blocks: 8, recorder: recorder)
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try commit(file, [(1, 1)], creates: true)
+        for round in 0..<30 {
+            // Records of a bit less than so many blocks.
+            let blocks = [1, 3, 6, 2, 5][round % 5]
+            let before = recorder.operations.count
+            try commit(file, (0..<blocks * 250).map { (index: $0 % PageArray.count, value: UInt64(round)) })
+            #expect(syncs(recorder.operations[before...]).contains(.log), "round \(round) is kept as pages")
+            #expect(try #require(file.openLog).usedByteCount <= 4 * LogHeader.blockByteCount, "round \(round)")
+        }
+    }
+
     @Test("Rule 12: pages of the checkpoint stay, whatever is written behind it")
     func checkpointPages() throws {
         let recorder = LoggedFile.Recorder()

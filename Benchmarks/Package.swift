@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "CRocksDB"),
         .executableTarget(
             name: "guard",
-            dependencies: ["People", "CCounters", .product(name: "ActorRealm", package: "actor-realm")],
+            dependencies: ["Figures", "People", "CCounters", .product(name: "ActorRealm", package: "actor-realm")],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -42,6 +42,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "FiguresTests", dependencies: ["Figures"], swiftSettings: settings),
+        .testTarget(name: "FiguresTests", dependencies: ["Figures", "People"], swiftSettings: settings),
     ]
 )

@@ -10,15 +10,21 @@ package enum ReadmeBlock {
         package var description: String
     }
 
+    /// Writes a run's table into a page.
     package static func fill(_ path: String, with table: ResultTable) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
-        else {
+        guard let filled = Self.filled(text, with: table) else {
             throw Missing(description: "\(path) has no lines \(begin) and \(end).")
         }
+        try filled.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    /// The text of a page with a run's table in its block; nil where there is no block.
+    package static func filled(_ text: String, with table: ResultTable) -> String? {
+        guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
+        else { return nil }
         let block = "\n\(table.markdown)\n\n\(table.origin)\n"
-        let filled = text[..<first.upperBound] + block + text[last.lowerBound...]
-        try String(filled).write(toFile: path, atomically: true, encoding: .utf8)
+        return String(text[..<first.upperBound] + block + text[last.lowerBound...])
     }
 }
 

@@ -1,3 +1,4 @@
+import Figures
 import Foundation
 
 /// Counts the instructions of the hot paths and compares them with the thresholds that are kept beside the sources.
@@ -14,11 +15,6 @@ struct Guard {
         --callgrind   Count under callgrind although the processor could.
         --calls       Print what each operation allocates and how often it changes reference counts.
         """
-
-    private struct Thresholds: Codable {
-        var tolerance: Double
-        var instructions: [String: Double]
-    }
 
     private struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -90,39 +86,16 @@ struct Guard {
             throw Failure(description: "No operation is named \(unknown).")
         }
         var thresholds = try JSONDecoder().decode(Thresholds.self, from: Data(contentsOf: file))
-        thresholds.instructions = figures.reduce(into: [:]) { result, entry in
-            let (name, measured) = (entry.key, entry.value.instructions.rounded())
-            let old = thresholds.instructions[name] ?? .infinity
-            result[name] = raised.contains(name) ? measured : min(old, measured)
-            if measured > old, !raised.contains(name) {
-                print("\(name): \(measured) is above \(old), which stays (--raise \(name)).")
-            }
-        }
+        for line in thresholds.update(with: figures.mapValues(\.instructions), raising: raised) { print(line) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try (encoder.encode(thresholds) + Data("\n".utf8)).write(to: file)
     }
 
     private static func compare(_ figures: [String: Figure], _ thresholds: Thresholds) throws {
-        var tooMany: [String] = []
-        for (name, threshold) in thresholds.instructions.sorted(by: { $0.key < $1.key }) {
-            guard let figure = figures[name]?.instructions else {
-                throw Failure(description: "\(name) was not measured.")
-            }
-            let change = (figure / threshold - 1) * 100
-            let padded = name.padding(toLength: 18, withPad: " ", startingAt: 0)
-            var line = padded + String(format: "%12.0f instructions, %+.1f %%", figure, change)
-            if figure > threshold * (1 + thresholds.tolerance) {
-                line += "  TOO MANY"
-                tooMany.append(name)
-            } else if figure < threshold * (1 - 2 * thresholds.tolerance) {
-                line += "  lower the threshold (--update)"
-            }
-            print(line)
-        }
-        if !tooMany.isEmpty {
-            throw Failure(description: "More instructions than before: \(tooMany.joined(separator: ", ")).")
-        }
+        let report = thresholds.compare(figures.mapValues(\.instructions))
+        print(report.lines.joined(separator: "\n"))
+        if !report.failures.isEmpty { throw Failure(description: report.failures.joined(separator: "\n")) }
     }
 
     private static func printCalls(_ figures: [String: Figure]) {

@@ -43,6 +43,8 @@ protocol Engine: AnyObject, SendableMetatype {
 
     /// Looks persons up by primary key in the newest version, and adds up what two of their properties say.
     func lookUp(_ ids: [Int]) throws -> Int
+    /// The number of all persons.
+    func countOfRows() throws -> Int
     /// Adds up the ages of all persons in the program.
     func sumOfRows() throws -> Int
     /// Adds up the ages of all persons in the engine.

@@ -138,6 +138,8 @@ final class GRDBEngine: Engine {
         }
     }
 
+    func countOfRows() throws -> Int { try pool.sum(SQL.countOfAll) }
+
     func sumOfRows() throws -> Int { try pool.sum(SQL.ages) }
 
     func sumByEngine() throws -> Int? { try pool.sum(SQL.sum) }

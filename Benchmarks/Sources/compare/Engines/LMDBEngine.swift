@@ -59,6 +59,8 @@ final class LMDBEngine: Engine {
         return sum
     }
 
+    func countOfRows() throws -> Int { try count { _ in true } }
+
     func sumOfRows() throws -> Int {
         var sum = 0
         try environment.read { try $0.forEachRow { sum &+= $1.age } }

@@ -19,10 +19,10 @@ extension RealmEngine {
         removeFiles(at: path)
         defer { removeFiles(at: path) }
         return switch row {
-        case .tasks: try await commitsFromTasks(64, configuration(path), for: workload.commitDuration)
-        case .serialAsync: try await commitsFromTasks(1, configuration(path), for: workload.commitDuration)
+        case .tasks: try await commitsFromTasks(64, configuration(path), row, for: workload.commitDuration)
+        case .serialAsync: try await commitsFromTasks(1, configuration(path), row, for: workload.commitDuration)
         case .noSyncAsync:
-            try await commitsFromTasks(1, configuration(path, isDurable: false), for: workload.commitDuration)
+            try await commitsFromTasks(1, configuration(path, isDurable: false), row, for: workload.commitDuration)
         case .attached: try commitsBesideProcess(path, workload)
         case .observed: try await commitsBesideObserver(path, workload)
         case .blocked: try await blocked(path, note)
@@ -45,12 +45,17 @@ extension RealmEngine {
             try await realm.asyncWrite { $0.add(Person(data)) }
         }
 
-        func close() { realm = nil }
+        /// Closes the realm; returns how many persons there were.
+        func close() -> Int {
+            defer { realm = nil }
+            return realm.objects(Person.self).count
+        }
     }
 
     private static func commitsFromTasks(
         _ tasks: Int,
         _ configuration: Realm.Configuration,
+        _ row: RowIdentifier,
         for duration: Duration
     ) async throws -> Double {
         let inserter = try await Inserter(configuration)
@@ -69,7 +74,7 @@ extension RealmEngine {
             return try await group.reduce(0, +)
         }
         let elapsed = ContinuousClock.now - start
-        await inserter.close()
+        try Answers.require(await inserter.close(), is: commits, of: name, in: row)
         return Double(commits) / (elapsed / .seconds(1))
     }
 

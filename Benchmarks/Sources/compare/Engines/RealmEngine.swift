@@ -69,6 +69,8 @@ final class RealmEngine: Engine {
         return sum
     }
 
+    func countOfRows() -> Int { realm.objects(Person.self).count }
+
     func sumOfRows() -> Int {
         var sum = 0
         for person in realm.objects(Person.self) { sum &+= person.age }

@@ -64,10 +64,24 @@ final class RocksDBStore {
         try Self.check(rocks_commit(batch, isDurable))
     }
 
-    func age(_ id: Int) -> Int {
+    /// What is there of persons with these numbers.
+    func holdings(_ ids: some Sequence<Int>) -> Holdings {
+        let ages = ids.compactMap(age)
+        let agesByEmail = Holdings.emails(of: ids).compactMap { id(email: $0).flatMap(age) }
+        return Holdings(count: ages.count, ages: ages.reduce(0, +), agesByEmail: agesByEmail.reduce(0, +))
+    }
+
+    private func age(_ id: Int) -> Int? {
         var key = id.bigEndian
         var age = 0
-        return rocks_get(handle, Self.persons, &key, 8, &age, 8) > 0 ? age : 0
+        return rocks_get(handle, Self.persons, &key, 8, &age, 8) > 0 ? age : nil
+    }
+
+    private func id(email: String) -> Int? {
+        var email = email
+        var key = 0
+        let count = email.withUTF8 { rocks_get(handle, Self.emails, $0.baseAddress, $0.count, &key, 8) }
+        return count == 8 ? Int(bigEndian: key) : nil
     }
 
     private static func row(_ person: PersonData) -> [UInt8] {

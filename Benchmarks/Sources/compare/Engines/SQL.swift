@@ -17,6 +17,7 @@ enum SQL {
     static let deletionByAge = "DELETE FROM person WHERE age < ?"
     static let age = "SELECT age FROM person WHERE id = ?"
     static let ageAndName = "SELECT age, name FROM person WHERE id = ?"
+    static let countOfAll = "SELECT count(*) FROM person"
     static let ages = "SELECT age FROM person ORDER BY id"
     static let sum = "SELECT sum(age) FROM person"
     static let ageByEmail = "SELECT age FROM person WHERE email = ?"

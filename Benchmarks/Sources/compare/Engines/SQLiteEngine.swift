@@ -63,6 +63,8 @@ final class SQLiteEngine: Engine {
         return sum
     }
 
+    func countOfRows() throws -> Int { try connection.prepare(SQL.countOfAll).sum() }
+
     func sumOfRows() throws -> Int { try connection.prepare(SQL.ages).sum() }
 
     func sumByEngine() throws -> Int? { try connection.prepare(SQL.sum).sum() }

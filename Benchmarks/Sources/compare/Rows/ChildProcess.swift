@@ -30,6 +30,15 @@ final class ChildProcess {
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// What a process that commits says: how many it made in a second, and how many in all.
+    func commits() throws -> (rate: Double, count: Int) {
+        let words = try result().split(separator: " ")
+        guard words.count == 2, let rate = Double(words[0]), let count = Int(words[1]) else {
+            throw Options.Failure(description: "A child that commits said \(words).")
+        }
+        return (rate, count)
+    }
+
     /// What such a process does.
     static func main(_ arguments: [String]) async throws {
         guard arguments.count > 2 else {
@@ -146,6 +155,8 @@ final class ChildProcess {
         }
         let engine = try E(path: arguments[2], isDurable: false, isBrief: false, isolation: MainActor.shared)
         waitForGo()
-        print(try CommitLoop(first: first).run(for: .seconds(seconds)) { try engine.insert($0..<$0 + 1) })
+        let loop = CommitLoop(first: first)
+        let rate = try loop.run(for: .seconds(seconds)) { try engine.insert($0..<$0 + 1) }
+        print(rate, loop.count)
     }
 }

@@ -12,6 +12,7 @@ extension EngineContestant {
         return try withFile { path in
             let engine = try open(path)
             let rate = try perSecond(keys.count) { try engine.insert(keys) }
+            try check(row, engine, keys)
             let asked = (0..<100_000).map { keys[PersonData.randomKey($0, below: keys.count)] }
             note(
                 try fastest(3, .lookupScattered) { try engine.lookUp(asked) } / .nanoseconds(asked.count),
@@ -32,8 +33,10 @@ extension EngineContestant {
                 try fastest(3, .lookupDocuments) { try library.read(ids) } / .nanoseconds(ids.count),
                 for: .lookupDocuments
             )
+            let all = Array(0..<count)
+            try workload.answers.compare(try library.read(all), of: name, in: .insertDocuments)
             note(try perSecond(ids.count) { try library.update(ids, views: 100) }, for: .updateDocuments)
-            try workload.answers.compare(try library.read(ids), of: name, in: .updateDocuments)
+            try workload.answers.compare(try library.read(all), of: name, in: .updateDocuments)
             return rate
         }
     }

@@ -86,12 +86,18 @@ extension EngineContestant {
     func newVersions() throws -> Double {
         try withFile(copied: true) { path in
             let engine = try open(path, isDurable: false)
-            let times = try randomIDs(1_000)
+            var (ages, expected) = (0, 0)
+            let times = try randomIDs(min(1_000, workload.objectCount))
                 .enumerated()
                 .map { number, id in
                     try engine.update([number], age: number % 100)
-                    return try repeated(1) { consume(try engine.readNewestVersion(id)) } / .microseconds(1)
+                    let time = try repeated(1) { ages += try engine.readNewestVersion(id) } / .microseconds(1)
+                    // What was changed just now is there only in the newest version.
+                    ages += try engine.readNewestVersion(number)
+                    expected += (id <= number ? id % 100 : PersonData(id).age) + number % 100
+                    return time
                 }
+            try Answers.require(ages, is: expected, of: name, in: .freeze)
             return times.percentile(0.5)
         }
     }
@@ -105,7 +111,9 @@ extension EngineContestant {
             let alone = try CommitLoop(first: 0).run(for: half) { _ in consume(try engine.lookUp(ids)) }
             let writer = WriterThread<E>(path: path, first: workload.objectCount)
             let beside = try CommitLoop(first: 0).run(for: half) { _ in consume(try engine.lookUp(ids)) }
-            note(try writer.stop(), for: .writeBesideReader)
+            let written = try writer.stop()
+            note(written.rate, for: .writeBesideReader)
+            try check(.writeBesideReader, engine, 0..<workload.objectCount + written.count)
             return beside / alone * 100
         }
     }

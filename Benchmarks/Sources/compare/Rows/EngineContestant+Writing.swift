@@ -1,3 +1,4 @@
+import Figures
 import Foundation
 import People
 
@@ -13,6 +14,7 @@ extension EngineContestant {
                 try engine.checkpoint()
             }
             note(Double(E.byteCount(at: path)) / Double(count), for: .insertBytes)
+            try check(.insert, at: path, 0..<count)
             return rate
         }
     }
@@ -20,9 +22,11 @@ extension EngineContestant {
     func commits(isDurable: Bool) throws -> Double {
         try withCommitBase(isDurable: isDurable) { engine, _ in
             let counter = WrittenBytes()
-            let loop = CommitLoop(first: workload.objectCount + workload.commitBase)
+            let first = workload.objectCount + workload.commitBase
+            let loop = CommitLoop(first: first)
             let rate = try loop.run(for: workload.commitDuration) { try engine.insert($0..<$0 + 1) }
             if isDurable { note(counter.sinceStart / Double(loop.count), for: .commitBytes) }
+            try check(isDurable ? .serial : .noSync, engine, committed(first..<first + loop.count))
             return rate
         }
     }
@@ -31,9 +35,12 @@ extension EngineContestant {
     func batchedCommits() throws -> Double {
         try withCommitBase(isDurable: true) { engine, _ in
             let first = workload.objectCount + workload.commitBase
-            return 64
-                * (try CommitLoop(first: 0)
-                    .run(for: workload.commitDuration) { try engine.insert(first + 64 * $0..<first + 64 * $0 + 64) })
+            let loop = CommitLoop(first: 0)
+            let rate = try loop.run(for: workload.commitDuration) {
+                try engine.insert(first + 64 * $0..<first + 64 * $0 + 64)
+            }
+            try check(.tasks, engine, committed(first..<first + 64 * loop.count))
+            return 64 * rate
         }
     }
 
@@ -41,10 +48,12 @@ extension EngineContestant {
     func slowestCommits() throws -> Double {
         try withCommitBase(isDurable: true) { engine, _ in
             var times: [Double] = []
-            _ = try CommitLoop(first: workload.objectCount + workload.commitBase)
+            let first = workload.objectCount + workload.commitBase
+            _ = try CommitLoop(first: first)
                 .run(for: .seconds(60)) { id in
                     times.append(try repeated(1) { try engine.insert(id..<id + 1) } / .microseconds(1))
                 }
+            try check(.serialTail, engine, committed(first..<first + times.count))
             return times.percentile(0.999)
         }
     }
@@ -67,15 +76,23 @@ extension EngineContestant {
                 try engine.checkpoint()
             }
             note(growth(), for: .updateGrowth)
+            let changed = Set(ids)
+            try check(.update, at: path, 0..<workload.objectCount) { changed.contains($0.id) ? 33 : $0.age }
             return rate
         }
     }
 
     func delete() throws -> Double {
-        let ids = Array(Set(changedIDs)).sorted { PersonData($0).score < PersonData($1).score }
+        let deleted = Set(changedIDs)
+        let ids = deleted.sorted { PersonData($0).score < PersonData($1).score }
         return try withFile(copied: true) { path in
-            let engine = try open(path)
-            return try perSecond(ids.count) { try engine.delete(ids) }
+            let rate: Double
+            do {
+                let engine = try open(path)
+                rate = try perSecond(ids.count) { try engine.delete(ids) }
+            }
+            try check(.delete, at: path, 0..<workload.objectCount) { deleted.contains($0.id) ? nil : $0.age }
+            return rate
         }
     }
 
@@ -83,8 +100,13 @@ extension EngineContestant {
         // A tenth of all.
         let count = (0..<workload.objectCount).count { PersonData($0).age < 10 }
         return try withFile(copied: true) { path in
-            let engine = try open(path)
-            return try perSecond(count) { try engine.deleteAll(youngerThan: 10) }
+            let rate: Double
+            do {
+                let engine = try open(path)
+                rate = try perSecond(count) { try engine.deleteAll(youngerThan: 10) }
+            }
+            try check(.deleteByQuery, at: path, 0..<workload.objectCount) { $0.age < 10 ? nil : $0.age }
+            return rate
         }
     }
 
@@ -95,9 +117,15 @@ extension EngineContestant {
             let seconds = workload.commitDuration / .seconds(1)
             let other = try ChildProcess(["commits", E.name, path, "\(first + 10_000_000)", "\(seconds)"])
             try other.go()
-            let rate = try CommitLoop(first: first)
-                .run(for: workload.commitDuration) { try engine.insert($0..<$0 + 1) }
-            return rate + (Double(try other.result()) ?? 0)
+            let loop = CommitLoop(first: first)
+            let rate = try loop.run(for: workload.commitDuration) { try engine.insert($0..<$0 + 1) }
+            let theirs = try other.commits()
+            let ids = committed(
+                first..<first + loop.count,
+                first + 10_000_000..<first + 10_000_000 + theirs.count
+            )
+            try check(.processes, engine, ids)
+            return rate + theirs.rate
         }
     }
 

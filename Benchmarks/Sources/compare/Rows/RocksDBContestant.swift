@@ -15,8 +15,8 @@ final class RocksDBContestant: Contestant {
 
     func measure(_ row: RowIdentifier) async throws -> Double? {
         switch row {
-        case .serial, .serialAsync: return try commits(isDurable: true)
-        case .noSync, .noSyncAsync: return try commits(isDurable: false)
+        case .serial, .serialAsync: return try commits(row, isDurable: true)
+        case .noSync, .noSyncAsync: return try commits(row, isDurable: false)
         case .update: return try update()
         case .updateGrowth, .updatePeak:
             if byProducts[row] == nil { _ = try update() }
@@ -32,12 +32,14 @@ final class RocksDBContestant: Contestant {
         return try body(path)
     }
 
-    private func commits(isDurable: Bool) throws -> Double {
+    private func commits(_ row: RowIdentifier, isDurable: Bool) throws -> Double {
         try withFolder { path in
             let store = try RocksDBStore(path, isDurable: isDurable)
             try store.insert(0..<workload.commitBase)
-            return try CommitLoop(first: workload.commitBase)
-                .run(for: workload.commitDuration) { try store.insert($0..<$0 + 1) }
+            let loop = CommitLoop(first: workload.commitBase)
+            let rate = try loop.run(for: workload.commitDuration) { try store.insert($0..<$0 + 1) }
+            try check(row, store, 0..<workload.commitBase + loop.count)
+            return rate
         }
     }
 
@@ -61,13 +63,24 @@ final class RocksDBContestant: Contestant {
                 try store.update(ids, age: 33)
                 rate = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
                 byProducts[.updatePeak] = Double(byteCount(path) - before) / 1_048_576
-                consume(store.age(ids[0]))
             }
             // It writes its log to a sorted file when it is opened.
-            _ = try RocksDBStore(path, isDurable: true)
+            let store = try RocksDBStore(path, isDurable: true)
             byProducts[.updateGrowth] = Double(byteCount(path) - before) / 1_048_576
+            let changed = Set(ids)
+            try check(.update, store, 0..<workload.objectCount) { changed.contains($0.id) ? 33 : $0.age }
             return rate
         }
+    }
+
+    /// Fails where it has not what plain Swift says.
+    private func check(
+        _ row: RowIdentifier,
+        _ store: RocksDBStore,
+        _ ids: Range<Int>,
+        age: (PersonData) -> Int? = { $0.age }
+    ) throws {
+        try Answers.require(store.holdings(ids), is: Holdings(of: ids, age: age), of: name, in: row)
     }
 
     private func byteCount(_ folder: String) -> Int {

@@ -4,7 +4,7 @@ import Synchronization
 /// A thread that commits without pause, and without a flush, until it is stopped.
 final class WriterThread<E: Engine>: Sendable {
     private let isStopped = Atomic(false)
-    private let outcome = Mutex<Result<Double, any Error>?>(nil)
+    private let outcome = Mutex<Result<(rate: Double, count: Int), any Error>?>(nil)
     private let begun = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -20,14 +20,14 @@ final class WriterThread<E: Engine>: Sendable {
         begun.wait()
     }
 
-    /// The commits in a second.
-    func stop() throws -> Double {
+    /// The commits in a second, and all of them with the first.
+    func stop() throws -> (rate: Double, count: Int) {
         isStopped.store(true, ordering: .relaxed)
         ended.wait()
-        return try outcome.withLock { $0 }?.get() ?? 0
+        return try outcome.withLock { $0 }?.get() ?? (0, 0)
     }
 
-    private func run(_ path: String, _ first: Int) throws -> Double {
+    private func run(_ path: String, _ first: Int) throws -> (rate: Double, count: Int) {
         let engine = try E(path: path, isDurable: false, isBrief: false, isolation: nil)
         try engine.insert(first..<first + 1)
         begun.signal()
@@ -37,6 +37,6 @@ final class WriterThread<E: Engine>: Sendable {
             count += 1
             try engine.insert(first + count..<first + count + 1)
         }
-        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+        return (Double(count) / ((ContinuousClock.now - start) / .seconds(1)), count + 1)
     }
 }

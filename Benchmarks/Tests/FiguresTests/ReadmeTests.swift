@@ -1,0 +1,41 @@
+import Figures
+import Foundation
+import Testing
+
+@Suite("The table of the README")
+struct ReadmeTests {
+    private let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private func read(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    @Test("The README shows what the file of its run says")
+    func table() throws {
+        let data = Data(try read("Benchmarks/Results/compare.json").utf8)
+        let table = try JSONDecoder().decode(ResultTable.self, from: data)
+        let readme = try read("README.md")
+        let filled = try #require(ReadmeBlock.filled(readme, with: table))
+        #expect(table.rows.count > 50)
+        #expect(lines(of: readme) == lines(of: filled))
+    }
+
+    /// An array, so that a failure shows the lines that differ.
+    private func lines(of text: String) -> [String] { text.components(separatedBy: "\n") }
+
+    @Test("A block is replaced as a whole, and a page without one has none")
+    func block() {
+        var table = ResultTable(origin: "one round")
+        table.add(200, of: "actorrealm", to: .lookup)
+        let page = "before\n<!-- figures: begin -->\nold\n<!-- figures: end -->\nafter"
+        let filled = ReadmeBlock.filled(page, with: table)
+        #expect(
+            filled
+                == "before\n<!-- figures: begin -->\n\(table.markdown)\n\none round\n<!-- figures: end -->\nafter"
+        )
+        #expect(filled.flatMap { ReadmeBlock.filled($0, with: table) } == filled)
+        #expect(ReadmeBlock.filled("before\nafter", with: table) == nil)
+        #expect(ReadmeBlock.filled("<!-- figures: end --><!-- figures: begin -->", with: table) == nil)
+    }
+}

@@ -56,7 +56,7 @@ package enum RecordedFiles {
         options.log?.makeDirectory = { Directory(base: LogFile(besides: $0), recorder: recorder) }
     }
 
-    private final class Device: StorageDevice {
+    private final class Device: ForwardingDevice {
         let base: any StorageDevice
         let which: Operation.Which
         let recorder: Recorder
@@ -66,12 +66,6 @@ package enum RecordedFiles {
             self.which = which
             self.recorder = recorder
         }
-
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
 
         func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
             try recorder.step("a write")

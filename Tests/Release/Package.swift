@@ -23,7 +23,7 @@ let package = Package(
             name: "RealmTestSupport",
             path: "RealmTestSupport",
             // Needs what only the root package sees.
-            exclude: ["RecordedFiles.swift"],
+            exclude: ["ForwardingDevice.swift", "RecordedFiles.swift"],
             swiftSettings: settings
         ),
         .testTarget(

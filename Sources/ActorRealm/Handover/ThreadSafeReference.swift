@@ -82,6 +82,8 @@ final class ReferenceContent: Sendable {
         /// The version that was read outside the transaction, pinned; nil when the realm had been closed, so that the
         /// reference leads nowhere.
         let snapshot: Snapshot?
+        /// Keeps the file from being deleted or replaced, where there is such a version.
+        let fileUse: FileUse?
     }
 
     private let target: Mutex<Target?>
@@ -116,6 +118,7 @@ extension ReferenceContent.Target {
         configuration = realm.core.configuration
         version = realm.core.version
         snapshot = isClosed ? nil : realm.core.model.snapshot
+        fileUse = isClosed ? nil : FileUse(of: coordinator)
     }
 }
 

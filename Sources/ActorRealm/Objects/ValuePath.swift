@@ -59,7 +59,17 @@ enum ValuePath {
         }
         guard name.hasPrefix("@distinct") else { return listed }
         var seen: Set<AnyHashable> = []
-        return listed.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
+        return listed.filter { value in identity(of: value).map { seen.insert($0).inserted } ?? true }
+    }
+
+    /// What is the same for values that are equal in a realm: texts by their bytes, and one NaN like another.
+    private static func identity(of value: Any) -> AnyHashable? {
+        switch value {
+        case let text as String: TextKey(text)
+        case let number as Double where number.isNaN: Double.nan.bitPattern
+        case let number as Float where number.isNaN: Double.nan.bitPattern
+        default: value as? AnyHashable
+        }
     }
 
     /// Says that there is no such operator.

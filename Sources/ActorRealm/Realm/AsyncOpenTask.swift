@@ -1,9 +1,56 @@
+import Dispatch
+import Foundation
+
 extension Realm {
     /// An opening that goes on in the background.
     public final class AsyncOpenTask: Sendable {
-        let cancellation = OpeningCancellation()
+        private let cancellation = OpeningCancellation()
+        private let configuration: Configuration
+        private let queue: DispatchQueue
+        // Called once, on the queue that the caller names.
+        private nonisolated(unsafe) let callback: (Result<Realm, any Swift.Error>) -> Void
 
-        init() {}
+        init(
+            _ configuration: Configuration,
+            on queue: DispatchQueue,
+            _ callback: @escaping (Result<Realm, any Swift.Error>) -> Void
+        ) {
+            self.configuration = configuration
+            self.queue = queue
+            self.callback = callback
+        }
+
+        /// Opens the file on a thread of its own.
+        func begin() {
+            do {
+                try DedicatedThread.detach(name: "realm-open") { [self] in
+                    deliver(
+                        Swift.Result { try Realm.prepare(configuration, blocking: .none, cancellation: cancellation) }
+                    )
+                }
+            } catch {
+                deliver(.failure(Realm.Error.wrap(error, path: configuration.fileURL?.path)))
+            }
+        }
+
+        private func deliver(_ result: Swift.Result<RealmCoordinator, any Swift.Error>) {
+            queue.async { [self] in
+                if cancellation.isCancelled { return }
+                do {
+                    callback(.success(try realm(of: result.get())))
+                } catch Realm.Error.closed where (try? result.get())?.isEnded == true {
+                    // Its life ended meanwhile: the next one begins.
+                    begin()
+                } catch {
+                    callback(.failure(error))
+                }
+            }
+        }
+
+        private func realm(of coordinator: RealmCoordinator) throws -> Realm {
+            let place = try RealmIsolation(queue, for: configuration)
+            return try coordinator.core(for: place, configuration: configuration, use: .lasting).realm()
+        }
 
         /// Gives the opening up: its callback will not be called, a migration that it runs is rolled back, and it waits for the
         /// write lock no longer.

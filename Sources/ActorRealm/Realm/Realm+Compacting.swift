@@ -16,18 +16,19 @@ extension Realm {
     ///
     /// - Parameter configuration: The file; it must exist.
     /// - Returns: the bytes of the file before and after.
-    /// - Throws: `Realm.Error` with the code `.alreadyOpen` while the realm is open, in this process or in another one; `.invalidInput`
-    ///   when the file has a second name (a hard link), which would keep the old file.
+    /// - Throws: `Realm.Error` with the code `.alreadyOpen` while the realm is open in another process, or needed in this one, as
+    ///   ``deleteFiles(for:)`` says; `.invalidInput` when the file has a second name (a hard link), which would keep the old file.
     @discardableResult
     public static func compact(
         _ configuration: Configuration = .defaultConfiguration
     ) throws -> (before: Int, after: Int) {
         let settings = try OpenSettings(configuration)
-        return try RealmRegistry.shared.whileClosed(at: settings.path) { isOpen in
+        return try RealmRegistry.shared.whileClosed(at: settings.path, toReplace: true) { isOpen in
             if isOpen {
                 throw Realm.Error(
                     .alreadyOpen,
-                    "The realm at path '\(settings.path)' is open: close every instance before compacting it.",
+                    "The realm at path '\(settings.path)' is open: close every instance, and let go of frozen copies and "
+                        + "references, before compacting it.",
                     fileURL: configuration.fileURL
                 )
             }

@@ -10,8 +10,11 @@ extension Realm {
 
     /// Deletes the files of a configuration.
     ///
+    /// A realm that was closed does not keep them, whoever still holds it or something that was reached from it. A frozen copy and a
+    /// `ThreadSafeReference` do, as long as they exist, and so does whoever iterates changes.
+    ///
     /// - Returns: whether there were any.
-    /// - Throws: `Realm.Error.alreadyOpen` while the realm is open in this process.
+    /// - Throws: `Realm.Error.alreadyOpen` while the file is needed in this process.
     @discardableResult
     public static func deleteFiles(for config: Configuration) throws -> Bool {
         let path = try OpenSettings(config).path
@@ -19,7 +22,8 @@ extension Realm {
             if isOpen {
                 throw Realm.Error(
                     .alreadyOpen,
-                    "The realm at path '\(path)' is open: close every instance before deleting its files.",
+                    "The realm at path '\(path)' is open: close every instance, and let go of frozen copies and references, before "
+                        + "deleting its files.",
                     fileURL: config.fileURL
                 )
             }

@@ -146,34 +146,8 @@ extension Realm {
         callbackQueue: DispatchQueue = .main,
         callback: @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
-        let task = AsyncOpenTask()
-        // Called once, on the queue that the caller names.
-        nonisolated(unsafe) let callback = callback
-        let deliver = { @Sendable (result: Swift.Result<RealmCoordinator, any Swift.Error>) in
-            callbackQueue.async {
-                if task.cancellation.isCancelled { return }
-                callback(
-                    result.flatMap { coordinator in
-                        Result {
-                            let place = try RealmIsolation(callbackQueue, for: configuration)
-                            return try coordinator.core(for: place, configuration: configuration, use: .lasting)
-                                .realm()
-                        }
-                    }
-                )
-            }
-        }
-        do {
-            try DedicatedThread.detach(name: "realm-open") {
-                deliver(
-                    Swift.Result {
-                        try prepare(configuration, blocking: .none, cancellation: task.cancellation)
-                    }
-                )
-            }
-        } catch {
-            deliver(.failure(Realm.Error.wrap(error, path: configuration.fileURL?.path)))
-        }
+        let task = AsyncOpenTask(configuration, on: callbackQueue, callback)
+        task.begin()
         return task
     }
 
@@ -294,9 +268,9 @@ extension Realm {
 
     /// The file when it is open already and fits the classes of the program.
     private static func prepared(_ configuration: Configuration) throws -> RealmCoordinator? {
-        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path) else {
-            return nil
-        }
+        guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
+            configuration.shouldCompactOnLaunch == nil || !coordinator.isLeft
+        else { return nil }
         do {
             return try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) ? coordinator : nil
         } catch {

@@ -1,3 +1,4 @@
+import Dispatch
 import RealmModel
 import RealmStorage
 
@@ -35,7 +36,7 @@ extension RealmCoordinator {
         if !file.hasEnded {
             guard let turn = try? writes.acquireWaiting() else { return }
             writes.waitForFlushes()
-            file.end(because: Self.ended)
+            file.end(because: ended)
             writes.finish(turn)
             OpenSettings.removeFiles(at: path)
         }
@@ -50,6 +51,43 @@ extension RealmCoordinator {
         }
         file.giveBackPages { kept.contains($0) }
     }
+}
+
+/// The end of a file that is to be deleted or replaced.
+///
+/// Frozen copies and references need the file: they can be thawed and resolved. Realms that were closed do not, whoever still holds them,
+/// or something that was reached from them.
+extension RealmCoordinator {
+    /// Ends the life of the file unless somebody needs it: nothing is written through it any more, and whoever opens it begins anew.
+    ///
+    /// - Returns: false while a realm of it is open or being opened, a frozen copy or reference is left, or somebody iterates its changes.
+    func endIfClosed() -> Bool {
+        if isTemporary { return isEnded }
+        guard isEnded || endUnlessUsed(countingCopies: true) == true else { return false }
+        if file.hasEnded { return true }
+        stopThreads(waits: true)
+        // A realm may be closed while its commits are on their way.
+        writes.waitForFlushes()
+        file.endUse(because: ended)
+        return true
+    }
+
+    /// Closes the file, whose life is over, as soon as nobody reads a version any more; false when that does not come.
+    ///
+    /// What is computed or called for an observer reads one until it is done.
+    func closeWhenUnread() -> Bool {
+        if isTemporary || file.isClosed { return true }
+        let freed = DispatchSemaphore(value: 0)
+        file.callWhenVersionIsFreed { freed.signal() }
+        defer { file.callWhenVersionIsFreed(nil) }
+        let end = DispatchTime.now() + Self.patience
+        while !file.closeUnlessRead() {
+            if freed.wait(timeout: end) == .timedOut { return false }
+        }
+        return true
+    }
+
+    private static var patience: DispatchTimeInterval { .seconds(5) }
 }
 
 /// Pages that something is true of.

@@ -16,6 +16,18 @@ extension RealmCoordinator {
         deadline: ContinuousClock.Instant? = nil,
         cancellation: OpeningCancellation? = nil
     ) throws {
+        try opening {
+            try fit(declared, configuration, blocking: key, deadline: deadline, cancellation: cancellation)
+        }
+    }
+
+    private func fit(
+        _ declared: DatabaseSchema,
+        _ configuration: Realm.Configuration,
+        blocking key: RealmIsolation.Key,
+        deadline: ContinuousClock.Instant?,
+        cancellation: OpeningCancellation?
+    ) throws {
         do {
             if try isReconciled(with: declared) { return }
             // Until the newest durable version fits: another process may have gone on meanwhile.

@@ -37,6 +37,8 @@ final class RealmCoordinator: Sendable {
         var openingCount = 0
         /// Whether the life of the file is over.
         var isEnded = false
+        /// Whether a realm was closed, and none was opened since.
+        var isLeft = false
         /// Reads the file in the background, or has done so.
         var verifier: BackgroundVerifier?
     }
@@ -56,6 +58,8 @@ final class RealmCoordinator: Sendable {
     private let relay: VersionRelay
     /// Gives space back.
     let space: SpaceKeeper
+    /// The frozen copies and references that need a version of the file.
+    let copyCount = Atomic(0)
     /// When the newest record says that its block committed, in milliseconds since 1970.
     private let newestRecordTime = Atomic<Int64>(0)
 
@@ -89,10 +93,18 @@ final class RealmCoordinator: Sendable {
     }
 
     deinit {
-        state.withLock { $0.watcher }?.stop()
-        state.withLock { $0.verifier }?.stop()
-        space.stop()
+        stopThreads(waits: false)
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
+    }
+
+    /// Has nothing read or write the file in the background any more.
+    ///
+    /// - Parameter waits: Whether to wait for the watcher, too.
+    func stopThreads(waits: Bool) {
+        let (watcher, verifier) = state.withLock { ($0.watcher, $0.verifier) }
+        if waits { watcher?.stopAndWait() } else { watcher?.stop() }
+        verifier?.stop()
+        space.stop()
     }
 
     /// A logger of those that have the file open; that of its first opening where none of them has one.
@@ -137,24 +149,24 @@ final class RealmCoordinator: Sendable {
         if let core = existingCore(for: isolation), use == .found || core.outdatedReason == nil {
             return try core.reopened(with: configuration, for: use)
         }
-        try beginOpening()
-        defer { endOpening() }
-        let core: RealmCore
-        do {
-            core = RealmCore(
-                configuration: configuration,
-                coordinator: self,
-                isolation: isolation,
-                model: try makeView(origin),
-                origin: origin
-            )
-            try core.followSchema()
-            try remember(core)
-        } catch {
-            throw Realm.Error.wrap(error, path: path)
+        return try opening {
+            let core: RealmCore
+            do {
+                core = RealmCore(
+                    configuration: configuration,
+                    coordinator: self,
+                    isolation: isolation,
+                    model: try makeView(origin),
+                    origin: origin
+                )
+                try core.followSchema()
+                try remember(core)
+            } catch {
+                throw Realm.Error.wrap(error, path: path)
+            }
+            if use == .block { core.blockCount = 1 }
+            return core
         }
-        if use == .block { core.blockCount = 1 }
-        return core
     }
 
     /// The open realm of an isolation.
@@ -213,9 +225,12 @@ final class RealmCoordinator: Sendable {
         let registration = core.registration
         forgetDead()
         let key = core.isolation.key
-        guard core.isolation.isLasting else { return state.withLock { $0.passing[key] = registration } }
-        if core.isolation.canPost { try watchVersions() }
-        state.withLock { $0.cores[key] = registration }
+        let isLasting = core.isolation.isLasting
+        if isLasting, core.isolation.canPost { try watchVersions() }
+        state.withLock { state in
+            state.isLeft = false
+            if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
+        }
     }
 
     /// Forgets the cores that are gone.
@@ -241,8 +256,12 @@ final class RealmCoordinator: Sendable {
             let key = core.isolation.key
             if state.cores[key]?.isOf(core) == true { state.cores[key] = nil }
             if state.passing[key]?.isOf(core) == true { state.passing[key] = nil }
+            state.isLeft = true
         }
     }
+
+    /// Whether a realm was closed last, and none is open.
+    var isLeft: Bool { state.withLock { $0.isLeft } && !hasOpenRealms }
 
     /// Whether any realm of this file is open in this process.
     var hasOpenRealms: Bool {
@@ -253,38 +272,56 @@ final class RealmCoordinator: Sendable {
     /// opens the path begins anew.
     var isForsaken: Bool { isEnded || !hasOpenRealms && !file.isInPlace }
 
-    // MARK: The end of an in-memory realm
+    // MARK: The end
 
-    /// Whether the life of the file is over: what is pinned can be read, and whoever opens it begins anew.
+    /// Whether the life of the file is over in this process: what is pinned can be read, and whoever opens it begins anew.
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
     /// Why nothing but what is pinned can be read any more.
-    static var ended: StorageError {
-        StorageError(
-            .ended,
-            "This in-memory realm was closed, and its contents are gone. Open it again, to begin an empty one."
-        )
+    var ended: StorageError {
+        if isTemporary {
+            return StorageError(
+                .ended,
+                "This in-memory realm was closed, and its contents are gone. Open it again, to begin an empty one."
+            )
+        }
+        let message = "The realm was closed, and its file deleted or compacted. Open it again."
+        return StorageError(.ended, message, path: path)
     }
 
-    private func beginOpening() throws(Realm.Error) {
+    /// Runs a step of an opening, during which the life of the file does not end.
+    ///
+    /// - Throws: `closed` when it is over already, and what `body` throws.
+    func opening<Result>(_ body: () throws -> Result) throws -> Result {
         let isEnded = state.withLock { state in
             if state.isEnded { return true }
             state.openings += 1
             state.openingCount += 1
             return false
         }
-        if isEnded { throw Realm.Error(storage: Self.ended, path: path) }
+        if isEnded { throw Realm.Error(storage: ended, path: path) }
+        do {
+            let result = try body()
+            state.withLock { $0.openings -= 1 }
+            return result
+        } catch {
+            state.withLock { $0.openings -= 1 }
+            // What was closed meanwhile has not ended for this.
+            realmWasClosed()
+            throw error
+        }
     }
-
-    private func endOpening() { state.withLock { $0.openings -= 1 } }
 
     /// Whether the file is used by nobody who could read another version than the one he has; it then ends.
     ///
+    /// - Parameter countsCopies: Whether frozen copies and references that are left are users as well.
     /// - Returns: nil while a realm of it is open.
-    func endUnlessUsed() -> Bool? {
+    func endUnlessUsed(countingCopies countsCopies: Bool = false) -> Bool? {
         let count = state.withLock { $0.openingCount }
         if hasOpenRealms { return nil }
+        // Copies come from realms that are open, and from those who iterate changes.
         if observations.memberCount.load(ordering: .sequentiallyConsistent) > 0 { return false }
+        if countsCopies, copyCount.load(ordering: .sequentiallyConsistent) > 0 { return false }
         return state.withLock { state in
             guard state.openings == 0, state.openingCount == count else { return false }
             state.isEnded = true

@@ -28,6 +28,8 @@ final class RealmCore {
     let origin: ReaderOrigin?
     /// Whether this is a frozen realm's core.
     @usableFromInline let isFrozen: Bool
+    /// Keeps the file from being deleted or replaced, where this is a frozen realm's core that stands on a version.
+    private let fileUse: FileUse?
     /// Whether a change is delivered with the realm: it is frozen, and what is observed in it was found to fit its classes.
     ///
     /// The collection that is delivered knows its keys, so that its query waits until something else is asked of it.
@@ -119,6 +121,7 @@ final class RealmCore {
         self.isolation = isolation
         self.model = model
         if case .everywhere = isolation { isFrozen = true } else { isFrozen = false }
+        fileUse = isFrozen && model.pinsVersion ? FileUse(of: coordinator) : nil
         autorefresh = !isFrozen
         place = .allocate(capacity: 1)
         place.initialize(to: isFrozen ? .everywhere : .nowhere)

@@ -60,7 +60,9 @@ final class RealmRegistry: Sendable {
         let settings = try OpenSettings(configuration)
         let slot = slot(at: settings.path)
         return try slot.content.withLock { content in
-            if let coordinator = content.coordinator, !coordinator.isForsaken {
+            if let coordinator = content.coordinator, !coordinator.isForsaken,
+                !isClosedToBeCompacted(coordinator, settings, configuration)
+            {
                 guard settings.isReadOnly || !coordinator.isReadOnly else {
                     throw Realm.Error(
                         .incompatibleSession,
@@ -78,16 +80,58 @@ final class RealmRegistry: Sendable {
         }
     }
 
-    /// Runs `body` while nobody can open the file, given whether it is open.
-    func whileClosed<Result: Sendable>(at path: String, _ body: (_ isOpen: Bool) throws -> Result) rethrows -> Result {
+    /// Runs what deletes or replaces a file while nobody can open it, given whether it is open.
+    ///
+    /// The life of a file that nobody needs ends before, whoever still holds what was reached from its realms. What reads a version yet, for
+    /// an observer, does so in the file that is deleted; one that is replaced must be closed.
+    func whileClosed<Result: Sendable>(
+        at path: String,
+        toReplace isReplaced: Bool = false,
+        _ body: (_ isOpen: Bool) throws -> Result
+    ) rethrows -> Result {
         try slot(at: path).content
             .withLock { content in
                 try alone(with: path) {
-                    try body(
-                        content.coordinator.map { !$0.isEnded } ?? false || known.contains { $0.file.isFile(at: path) }
-                    )
+                    let users = users(ofFileAt: path, content.coordinator)
+                    let isOpen = isOpen(users) || isReplaced && !users.allSatisfy { $0.closeWhenUnread() }
+                    let result = try body(isOpen)
+                    if !isOpen, !isReplaced {
+                        for user in users where !user.isTemporary { _ = user.file.closeUnlessRead() }
+                    }
+                    return result
                 }
             }
+    }
+
+    /// The coordinators of a file, by whatever name it was opened, among them that of a path, whose file may be gone.
+    private func users(ofFileAt path: String, _ coordinator: RealmCoordinator?) -> [RealmCoordinator] {
+        var users = living.filter { !$0.file.isClosed && $0.file.isFile(at: path) }
+        if let coordinator, !users.contains(where: { $0 === coordinator }) { users.append(coordinator) }
+        return users
+    }
+
+    /// Ends the lives of a file, and tells whether somebody needs one of them.
+    private func isOpen(_ users: [RealmCoordinator]) -> Bool {
+        let needed = users.filter { !$0.endIfClosed() }
+        return !needed.isEmpty
+    }
+
+    /// Whether a file is opened anew though something of its closed realms is still held: it is to be asked whether to compact it.
+    private func isClosedToBeCompacted(
+        _ coordinator: RealmCoordinator,
+        _ settings: OpenSettings,
+        _ configuration: Realm.Configuration
+    ) -> Bool {
+        guard configuration.shouldCompactOnLaunch != nil, !coordinator.isTemporary, coordinator.isLeft else {
+            return false
+        }
+        return alone(with: settings.path) {
+            let users = users(ofFileAt: settings.path, coordinator)
+            if isOpen(users) { return coordinator.isEnded }
+            // One that somebody reads yet is not compacted.
+            _ = users.allSatisfy { $0.closeWhenUnread() }
+            return true
+        }
     }
 
     /// Runs what opens, replaces or deletes a file while nobody else does so by another name of it.
@@ -120,10 +164,11 @@ final class RealmRegistry: Sendable {
         return state.withLock { $0.gates[identity]?.userCount ?? 0 }
     }
 
+    /// The coordinators that somebody holds.
+    private var living: [RealmCoordinator] { state.withLock { state in state.coordinators }.compactMap(\.object) }
+
     /// The coordinators of the files that are open.
-    private var known: [RealmCoordinator] {
-        state.withLock { state in state.coordinators }.compactMap(\.object).filter { !$0.isEnded }
-    }
+    private var known: [RealmCoordinator] { living.filter { !$0.isEnded } }
 
     /// The coordinator of an open file: the one that it has under another name, or a new one.
     ///

@@ -26,7 +26,7 @@ final class SpaceKeeper: Sendable {
     private let thread = DedicatedThread(name: "realm-space")
     private let state = Mutex(State())
     private let isStopped = Atomic(false)
-    /// Held during a step.
+    /// Held while a step has its turn.
     private let stepping = Mutex(())
     private let steppingThread = Atomic<UInt>(0)
     private let nextWarning = Atomic<UInt64>(0)
@@ -80,7 +80,7 @@ final class SpaceKeeper: Sendable {
         )
     }
 
-    /// Ends the work; returns when no step is under way.
+    /// Ends the work; returns when no step has its turn, and none that waits for it writes any more.
     func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         // The last reference to the realm may end in a step.
@@ -114,14 +114,19 @@ final class SpaceKeeper: Sendable {
 
     /// Takes one turn; returns whether nothing is left to do, nil when the realm is closing.
     private func step(_ maintenance: SpaceMaintenance) -> Bool? {
-        stepping.withLock { _ -> Bool? in
-            guard !isStopped.load(ordering: .sequentiallyConsistent), let writes = state.withLock({ $0.writes?.object })
-            else {
+        guard !isStopped.load(ordering: .sequentiallyConsistent), let writes = state.withLock({ $0.writes?.object })
+        else {
+            return nil
+        }
+        // Whoever stops the work must not wait for this: the turn may be that of an actor whose thread he has.
+        guard let turn = try? writes.acquireWaiting() else { return true }
+        return stepping.withLock { _ -> Bool? in
+            guard !isStopped.load(ordering: .sequentiallyConsistent) else {
+                writes.finish(turn)
                 return nil
             }
             steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
             defer { steppingThread.store(0, ordering: .sequentiallyConsistent) }
-            guard let turn = try? writes.acquireWaiting() else { return true }
             writes.waitForFlushes()
             writes.transactionBegins()
             do {

@@ -1,3 +1,4 @@
+import CRealmShims
 import Dispatch
 import Glibc
 import RealmStorage
@@ -8,6 +9,10 @@ final class VersionWatcher: Sendable {
     private let file: StorageFile
     private let relay: VersionRelay
     private let isStopped = Atomic(false)
+    /// Held by the thread while it runs.
+    private let running = Mutex(())
+    /// What tells the thread from others, once it runs.
+    private let threadWord = Atomic<UInt>(0)
 
     init(file: StorageFile, relay: VersionRelay) {
         self.file = file
@@ -18,22 +23,28 @@ final class VersionWatcher: Sendable {
     func start() throws(StorageError) {
         let first = file.newestVersion
         try DedicatedThread.detach(name: "realm-watch") { [self] in
-            var version = first
-            var pace = WatcherPace()
-            file.beginWatching()
-            defer { file.endWatching() }
-            while !isStopped.load(ordering: .acquiring) {
-                let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
-                guard newest > version else { continue }
-                version = newest
-                relay.announce(newest)
-                if let pause = pace.pause(afterVersionAt: DispatchTime.now().uptimeNanoseconds) {
-                    // Counted out, so that nobody wakes the thread meanwhile.
-                    file.endWatching()
-                    var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
-                    nanosleep(&time, nil)
-                    file.beginWatching()
-                }
+            threadWord.store(crealm_thread_word(), ordering: .relaxed)
+            running.withLock { _ in watch(from: first) }
+        }
+    }
+
+    private func watch(from first: UInt64) {
+        if isStopped.load(ordering: .acquiring) { return }
+        var version = first
+        var pace = WatcherPace()
+        file.beginWatching()
+        defer { file.endWatching() }
+        while !isStopped.load(ordering: .acquiring) {
+            let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
+            guard newest > version else { continue }
+            version = newest
+            relay.announce(newest)
+            if let pause = pace.pause(afterVersionAt: DispatchTime.now().uptimeNanoseconds) {
+                // Counted out, so that nobody wakes the thread meanwhile.
+                file.endWatching()
+                var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
+                nanosleep(&time, nil)
+                file.beginWatching()
             }
         }
     }
@@ -41,6 +52,13 @@ final class VersionWatcher: Sendable {
     func stop() {
         isStopped.store(true, ordering: .releasing)
         file.interruptWaiters()
+    }
+
+    /// Stops; the thread does nothing with the file any more when this returns, unless it is the caller.
+    func stopAndWait() {
+        stop()
+        if threadWord.load(ordering: .relaxed) == crealm_thread_word() { return }
+        running.withLock { _ in }
     }
 }
 

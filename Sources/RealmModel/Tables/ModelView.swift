@@ -116,6 +116,9 @@ package final class ModelView {
         }
     }
 
+    /// Whether it keeps a version in the file.
+    package var pinsVersion: Bool { pinned != nil }
+
     /// The version that is read outside a transaction.
     package var snapshot: Snapshot {
         guard let pinned else { preconditionFailure("This view pins no version.") }

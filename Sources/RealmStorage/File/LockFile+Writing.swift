@@ -13,6 +13,7 @@ extension LockFile {
         let result = crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFileLayout.writeByte, 1, 0)
         if result == EAGAIN || result == EACCES { return false }
         if result != 0 { throw SystemCall.error(result, "Cannot take the write lock", path) }
+        try refuseIfLeft()
         noteWriter()
         return true
     }
@@ -22,9 +23,18 @@ extension LockFile {
         try failures?.step(.lock, path: path)
         giveWay()
         waitingThreads(processSlot).wrappingIncrement(ordering: .sequentiallyConsistent)
-        defer { waitingThreads(processSlot).wrappingDecrement(ordering: .sequentiallyConsistent) }
+        // Where this one has left meanwhile, the count is not its own any more.
+        defer { if isOwn { waitingThreads(processSlot).wrappingDecrement(ordering: .sequentiallyConsistent) } }
         try LockFile.lock(descriptor, LockFileLayout.writeByte, 1, waits: true, path)
+        try refuseIfLeft()
         noteWriter()
+    }
+
+    /// Lets go of the write lock when the file was closed while it was waited for: whoever has left keeps nobody out.
+    private func refuseIfLeft() throws(StorageError) {
+        guard hasLeft else { return }
+        LockFile.unlockAll(descriptor)
+        throw StorageError(.ended, "The file was closed. Open it again", path: path)
     }
 
     func unlockForWriting() {

@@ -43,6 +43,8 @@ final class LockFile: Sendable {
     static let outsiderNanoseconds: UInt64 = 10_000_000
     /// The threads of this process among those that watch.
     private let ownWatchers = Atomic<UInt32>(0)
+    /// Whether the process slot was given back though this instance is still there.
+    private let isLeft = Atomic(false)
 
     /// Opens the lock file and takes a process slot.
     ///
@@ -125,16 +127,27 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        if isOwn {
-            forget(slot: processSlot)
-            LockFile.endPresence(in: data)
-            LockFile.unlockAll(descriptor)
-        }
+        leave()
         close(descriptor)
     }
 
-    /// Whether this is the process that opened the file, and not a child forked from it: they share their locks.
-    var isOwn: Bool { ForkDetector.generation == forkGeneration }
+    /// Gives the process slot back, as when the last reference goes: what is still held changes nothing in the file any more.
+    ///
+    /// No version is registered, and nobody writes or watches; who waits to write is refused.
+    func leave() {
+        guard isOwn else { return }
+        isLeft.store(true, ordering: .sequentiallyConsistent)
+        forget(slot: processSlot)
+        LockFile.endPresence(in: data)
+        LockFile.unlockAll(descriptor)
+    }
+
+    /// Whether the process slot was given back.
+    var hasLeft: Bool { isLeft.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether the process slot is this instance's: it has not left, and this is the process that opened the file, and not a child forked
+    /// from it: they share their locks.
+    var isOwn: Bool { ForkDetector.generation == forkGeneration && !isLeft.load(ordering: .relaxed) }
 
     /// The identifier of the realm file that this lock file belongs to.
     var fileID: UInt64 { memory.word64(Word.fileID).load(ordering: .relaxed) }

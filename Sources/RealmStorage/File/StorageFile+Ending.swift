@@ -2,8 +2,8 @@ import CRealmShims
 import Glibc
 import Synchronization
 
-/// The end of a file that vanishes with its last user: what nobody can read any more is given back, though somebody still reads
-/// a version of it.
+/// The end of a file whose last user still holds it: of one that vanishes what nobody can read any more is given back, though somebody
+/// still reads a version of it, and one that is to be deleted or replaced is closed.
 extension StorageFile {
     /// Has a function called whenever the last reader of a version has let go of it, on the thread of that reader.
     package func callWhenVersionIsFreed(_ body: (@Sendable () -> Void)?) {
@@ -24,6 +24,33 @@ extension StorageFile {
         }
         reservation.pool.empty()
     }
+
+    /// Ends the use of the file in this process though somebody still holds it: whoever opens the file gets another instance, beside this one
+    /// as beside another process.
+    ///
+    /// No transaction is open, nobody waits or watches, and every prepared commit has been published.
+    package func endUse(because error: StorageError) {
+        closeLogAtEnd()
+        confirmOnClose()
+        end(because: error)
+    }
+
+    /// Gives the place in the lock file back, which the last reference would do, in a file whose life is over: it is closed then.
+    ///
+    /// - Returns: false when somebody still reads a version.
+    package func closeUnlessRead() -> Bool {
+        let isRead = state.withLock { state in
+            if !state.pins.isEmpty { return true }
+            while let entry = state.spareEntries.popLast() { lock?.unregister(entry) }
+            return false
+        }
+        if isRead { return false }
+        lock?.leave()
+        return true
+    }
+
+    /// Whether the place in the lock file was given back.
+    package var isClosed: Bool { lock?.hasLeft ?? hasEnded }
 
     /// Whether the file's life is over.
     package var hasEnded: Bool { state.withLock { $0.ended != nil } }

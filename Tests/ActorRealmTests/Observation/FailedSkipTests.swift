@@ -1,4 +1,5 @@
 import RealmStorage
+import RealmTestSupport
 import Synchronization
 import Testing
 

@@ -94,6 +94,17 @@ struct KeyPathValueTests {
         }
     }
 
+    @Test("each value once is each of other bytes once, and one NaN")
+    func distinct() {
+        let names = List<String>()
+        names.append(objectsIn: ["\u{E9}", "e\u{301}", "\u{E9}"])
+        let found = names.value(forKeyPath: "@distinctUnionOfObjects.self") as? [String]
+        #expect(found?.map { Array($0.utf8) } == [[0xC3, 0xA9], [0x65, 0xCC, 0x81]])
+        let numbers = List<Double>()
+        numbers.append(objectsIn: [.nan, 1, .nan, -0.0, 0, Double(bitPattern: 0x7FF8_0000_0000_0001)])
+        #expect((numbers.value(forKeyPath: "@distinctUnionOfObjects.self") as? [Double])?.count == 3)
+    }
+
     @Test("generic code lists the properties that are stored, and finds the computed ones by name")
     func schema() throws {
         let schema = try onNewThread { [self] in try Realm(configuration: file.configuration).schema }

@@ -1,5 +1,6 @@
 import Foundation
 import RealmStorage
+import RealmTestSupport
 import Synchronization
 import Testing
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-/// Every step of opening, writing in all ways, refreshing and closing a realm is made to fail, one after the other.
+/// Every step of opening, writing in all ways, refreshing, closing and compacting a realm is made to fail, one after the other.
 ///
 /// After each failure the content, the pins, the queue of writers and what observers show are what they were; see
 /// ``FailingStepCampaign`` for how long it runs.
@@ -16,9 +16,7 @@ struct FailingRealmStepTests {
         arguments: [false, true]
     )
     func everyStep(keepsLog: Bool) async throws {
-        var failed: [String: Int] = [:]
-        var steps: [String: Int] = [:]
-        var comparisons = 0
+        var failed = FailedSteps()
         let rounds = FailingStepCampaign.rounds(unlessSaid: 1)
         let seeds = FailingStepCampaign.seeds
         for seed in seeds {
@@ -27,20 +25,19 @@ struct FailingRealmStepTests {
                 Issue.record("seed \(seed): \(error)")
                 throw error
             }
-            failed.merge(await subject.failed) { $0 + $1 }
-            steps.merge(await subject.steps) { $0 + $1 }
-            comparisons += await subject.comparisons
+            failed.add(await subject.failed)
         }
         FailingStepCampaign.report(
             """
             realms\(keepsLog ? " with a log" : ""): seeds \(seeds.lowerBound) to \(seeds.upperBound - 1), \(rounds) rounds each
-              injected failures: \(failed.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: failed))
-              by step: \(FailingStepCampaign.summary(of: steps))
-              states compared (content, pins, queue, transaction, observer): \(comparisons)
+            \(failed.summary(compared: "content, pins, queue, transaction, observer"))
             """
         )
-        for action in FailingRealmSubject.Way.allCases.map(\.rawValue) + ["open", "group"] {
-            #expect(failed[action, default: 0] > 0, "no step of \(action) failed")
+        let actions =
+            FailingRealmSubject.Way.allCases.map(\.rawValue) + FailingRealmSubject.Move.allCases.map(\.rawValue)
+            + FailingRealmSubject.Closing.allCases.map(\.rawValue)
+        for action in actions + ["open", "group"] {
+            #expect(failed.contains(action), "no step of \(action) failed")
         }
     }
 }
@@ -54,9 +51,31 @@ private actor FailingRealmSubject {
         case swallowing
     }
 
+    /// The ways to come to a commit of another writer.
+    enum Move: String, CaseIterable {
+        case refresh, asyncRefresh
+        /// Beside an observer, which stands on the version already.
+        case refreshObserved
+        /// `invalidate()`, and the next use.
+        case anew
+    }
+
+    /// The ways to close.
+    enum Closing: String, CaseIterable {
+        case close
+        /// Nothing refers to the realm any more.
+        case release
+        /// With a transaction open, which is rolled back.
+        case closeInTransaction
+        /// Before asynchronous writes are done.
+        case closeBehindWrite
+        /// Closed, and compacted while it is still held.
+        case compact
+    }
+
     struct GivingUp: Error {}
 
-    private let file = TestFile()
+    private let file = RealmFileInUse()
     private let failures = StepFailures()
     private let seed: UInt64
     private var random: SplitMix64
@@ -70,10 +89,7 @@ private actor FailingRealmSubject {
     private var observerFailed = false
     /// Whether the block of a write did what it was to do.
     private var isInserted = true
-    /// How often a step of an action failed, and of which kind it was.
-    private(set) var failed: [String: Int] = [:]
-    private(set) var steps: [String: Int] = [:]
-    private(set) var comparisons = 0
+    private(set) var failed = FailedSteps()
 
     init(seed: UInt64, keepsLog: Bool) async throws {
         self.seed = seed
@@ -88,7 +104,8 @@ private actor FailingRealmSubject {
         for round in 0..<rounds {
             for way in Way.allCases.shuffled(using: &random) { try await everyFailure(of: way, "round \(round)") }
             try await everyFailureOfGroup("round \(round)")
-            try await everyFailureOfClosing("round \(round)")
+            for move in Move.allCases { try await everyFailure(of: move, "round \(round)") }
+            for closing in Closing.allCases { try await everyFailure(of: closing, "round \(round)") }
             try await everyFailureOfOpening("round \(round)")
             try realm.verify()
         }
@@ -119,7 +136,7 @@ private actor FailingRealmSubject {
             var thrown: (any Error)?
             if way == .swallowing { next = expected.merging(["swallowed \(number)": count]) { $1 } }
             do { try await perform(way, number, count, block) } catch { thrown = error }
-            let outcome = disarm(way.rawValue)
+            let outcome = disarm(way.rawValue, number)
             if thrown == nil, isInserted { expected = next }
             if way == .givingUp || way == .cancelled, outcome == nil { #expect(thrown is GivingUp, "\(when)") }
             try await check(when)
@@ -178,7 +195,7 @@ private actor FailingRealmSubject {
                 }
                 return await group.reduce(into: [String: Bool]()) { $0[$1.0] = $1.1 }
             }
-            let outcome = disarm("group")
+            let outcome = disarm("group", number)
             for (name, isDone) in isDone where isDone { expected[name] = number }
             for other in others { await other.close() }
             try await check(when)
@@ -186,19 +203,57 @@ private actor FailingRealmSubject {
         }
     }
 
+    /// The realm stands where it stood, or behind the commit of another writer, and comes there the next time.
+    private func everyFailure(of move: Move, _ when: String) async throws {
+        for number in 0... {
+            let when = "failure \(number) of \(move.rawValue) in \(when) of seed \(seed)"
+            realm.autorefresh = false
+            let before = content
+            let other = try await FailingRealmWriter(configuration)
+            try await other.write("moved to", number)
+            await other.close()
+            try #require(content == before, "\(when)")
+            expected["moved to"] = number
+            if move != .refreshObserved { endObserving() }
+            realm.core.coordinator.file.doubtEveryPage()
+            failures.arm(after: number)
+            var isMoved = true
+            switch move {
+            case .refresh, .refreshObserved: isMoved = realm.refresh()
+            case .asyncRefresh: isMoved = await realm.asyncRefresh()
+            case .anew:
+                realm.invalidate()
+                _ = realm.isInWriteTransaction
+            }
+            let outcome = disarm(move.rawValue, number)
+            if realm.isClosed {
+                try #require(move == .anew && outcome != nil, "\(when)")
+                try await reopen(after: when)
+            } else {
+                try #require(content == (isMoved ? expected : before), "\(when)")
+                if token == nil { await observe() }
+            }
+            realm.autorefresh = true
+            try await check(when)
+            if outcome == nil {
+                #expect(isMoved, "\(when)")
+                return
+            }
+        }
+    }
+
     private func everyFailureOfOpening(_ when: String) async throws {
         for number in 0... {
             let when = "failure \(number) of opening in \(when) of seed \(seed)"
             close()
-            try await untilQuiet("files are closed, before \(when)") { openDescriptorCount == 0 }
+            try await file.isLeft("before \(when)")
             failures.arm(after: number)
             var thrown: (any Error)?
             do { try await open() } catch { thrown = error }
-            let outcome = disarm("open")
+            let outcome = disarm("open", number)
             if let thrown {
                 if outcome == nil { throw thrown }
-                try await untilQuiet("nothing is left open by \(when)") { openDescriptorCount == 0 }
-                #expect(!StorageFile.isOpenAnywhere(path: path), "\(when)")
+                try await file.isLeft("by \(when)")
                 try await open()
             }
             try await check(when)
@@ -206,32 +261,65 @@ private actor FailingRealmSubject {
         }
     }
 
-    private func everyFailureOfClosing(_ when: String) async throws {
-        for number in 0..<12 {
-            let when = "failure \(number) of closing in \(when) of seed \(seed)"
+    private func everyFailure(of closing: Closing, _ when: String) async throws {
+        for number in 0... {
+            let when = "failure \(number) of \(closing.rawValue) in \(when) of seed \(seed)"
             let value: [String: Any] = ["name": "closing", "count": number]
             try await realm.asyncWrite { realm.create(Tally.self, value: value, update: .modified) }
             expected["closing"] = number
-            failures.arm(after: number)
-            close()
-            try await untilQuiet("files are closed by \(when)") { openDescriptorCount == 0 }
-            let outcome = disarm("close")
-            #expect(!StorageFile.isOpenAnywhere(path: path), "\(when)")
+            let outcome = try await perform(closing, number)
+            try await file.isLeft("by \(when)")
             try await open()
             try await check(when)
             if outcome == nil { return }
         }
     }
 
+    private func perform(_ closing: Closing, _ number: Int) async throws -> StepFailures.Step? {
+        failures.arm(after: number)
+        switch closing {
+        case .close: close()
+        case .release:
+            endObserving()
+            realm = nil
+        case .closeInTransaction:
+            // A transaction that cannot begin ends the process.
+            failures.arm(after: nil)
+            realm.beginWrite()
+            realm.create(Tally.self, value: ["name": "rolled back"])
+            failures.arm(after: number)
+            close()
+        case .closeBehindWrite:
+            let failure: (any Error)? = await withCheckedContinuation { done in
+                let writing: Realm = realm
+                writing.writeAsync {
+                    writing.create(Tally.self, value: ["name": "closing", "count": -number - 1], update: .modified)
+                } onComplete: {
+                    done.resume(returning: $0)
+                }
+                close()
+            }
+            if failure == nil { expected["closing"] = -number - 1 }
+        case .compact:
+            let held: Realm = realm
+            close()
+            var thrown: (any Error)?
+            do { try Realm.compact(configuration) } catch { thrown = error }
+            let outcome = disarm(closing.rawValue, number)
+            if let thrown, outcome == nil { throw thrown }
+            #expect(!StorageFile.isOpenAnywhere(path: file.path))
+            #expect(held.isClosed)
+            return outcome
+        }
+        // What a thread does when it lets go of the file last may fail as well.
+        try await file.isLeft("by \(closing.rawValue)")
+        return disarm(closing.rawValue, number)
+    }
+
     // MARK: Pieces
 
-    private var path: String { configuration.fileURL!.path }
-
-    /// The descriptors of this process that lead to the realm file.
-    private var openDescriptorCount: Int {
-        let folder = "/proc/self/fd"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
+    private var content: [String: Int] {
+        Dictionary(uniqueKeysWithValues: realm.objects(Tally.self).map { ($0.name, $0.count) })
     }
 
     private func open() async throws {
@@ -247,10 +335,20 @@ private actor FailingRealmSubject {
     }
 
     private func close() {
-        token?.invalidate()
-        token = nil
+        endObserving()
         realm?.close()
         realm = nil
+    }
+
+    private func endObserving() {
+        token?.invalidate()
+        token = nil
+    }
+
+    private func reopen(after when: String) async throws {
+        close()
+        try await file.isLeft("after \(when)")
+        try await open()
     }
 
     private func note(_ change: RealmCollectionChange<Results<Tally>>) {
@@ -266,49 +364,36 @@ private actor FailingRealmSubject {
     }
 
     /// Ends the failures; returns the kind of the step that failed.
-    private func disarm(_ action: String) -> StepFailures.Step? {
+    private func disarm(_ action: String, _ number: Int) -> StepFailures.Step? {
         let outcome = failures.outcome
         failures.arm(after: nil)
         guard let step = outcome.failed else { return nil }
-        failed[action, default: 0] += 1
-        steps["\(step)", default: 0] += 1
+        failed.add("\(step)", number: number, of: action)
         return step
     }
 
     /// Compares everything to what it has to be.
     private func check(_ when: String) async throws {
-        comparisons += 1
-        try await untilQuiet("nobody has a turn after \(when)") { realm.core.coordinator.writes.isAtRest }
+        failed.comparisons += 1
+        try await file.until("nobody has a turn after \(when)") { realm.core.coordinator.writes.isAtRest }
         #expect(!realm.isInWriteTransaction && realm.core.ticket == nil, "\(when)")
         if realm.core.coordinator.file.hasStopped {
             // A flush has failed: what was durable is there when the file was opened anew.
-            close()
-            try await untilQuiet("files are closed after \(when)") { openDescriptorCount == 0 }
-            try await open()
+            try await reopen(after: when)
         }
         await realm.asyncRefresh()
-        let found = Dictionary(uniqueKeysWithValues: realm.objects(Tally.self).map { ($0.name, $0.count) })
-        try #require(found == expected, "\(when)")
+        try #require(content == expected, "\(when)")
         // What an observer is told of a failure ends it.
         repeat {
             if observerFailed { await observe() }
-            try await untilQuiet("the observer shows \(expected) and not \(shown) after \(when)") {
+            try await file.until("the observer shows \(expected) and not \(shown) after \(when)") {
                 observerFailed
                     || shown.map(\.name) == expected.keys.sorted()
                         && shown.allSatisfy { expected[$0.name] == $0.count }
             }
         } while observerFailed
-        try await untilQuiet("one version is in use after \(when), and not \(realm.activeVersions)") {
+        try await file.until("one version is in use after \(when), and not \(realm.activeVersions)") {
             realm.core.coordinator.file.pinnedVersionCount == 1
-        }
-    }
-
-    /// Waits until something holds that other threads bring about.
-    private func untilQuiet(_ what: @autoclosure () -> String, _ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !condition() {
-            try #require(ContinuousClock.now < deadline, "\(what())")
-            await Task.yield()
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RealmStorage
+import RealmTestSupport
 import Synchronization
 
 /// A device whose flushes wait while its gate is closed.

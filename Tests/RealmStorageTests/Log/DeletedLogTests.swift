@@ -11,7 +11,7 @@ struct DeletedLogTests {
     let folder = TemporaryDirectory()
 
     /// Deletes the log right before a flush of it, when it is asked to.
-    private final class DeletingDevice: StorageDevice {
+    private final class DeletingDevice: ForwardingDevice {
         let base: any StorageDevice
         let isArmed: Mutex<Bool>
 
@@ -20,15 +20,6 @@ struct DeletedLogTests {
             isArmed = Mutex(false)
         }
 
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-            try base.write(pieces, at: offset)
-        }
-        func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
         func synchronize() throws(StorageError) {
             if isArmed.withLock({ $0 }) { unlink(path) }
             try base.synchronize()
@@ -69,12 +60,7 @@ struct DeletedLogTests {
         try commit(file, 3)
         try commit(file, 4)
         // As a kill leaves it, with the log that was begun since.
-        let copy = folder.path("copy.realm")
-        for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
-        }
-        let found = try LoggedFile.values(of: StorageFile.open(path: copy, options: LoggedFile.options()))
-        #expect(found.values.prefix(6) == [0, 1, 2, 3, 4, 0])
+        #expect(try LoggedFile.valuesOfCopy(of: path, in: folder).prefix(6) == [0, 1, 2, 3, 4, 0])
         file.unlockForWriting()
     }
 
@@ -108,10 +94,7 @@ struct DeletedLogTests {
         defer { file.unlockForWriting() }
         try commit(file, 1, creates: true)
         try commit(file, 2)
-        let copy = folder.path("copy.realm")
-        for suffix in ["", ".log"] {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
-        }
+        let copy = try LoggedFile.copy(of: path, in: folder)
         var options = LoggedFile.options()
         options.durability = .none
         let error = #expect(throws: StorageError.self) { try StorageFile.open(path: copy, options: options) }
@@ -127,10 +110,7 @@ struct DeletedLogTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         try commit(file, 1, creates: true)
-        let copy = folder.path("copy.realm")
-        for suffix in ["", ".log"] {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
-        }
+        let copy = try LoggedFile.copy(of: path, in: folder)
         #expect(StorageFile.removeLog(ofRealmAt: copy))
         #expect(!FileManager.default.fileExists(atPath: copy + ".log"))
         #expect(!StorageFile.removeLog(ofRealmAt: copy))

@@ -11,7 +11,7 @@ struct LogBesideWritersTests {
     let folder = TemporaryDirectory()
 
     /// Waits in a flush of the realm file, when it is asked to.
-    private final class WaitingDevice: StorageDevice {
+    private final class WaitingDevice: ForwardingDevice {
         /// What it says, and is told.
         final class Control: Sendable {
             let isArmed = Mutex(false)
@@ -29,15 +29,6 @@ struct LogBesideWritersTests {
             self.control = control
         }
 
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-            try base.write(pieces, at: offset)
-        }
-        func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
         func synchronize() throws(StorageError) {
             if control.isArmed.withLock({ $0 }) {
                 control.isArmed.withLock { $0 = false }
@@ -55,77 +46,74 @@ struct LogBesideWritersTests {
         return try LoggedFile.prepare(change, in: file, recorded: options.recorded)
     }
 
-    /// What opening finds in copies of the files as they are.
-    private func recovered(_ path: String) throws -> [UInt64] {
-        let copy = folder.path("copy-\(UInt64.random(in: 0 ... .max)).realm")
-        for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+    /// A file whose flushes may be waited in, and the write lock of which is held for the time of `body`.
+    private func withFile(_ body: (StorageFile, WaitingDevice.Control) throws -> Void) throws {
+        let control = WaitingDevice.Control()
+        var options = LoggedFile.options()
+        options.makeDevice = { WaitingDevice($0, control) }
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try body(file, control)
+    }
+
+    /// Publishes a commit on another thread, and calls `body` while that waits in a flush of the realm file.
+    private func publish<Result>(
+        _ commit: PreparedCommit,
+        to file: StorageFile,
+        _ control: WaitingDevice.Control,
+        meanwhile body: () throws -> Result
+    ) throws -> Result {
+        control.isArmed.withLock { $0 = true }
+        let thread = Thread {
+            let outcome = Swift.Result { try file.publish([commit]) }
+            control.result.withLock { $0 = outcome }
+            control.isWaiting.signal()
         }
-        return try LoggedFile.values(of: StorageFile.open(path: copy, options: LoggedFile.options())).values
+        thread.start()
+        control.isWaiting.wait()
+        let result = Swift.Result { try body() }
+        control.mayGoOn.signal()
+        control.isWaiting.wait()
+        try control.result.withLock { $0 }?.get()
+        return try result.get()
     }
 
     @Test("Rule 12: a transaction that begins while the log is being made leaves the log and its checkpoint alone")
     func besideTheBeginning() throws {
-        let path = folder.path("a.realm")
-        let control = WaitingDevice.Control()
-        var options = LoggedFile.options()
-        options.makeDevice = { WaitingDevice($0, control) }
-        let file = try StorageFile.open(path: path, options: options)
-        try file.lockForWriting()
-        defer { file.unlockForWriting() }
-        try file.publish([prepare(file, 1, (creates: true, recorded: false))])
-        #expect(file.openLog == nil)
-        let first = try prepare(file, 2)
-        control.isArmed.withLock { $0 = true }
-        let thread = Thread {
-            let outcome = Result { try file.publish([first]) }
-            control.result.withLock { $0 = outcome }
-            control.isWaiting.signal()
+        try withFile { file, control in
+            try file.publish([prepare(file, 1, (creates: true, recorded: false))])
+            #expect(file.openLog == nil)
+            let first = try prepare(file, 2)
+            let second = try publish(first, to: file, control) {
+                // The log has its name, and its header is on the way to the disk.
+                #expect(FileManager.default.fileExists(atPath: file.path + ".log"))
+                return try prepare(file, 3)
+            }
+            try file.publish([second])
+            #expect(file.openLog != nil)
+            #expect(file.checkpointVersion.load(ordering: .relaxed) == first.version - 1)
+            for index in 4..<20 { try file.publish([prepare(file, index)]) }
+            let values = try LoggedFile.valuesOfCopy(of: file.path, in: folder)
+            #expect(Array(values.prefix(21)) == Array(UInt64(0)..<20) + [0])
         }
-        thread.start()
-        control.isWaiting.wait()
-        // The log has its name, and its header is on the way to the disk.
-        #expect(FileManager.default.fileExists(atPath: path + ".log"))
-        let second = try prepare(file, 3)
-        control.mayGoOn.signal()
-        control.isWaiting.wait()
-        try control.result.withLock { $0 }?.get()
-        try file.publish([second])
-        #expect(file.openLog != nil)
-        #expect(file.checkpointVersion.load(ordering: .relaxed) == first.version - 1)
-        for index in 4..<20 { try file.publish([prepare(file, index)]) }
-        #expect(try recovered(path).prefix(21) == [0] + (1..<20).map { UInt64($0) } + [0])
     }
 
     @Test("Rule 23: a transaction that begins while a deleted log is being left does not leave it, too")
     func besideTheEnd() throws {
-        let path = folder.path("a.realm")
-        let control = WaitingDevice.Control()
-        var options = LoggedFile.options()
-        options.makeDevice = { WaitingDevice($0, control) }
-        let file = try StorageFile.open(path: path, options: options)
-        try file.lockForWriting()
-        defer { file.unlockForWriting() }
-        try file.publish([prepare(file, 1, (creates: true, recorded: true))])
-        try file.publish([prepare(file, 2)])
-        try FileManager.default.removeItem(atPath: path + ".log")
-        let first = try prepare(file, 3)
-        control.isArmed.withLock { $0 = true }
-        let thread = Thread {
-            let outcome = Result { try file.publish([first]) }
-            control.result.withLock { $0 = outcome }
-            control.isWaiting.signal()
+        try withFile { file, control in
+            try file.publish([prepare(file, 1, (creates: true, recorded: true))])
+            try file.publish([prepare(file, 2)])
+            try FileManager.default.removeItem(atPath: file.path + ".log")
+            let second = try publish(prepare(file, 3), to: file, control) {
+                let sequence = file.state.withLock { $0.published.sequence }
+                let second = try prepare(file, 4)
+                #expect(file.state.withLock { $0.published.sequence } == sequence, "it has written a header of its own")
+                return second
+            }
+            try file.publish([second])
+            #expect(try LoggedFile.valuesOfCopy(of: file.path, in: folder).prefix(6) == [0, 1, 2, 3, 4, 0])
         }
-        thread.start()
-        control.isWaiting.wait()
-        let sequence = file.state.withLock { $0.published.sequence }
-        let second = try prepare(file, 4)
-        #expect(file.state.withLock { $0.published.sequence } == sequence, "it has written a header of its own")
-        control.mayGoOn.signal()
-        control.isWaiting.wait()
-        try control.result.withLock { $0 }?.get()
-        try file.publish([second])
-        #expect(try recovered(path).prefix(6) == [0, 1, 2, 3, 4, 0])
     }
 
     @Test("Rule 12: what other processes still take for the newest version keeps its pages")

@@ -18,15 +18,6 @@ struct LogProcessesTests {
 
     private func hasLog(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path + ".log") }
 
-    /// What an opening finds in copies of the files as they are, without a lock file.
-    private func valuesOfCopy(of path: String) throws -> [UInt64] {
-        let copy = folder.path("copy-\(UInt64.random(in: 0 ... .max)).realm")
-        for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
-        }
-        return try LoggedFile.values(of: StorageFile.open(path: copy, options: LoggedFile.options())).values
-    }
-
     @Test("Rules 10 and 17: another process reads what stands in no header slot, and the log goes on")
     func readsBeside() throws {
         let path = folder.path("a.realm")
@@ -77,7 +68,7 @@ struct LogProcessesTests {
                 model[2] = round
                 #expect(try LoggedFile.values(of: file).values == model)
                 #expect(!hasLog(path))
-                #expect(try valuesOfCopy(of: path) == model)
+                #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == model)
             }
             #expect(child.end() == 0)
             // Alone again.
@@ -161,7 +152,7 @@ struct LogProcessesTests {
                     if try LoggedFile.values(of: file).values[acknowledged + 1] != 0 { model = next }
                     model[100] = 100
                     #expect(try LoggedFile.values(of: file).values == model, "call \(call)")
-                    #expect(try valuesOfCopy(of: path) == model, "call \(call)")
+                    #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == model, "call \(call)")
                 } catch let error as StorageError {
                     // It was killed in a flush of the realm file.
                     #expect(error.code == .writingStopped)
@@ -211,7 +202,7 @@ struct LogProcessesTests {
                     let found = try LoggedFile.values(of: file).values
                     if !isAcknowledged, found[2] == 2 { model[2] = 2 }
                     #expect(found == model, "call \(call)")
-                    #expect(try valuesOfCopy(of: path) == model, "call \(call)")
+                    #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == model, "call \(call)")
                 } catch let error as StorageError {
                     #expect(error.code == .writingStopped)
                     stopped += 1

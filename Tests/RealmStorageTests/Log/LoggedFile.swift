@@ -1,3 +1,4 @@
+import Foundation
 import RealmTestSupport
 
 @testable import RealmStorage
@@ -57,6 +58,20 @@ enum LoggedFile {
         transaction.changes.recordModify(table: 1, key: 1, column: 1)
         if recorded { transaction.record = (.changes, change.content) }
         return try PageArray.commit(transaction)
+    }
+
+    /// Copies the files as they are, as a kill leaves them, without a lock file.
+    static func copy(of path: String, in folder: TemporaryDirectory) throws -> String {
+        let copy = folder.path("copy-\(UInt64.random(in: 0 ... .max)).realm")
+        for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path + suffix) {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        return copy
+    }
+
+    /// What an opening finds in copies of the files as they are.
+    static func valuesOfCopy(of path: String, in folder: TemporaryDirectory) throws -> [UInt64] {
+        try values(of: StorageFile.open(path: copy(of: path, in: folder), options: options())).values
     }
 
     static func values(of file: StorageFile) throws -> (version: UInt64, values: [UInt64]) {

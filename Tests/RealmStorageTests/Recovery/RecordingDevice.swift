@@ -1,8 +1,9 @@
 import RealmStorage
+import RealmTestSupport
 import Synchronization
 
 /// A device that really writes and remembers every operation, or fails one of them.
-final class RecordingDevice: StorageDevice {
+final class RecordingDevice: ForwardingDevice {
     enum Operation: Sendable {
         case write(offset: Int, bytes: [UInt8])
         case synchronize
@@ -45,12 +46,6 @@ final class RecordingDevice: StorageDevice {
         self.base = base
         self.log = log
     }
-
-    var descriptor: Int32 { base.descriptor }
-    var path: String { base.path }
-    var isReadOnly: Bool { base.isReadOnly }
-
-    func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
 
     func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
         try step(.full, isMark: offset < 4 * 4096 && pieces.reduce(0) { $0 + $1.1 } == 4096)

@@ -12,7 +12,7 @@ struct SpillTests {
     let directory = TemporaryDirectory()
 
     /// A device that stops before a write behind a given end until it is told to go on, or half a second has passed.
-    private final class StoppingDevice: StorageDevice {
+    private final class StoppingDevice: ForwardingDevice {
         let base: any StorageDevice
         let stops: Stops
 
@@ -26,14 +26,6 @@ struct SpillTests {
             self.base = base
             self.stops = stops
         }
-
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-        func synchronize() throws(StorageError) { try base.synchronize() }
-        func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
 
         func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
             let stops = stops.end.withLock { end in

@@ -73,8 +73,10 @@ extension _CollectionBacking {
         let keys: [Int64]
         if isWholeTable {
             keys = try elements.allKeys(first: limit)
-            // An iteration begins by looking where it will end.
-            if limit < .max, !keys.isEmpty, let last = try elements.table.key(at: elements.table.count - 1) {
+            if limit == .max {
+                try elements.table.requireCounts()
+            } else if !keys.isEmpty, let last = try elements.table.key(at: elements.table.count - 1) {
+                // An iteration begins by looking where it will end.
                 _ = try elements.locate(last)
             }
         } else {

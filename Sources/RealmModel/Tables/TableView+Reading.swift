@@ -122,4 +122,16 @@ extension TableView {
         case .fixed16: return .bytes(UnsafeRawBufferPointer(start: column.fixed(row), count: 16))
         }
     }
+
+    /// Throws where a position does not lead to the row that stands there: the nodes say how many rows are below them.
+    package func requireCounts() throws(StorageError) {
+        var position = 0
+        var cursor = leaves()
+        while let leaf = try cursor.next() {
+            if leaf.rowCount == 0 { continue }
+            guard try key(at: position) == leaf.key(at: 0) else { throw corrupt("its nodes miscount their rows.") }
+            position += leaf.rowCount
+        }
+        if position != count { throw corrupt("it has \(position) rows, and the catalog says \(count).") }
+    }
 }

@@ -122,18 +122,38 @@ struct FileMutator {
 
     private func changeHeader(_ forgery: inout Forgery, _ random: inout SplitMix64) -> String {
         if Bool.random(using: &random) { return changeRecord(&forgery, &random) }
+        let extent = FileHeader.extentsOffset + 8 * Int.random(in: 0..<4, using: &random)
         let fields: [Field] = [
-            Field(name: "kind", offset: 16, width: 1), Field(name: "format", offset: 40, width: 4),
-            Field(name: "page size", offset: 44, width: 4), Field(name: "identifier", offset: 48, width: 8),
-            Field(name: "version", offset: 56, width: 8), Field(name: "durable", offset: 64, width: 8),
-            Field(name: "catalog", offset: 72, width: 16), Field(name: "log", offset: 88, width: 16),
-            Field(name: "page count", offset: 104, width: 8), Field(name: "flags", offset: 112, width: 4),
-            Field(name: "extent count", offset: 116, width: 4), Field(name: "content", offset: 120, width: 8),
-            Field(name: "oldest log version", offset: 128, width: 8),
-            Field(name: "record bytes", offset: 136, width: 4),
-            Field(name: "extent", offset: 144 + 8 * Int.random(in: 0..<4, using: &random), width: 4),
-            Field(name: "extent length", offset: 148 + 8 * Int.random(in: 0..<4, using: &random), width: 4),
-            Field(name: "record", offset: 1104 + Int.random(in: 0..<200, using: &random), width: 1),
+            Field(name: "kind", offset: PageHeader.kindOffset, width: 1),
+            Field(name: "format", offset: FileHeader.formatVersionOffset, width: 4),
+            Field(name: "page size", offset: FileHeader.pageSizeOffset, width: 4),
+            Field(name: "identifier", offset: FileHeader.identifierOffset, width: 8),
+            Field(name: "version", offset: FileHeader.versionOffset, width: 8),
+            Field(name: "durable", offset: FileHeader.confirmedVersionOffset, width: 8),
+            Field(name: "sequence", offset: FileHeader.sequenceOffset, width: 8),
+            Field(name: "position", offset: FileHeader.positionOffset, width: 8),
+            Field(name: "schema generation", offset: FileHeader.schemaGenerationOffset, width: 8),
+            Field(name: "incompatible", offset: FileHeader.incompatibleOffset, width: 8),
+            Field(name: "read-only compatible", offset: FileHeader.readOnlyCompatibleOffset, width: 8),
+            Field(name: "compatible", offset: FileHeader.compatibleOffset, width: 8),
+            Field(name: "flags", offset: FileHeader.flagsOffset, width: 4),
+            Field(name: "seal bytes", offset: FileHeader.sealByteCountOffset, width: 4),
+            Field(name: "extent count", offset: FileHeader.extentCountOffset, width: 4),
+            Field(name: "record bytes", offset: FileHeader.recordByteCountOffset, width: 4),
+            Field(name: "page count", offset: FileHeader.pageCountOffset, width: 8),
+            Field(name: "oldest log version", offset: FileHeader.oldestLogVersionOffset, width: 8),
+            Field(name: "content", offset: FileHeader.contentChecksumOffset, width: 8),
+            Field(name: "catalog", offset: FileHeader.catalogOffset, width: 16),
+            Field(name: "log", offset: FileHeader.logOffset, width: 16),
+            Field(name: "log identifier", offset: FileHeader.logIdentifierOffset, width: 8),
+            Field(name: "log offset", offset: FileHeader.logOffsetOffset, width: 8),
+            Field(name: "record checksum", offset: FileHeader.recordChecksumOffset, width: 8),
+            Field(name: "extent", offset: extent, width: 4), Field(name: "extent length", offset: extent + 4, width: 4),
+            Field(
+                name: "record",
+                offset: FileHeader.extentsOffset + Int.random(in: 0..<300, using: &random),
+                width: 1
+            ),
         ]
         let field = fields.randomElement(using: &random)!
         // The same in all copies, or in one.

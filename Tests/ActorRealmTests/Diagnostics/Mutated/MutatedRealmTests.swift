@@ -49,7 +49,10 @@ import Testing
             if result?.exitStatus != .exitCode(0) {
                 violations += 1
                 let text = (try? String(contentsOfFile: path + ".stderr", encoding: .utf8)) ?? ""
-                print("a mutated file ended its process: \(lines.last ?? "no file")\n\(text.suffix(2_000))")
+                // The frames of a stack are of no use here.
+                let words = text.split(separator: "\n").filter { $0.firstMatch(of: /^ *[0-9]+ +/) == nil }.suffix(8)
+                let end = words.map { $0.prefix(1_000) }.joined(separator: "\n")
+                print("a mutated file ended its process: \(lines.last ?? "no file")\n\(end)")
                 // The seeds behind that one.
                 let seed = lines.last?.split(separator: ":").first.flatMap { UInt64($0) }
                 next = (seed ?? last - 1) + 1

@@ -274,6 +274,8 @@ extension Realm {
         do {
             return try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) ? coordinator : nil
         } catch {
+            // Its life ended meanwhile: the next one begins.
+            if coordinator.isEnded { return nil }
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
     }

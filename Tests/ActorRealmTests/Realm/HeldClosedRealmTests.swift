@@ -254,37 +254,32 @@ struct HeldClosedRealmTests {
                 done.add(Result { try Realm.deleteFiles(for: configuration) })
             }
         _ = await done.wait(for: 1)
-        try await realm.asyncWrite { realm.create(Tally.self, value: ["name": "first"]) }
+        try withNewRealm(configuration) { other in
+            try other.write { _ = other.create(Tally.self, value: ["name": "first"]) }
+        }
         let last = try #require(await done.wait(for: 2).last)
         #expect(try last.get())
         #expect(!Realm.fileExists(for: configuration))
         token.invalidate()
     }
 
-    @Test("An asynchronous write that waits while its realm is closed and the file deleted ends")
+    @Test("A realm that was closed while it writes needs the file until that is done")
     @MainActor
-    func deletingBesideWrites() async throws {
+    func closingWhileWriting() async throws {
         let configuration = file.fast
-        for _ in 0..<20 {
-            let realm = try await Realm(configuration: configuration)
-            let begun = Journal<Int>()
-            let writes = (0..<3)
-                .map { index in
-                    Task { @MainActor in
-                        begun.add(index)
-                        try await realm.asyncWrite {
-                            _ = realm.create(Tally.self, value: ["name": "\(index)"], update: .all)
-                        }
-                    }
-                }
-            _ = await begun.wait(for: 3)
-            realm.close()
-            #expect(try Realm.deleteFiles(for: configuration))
-            for write in writes {
-                if case .failure(let error) = await write.result { #expect((error as? Realm.Error)?.code == .closed) }
+        let realm = try await Realm(configuration: configuration)
+        let failure: (any Error)? = await withCheckedContinuation { done in
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "first"])
+            } onComplete: {
+                done.resume(returning: $0)
             }
-            #expect(realm.isClosed)
+            realm.close()
+            #expect(throws: isOpen) { try Realm.deleteFiles(for: configuration) }
         }
+        #expect(failure == nil)
+        #expect(await eventually { realm.isClosed })
+        #expect(try Realm.deleteFiles(for: configuration))
     }
 
     // MARK: Races

@@ -24,7 +24,9 @@ struct UnflushedWritingTests {
         }
 
         func write(_ count: Int) async throws {
-            for number in 0..<count { try await realm.asyncWrite { realm in realm.add(Tally(name: "\(number)"), update: .all) } }
+            for number in 0..<count {
+                try await realm.asyncWrite { realm in realm.add(Tally(name: "\(number)"), update: .all) }
+            }
         }
 
         /// Whether another job of the actor ran before the last of many writes was done.

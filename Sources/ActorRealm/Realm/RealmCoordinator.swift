@@ -306,8 +306,8 @@ final class RealmCoordinator: Sendable {
             return result
         } catch {
             state.withLock { $0.openings -= 1 }
-            // What was closed meanwhile has not ended for this.
-            realmWasClosed()
+            // What was closed meanwhile has not ended for this. What was only let go of stays with its frozen copies.
+            if isLeft { realmWasClosed() }
             throw error
         }
     }

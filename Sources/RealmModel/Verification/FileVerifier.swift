@@ -19,11 +19,7 @@ package enum FileVerifier {
         var audit = try SpaceAudit(snapshot)
         var checked = 0
         try ModelVerifier.forEachReachablePage(in: snapshot) { (reference) throws(StorageError) in
-            let page = try snapshot.view.verifiedPointer(to: reference)
-            let version = page.loadUnaligned(fromByteOffset: PageHeader.versionOffset, as: UInt64.self)
-            guard version <= snapshot.version else {
-                throw .corrupt("A page says that a later version wrote it", page: reference.page)
-            }
+            try audit.checkVersion(of: snapshot.view.verifiedPointer(to: reference), reference)
             try audit.enter(reference)
             checked += Int(reference.pageCount)
             progress(checked, audit.pageCount)

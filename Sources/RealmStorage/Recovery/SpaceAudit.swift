@@ -2,6 +2,7 @@
 package struct SpaceAudit {
     private var owners: [UInt8]
     private let path: String
+    private let version: UInt64
 
     private static let used: UInt8 = 1
     private static let unused: UInt8 = 2
@@ -9,10 +10,14 @@ package struct SpaceAudit {
     /// Starts an audit of a version: its space segments and its free space are entered, its trees are the caller's.
     package init(_ snapshot: Snapshot) throws(StorageError) {
         path = snapshot.file.path
+        version = snapshot.version
         owners = [UInt8](repeating: 0, count: Int(snapshot.header.pageCount))
         for page in 0..<FileHeader.slotPageCount { owners[page] = SpaceAudit.used }
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: path)
-        for segment in state.segments + state.pictures { try enter(segment.reference) }
+        for segment in state.segments + state.pictures {
+            try checkVersion(of: snapshot.view.pointer(to: segment.reference), segment.reference)
+            try enter(segment.reference)
+        }
         for extent in state.space.freeExtents { try enter(extent, as: SpaceAudit.unused) }
         for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
     }
@@ -21,6 +26,13 @@ package struct SpaceAudit {
     package static func logSegments(of snapshot: Snapshot) throws(StorageError) -> [PageReference] {
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: snapshot.file.path)
         return (state.segments + state.pictures).map(\.reference)
+    }
+
+    /// Throws where a run says that a later version wrote it: whoever gives it up would take it for damage.
+    package func checkVersion(of page: UnsafeRawPointer, _ reference: PageReference) throws(StorageError) {
+        if page.loadUnaligned(fromByteOffset: PageHeader.versionOffset, as: UInt64.self) > version {
+            throw .corrupt("A page says that a later version wrote it", page: reference.page, path: path)
+        }
     }
 
     /// Enters a run that a tree uses.

@@ -92,6 +92,8 @@ final class RealmCoordinator: Sendable {
         state.withLock { $0.watcher }?.stop()
         state.withLock { $0.verifier }?.stop()
         space.stop()
+        // A thread that makes one keeps the file open.
+        file.finishCheckpoint()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 

@@ -47,6 +47,8 @@ struct PublishingPlan {
     let isBulk: Bool
     /// What makes it durable.
     let way: Way
+    /// Whether its pages stay in memory for now.
+    var holdsPages = false
     private let flushes: Bool
 
     /// - Parameters:
@@ -73,7 +75,6 @@ struct PublishingPlan {
         self.flushes = flushes
         neededByteCount = Int(last.pageCount) * pageByteCount
         isBulk = commits.contains(where: \.hasSpilled) || neededByteCount - byteCount > bulkByteCount
-        let extents = PreparedCommit.extents(of: runs)
         var header = published
         header.version = last.version
         header.sequence = published.sequence + 1
@@ -84,9 +85,11 @@ struct PublishingPlan {
         header.records = last.records
         header.oldestLogVersion = last.oldestLogVersion
         header.pageCount = UInt64(last.pageCount)
-        header.isContentFlushed = isBulk || extents.count > FileHeader.extentLimit(besides: last.records.count)
+        var extents: [Extent] = []
         switch way {
-        case .oneFlush: break
+        case .oneFlush:
+            extents = PreparedCommit.extents(of: runs)
+            header.isContentFlushed = isBulk || extents.count > FileHeader.extentLimit(besides: last.records.count)
         case .records: header.isContentFlushed = true
         case .pages(let mark):
             // Pages of earlier versions that this one shares may not be on the disk.
@@ -96,6 +99,13 @@ struct PublishingPlan {
         header.extents = header.isContentFlushed ? [] : extents
         header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
         self.header = header
+    }
+
+    /// Tells by their first page the runs that stay in memory.
+    var heldPages: (PageNumber) -> Bool {
+        guard holdsPages else { return { _ in false } }
+        let pages = Set(runs.map(\.page))
+        return { pages.contains($0) }
     }
 
     /// The records that make it durable, if that is its way.

@@ -31,10 +31,21 @@ extension StorageFile {
     package var isOpenElsewhere: Bool { lock.map { $0.isSharedWithOtherProcesses || $0.hasOutsiders } ?? true }
 
     /// Has other processes that open the file wait, if none has it open, until `letOpenAgain()`; false when one has.
-    package func holdOffOpenings() -> Bool { lock?.holdOffOpenings() ?? false }
+    package func holdOffOpenings() -> Bool {
+        guard let lock else { return false }
+        return held.withLock { $0.countOther(1) { lock.holdOffOpenings() } }
+    }
 
     /// Lets other processes open the file again.
-    package func letOpenAgain() { lock?.letOpenAgain() }
+    package func letOpenAgain() {
+        guard let lock else { return }
+        held.withLock { held in
+            _ = held.countOther(-1) {
+                lock.letOpenAgain()
+                return true
+            }
+        }
+    }
 
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
@@ -104,6 +115,7 @@ extension StorageFile {
         }
         let published = try before.get()
         mayFollowLog.store(false, ordering: .relaxed)
+        releasePastBuffers()
         // What others take for the newest version, who may come to stand there behind the look at their tables.
         let visible = lock.newestVersion
         var pinned = try lock.pinnedVersions()
@@ -153,7 +165,7 @@ extension StorageFile {
         }
         let (writerState, group) = try loaded.get()
         // A reader whose version nobody knows holds everything back.
-        if !lock.hasOutsiders { writerState.space.reclaim(pinned: pinned, durable: published.version) }
+        if !lock.hasOutsiders { reclaim(writerState, pinned: pinned, durable: published.version) }
         if writerState.space.isDamaged {
             endGroup(of: writerState)
             throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)

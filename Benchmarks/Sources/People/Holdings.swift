@@ -1,6 +1,6 @@
 /// What is there after a write: how many persons, the sum of their ages, and that of those whom a sample of emails finds.
 ///
-/// An engine that lost a row, kept one, or left an entry of its index behind has another one than plain Swift.
+/// An engine that lost a row, kept one, or whose index leads elsewhere has another one than plain Swift.
 public struct Holdings: Equatable, Sendable, CustomStringConvertible {
     /// The persons.
     public var count: Int

@@ -18,11 +18,10 @@ struct ReadmeTests {
         let readme = try read("README.md")
         let filled = try #require(ReadmeBlock.filled(readme, with: table))
         #expect(table.rows.count > 50)
-        #expect(lines(of: readme) == lines(of: filled))
+        let (shown, measured) = (readme.components(separatedBy: "\n"), filled.components(separatedBy: "\n"))
+        #expect(shown.count == measured.count)
+        #expect(zip(shown, measured).filter { $0 != $1 }.map(\.0).isEmpty)
     }
-
-    /// An array, so that a failure shows the lines that differ.
-    private func lines(of text: String) -> [String] { text.components(separatedBy: "\n") }
 
     @Test("A block is replaced as a whole, and a page without one has none")
     func block() {

@@ -59,7 +59,18 @@ final class LMDBEngine: Engine {
         return sum
     }
 
-    func countOfRows() throws -> Int { try count { _ in true } }
+    func countOfRows() throws -> Int {
+        var (persons, emails) = (0, 0)
+        try environment.read { transaction in
+            try transaction.forEachRow { _, _ in persons += 1 }
+            emails = try transaction.emailCount()
+        }
+        // The index is kept by hand: an entry that is left behind is found by nobody.
+        guard emails == persons else {
+            throw LMDBEnvironment.Failure(description: "LMDB: \(persons) persons have \(emails) emails.")
+        }
+        return persons
+    }
 
     func sumOfRows() throws -> Int {
         var sum = 0

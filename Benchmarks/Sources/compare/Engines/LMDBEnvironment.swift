@@ -205,6 +205,13 @@ final class LMDBEnvironment: @unchecked Sendable {
             }
         }
 
+        /// The entries of the tree of emails.
+        func emailCount() throws -> Int {
+            var statistics = MDB_stat()
+            try check(mdb_stat(handle, emails, &statistics))
+            return statistics.ms_entries
+        }
+
         func row(_ id: Int) throws -> Row? {
             try withKey(id) { try value($0, in: persons).map { Row(bytes: $0) } }
         }

@@ -33,7 +33,8 @@ struct RandomLeavingOutTests {
             cases: deliveries,
             violations: violations
         )
-        #expect(deliveries > commits)
+        // Commits that follow each other without a pause are told together.
+        #expect(deliveries > commits / 4)
     }
 
     private func round(_ seed: UInt64) async throws -> (Int, Int, [String]) {

@@ -1,3 +1,4 @@
+import Foundation
 import RealmTestSupport
 
 @testable import RealmStorage
@@ -12,6 +13,22 @@ struct FileMutator {
         runsByKind = Dictionary(grouping: file.runs) {
             PageKind(rawValue: file.original[$0.page * pageByteCount + PageHeader.kindOffset]) ?? .fileHeader
         }
+    }
+
+    /// Bounds a child process that is to try changed files.
+    ///
+    /// - Returns: What changes a file that has all kinds of pages, and where to write what is tried, for whoever finds that the child has
+    ///   ended; its errors stand beside.
+    static func beginInChild(with base: String) throws -> (mutator: FileMutator, log: FileHandle) {
+        Limits.sendErrors(to: base + ".stderr")
+        let mutator = FileMutator(try HostileFile(path: base))
+        guard mutator.kinds.isSuperset(of: PageKind.allCases.filter { $0 != .fileHeader }) else {
+            fatalError("The file lacks kinds of pages: it has \(mutator.kinds)")
+        }
+        Limits.bound()
+        let log = URL(fileURLWithPath: base + ".log")
+        try Data().write(to: log)
+        return (mutator, try FileHandle(forWritingTo: log))
     }
 
     /// The kinds of pages that the file has, its header apart.

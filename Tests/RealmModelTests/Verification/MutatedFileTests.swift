@@ -118,14 +118,7 @@ import Testing
     }
 
     private static func tryFiles(_ base: String, seeds: Range<UInt64>) throws {
-        Limits.sendErrors(to: base + ".stderr")
-        let mutator = FileMutator(try HostileFile(path: base))
-        guard mutator.kinds.isSuperset(of: PageKind.allCases.filter { $0 != .fileHeader }) else {
-            fatalError("The file lacks kinds of pages: it has \(mutator.kinds)")
-        }
-        Limits.bound()
-        _ = FileManager.default.createFile(atPath: base + ".log", contents: nil)
-        guard let log = FileHandle(forWritingAtPath: base + ".log") else { return }
+        let (mutator, log) = try FileMutator.beginInChild(with: base)
         let path = base + ".edited"
         let target = base + ".target"
         for seed in seeds {

@@ -74,14 +74,7 @@ import Testing
 
     /// Tries files until one does more than throw; the log says what was changed in each, and what came of it.
     private static func tryFiles(_ base: String, seeds: Range<UInt64>) async throws {
-        Limits.sendErrors(to: base + ".stderr")
-        let mutator = FileMutator(try HostileFile(path: base))
-        guard mutator.kinds.isSuperset(of: PageKind.allCases.filter { $0 != .fileHeader }) else {
-            fatalError("The file lacks kinds of pages: it has \(mutator.kinds)")
-        }
-        Limits.bound()
-        _ = FileManager.default.createFile(atPath: base + ".log", contents: nil)
-        guard let log = FileHandle(forWritingAtPath: base + ".log") else { return }
+        let (mutator, log) = try FileMutator.beginInChild(with: base)
         let path = base + ".edited"
         let memory = residentByteCount()
         for seed in seeds {

@@ -76,7 +76,7 @@ public struct FailedSteps: Sendable {
           injected failures: \(failures.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: failures))
           places of an action: \(places.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: places))
           by step: \(FailingStepCampaign.summary(of: kinds))
-          states compared (\(compared)): \(comparisons), violations: 0
+          states compared (\(compared)): \(comparisons)
         """
     }
 }

@@ -47,9 +47,8 @@ extension Realm {
         reading.shouldCompactOnLaunch = nil
         let settings = try OpenSettings(reading)
         do {
-            let file =
-                try RealmRegistry.shared.existing(at: settings.path)?.file
-                ?? StorageFile.open(path: settings.path, options: settings.options)
+            // The one that is open in this process, if one is.
+            let file = try StorageFile.open(path: settings.path, options: settings.options)
             return try MigrationPlanner(file.beginRead(), configuration, cancellation).plan()
         } catch let error as ModelError {
             throw Error(model: error, fileURL: configuration.fileURL)

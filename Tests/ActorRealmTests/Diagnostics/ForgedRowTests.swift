@@ -193,6 +193,13 @@ import Testing
         #expect(throws: Realm.Error.self) { try part.requireReadable() }
     }
 
+    @Test func `a missing row is damage where something names it, whichever step meets it`() throws {
+        let realm = try realm()
+        let named = realm.core.cause(of: ModelError.noSuchRow(className: "ForgedOwner", key: 2))
+        #expect((named as? StorageError)?.code == .corrupt)
+        #expect(realm.core.cause(of: ModelError.noSuchRow(className: "ForgedOwner", key: 99)) is ModelError)
+    }
+
     @Test func `old and new objects of a migration`() throws {
         let directory = TemporaryDirectory()
         let url = URL(fileURLWithPath: directory.path("forged.realm"))
@@ -206,6 +213,7 @@ import Testing
             realm.close()
         }
         let uses: [MigrationBlock] = [
+            { migration, _ in _ = migration.oldObject(ofType: "ForgedCounted", forPrimaryKey: 3) },
             { migration, _ in _ = migration.oldObject(ofType: "ForgedCounted", forPrimaryKey: 3)?["name"] },
             { migration, _ in migration.object(ofType: "ForgedCounted", forPrimaryKey: 3)?["name"] = "x" },
             { migration, _ in migration.create("ForgedCounted", value: ["id": 3, "name": "x"], update: .modified) },

@@ -74,8 +74,9 @@ func eventually(
     _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     while try await !condition() {
-        if Task.isCancelled { return false }
         try? await Task.sleep(for: .milliseconds(5))
+        // Without a call between them Swift 6.3.1 calls a closure behind an `await` where that ended, not on the actor.
+        if Task.isCancelled { return false }
     }
     return true
 }

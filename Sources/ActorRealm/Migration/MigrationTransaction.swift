@@ -64,7 +64,12 @@ final class MigrationTransaction {
     var isCancelled: Bool { cancellation?.isCancelled ?? false }
 
     /// Runs the block, finishes the schema, and seals the transaction.
-    func run(_ block: (Migration) throws -> Void) throws -> PreparedCommit {
+    ///
+    /// `untilLast` says behind the block what the file is brought to: an index or a rule that somebody has come to declare stays.
+    func run(
+        untilLast declared: () -> DatabaseSchema,
+        _ block: (Migration) throws -> Void
+    ) throws -> PreparedCommit {
         log.lookForWaiting()
         try block(Migration(self))
         if isCancelled { throw CancellationError() }
@@ -73,7 +78,7 @@ final class MigrationTransaction {
         losses = try finder.losses(from: old, to: new)
         let refused = new.configuration.migrationLossPolicy == .refuse ? losses : losses.filter { $0.newType != nil }
         if !refused.isEmpty { throw MigrationLoss.refusal(of: refused, new) }
-        var plan = try SchemaReconciler.plan(stored: new.model.schema, declared: declared)
+        var plan = try SchemaReconciler.plan(stored: new.model.schema, declared: declared())
         plan.steps += removedClasses.map { .removeClass(className: $0) }
         try new.model.changeSchema(plan)
         let prepared = try new.model.prepareCommit()

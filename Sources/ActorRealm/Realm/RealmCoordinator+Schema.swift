@@ -30,6 +30,8 @@ extension RealmCoordinator {
     ) throws {
         do {
             if try isReconciled(with: declared) { return }
+            // Before the file is looked at: what it has then stays.
+            declareRules(of: declared)
             // Until the newest durable version fits: another process may have gone on meanwhile.
             var mayDropRules = true
             while true {
@@ -37,7 +39,10 @@ extension RealmCoordinator {
                 let stored = try SchemaReconciler.storedSchema(of: snapshot)?.called(asIn: declared)
                 let plan = try SchemaReconciler.plan(
                     stored: stored,
-                    declared: declared.keepingRules(of: stored, unless: mayDropRules && isAlone)
+                    declared: declared.keepingRules(
+                        of: stored,
+                        where: (mayDropRules ? file.declaredRules : .every).contains
+                    )
                 )
                 if let stored, stored.version != declared.version, !configuration.readOnly {
                     try checkVersionChange(from: stored.version, configuration)
@@ -47,14 +52,22 @@ extension RealmCoordinator {
                     if let stored, stored.hasUnrecordedNames { setNamedSchema(stored) }
                     return setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)
                 }
-                // When nothing was left to do, somebody has come who may rely on what was to be dropped.
-                mayDropRules = try apply(
-                    declared,
-                    configuration: configuration,
-                    blocking: key,
-                    deadline: deadline,
-                    cancellation: cancellation
-                )
+                let complete = declared.keepingRules(of: stored) { _ in true }
+                let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: complete).isEmpty
+                let soon = ContinuousClock.now + Self.patience
+                do {
+                    // When nothing was left to do, somebody has come who may rely on what was to be dropped.
+                    mayDropRules = try apply(
+                        declared,
+                        configuration: configuration,
+                        blocking: key,
+                        deadline: isNeeded ? deadline : min(deadline ?? soon, soon),
+                        cancellation: cancellation
+                    )
+                } catch let error where !isNeeded && !(error is CancellationError) {
+                    // Rules that nobody declares are no reason to wait for a writer, nor to fail: the next opening drops them.
+                    mayDropRules = false
+                }
             }
         } catch let error as ModelError {
             throw Realm.Error(model: error, fileURL: configuration.fileURL)
@@ -62,6 +75,9 @@ extension RealmCoordinator {
             throw Realm.Error.wrap(error, path: path)
         }
     }
+
+    /// How long an opening that has nothing else to do waits for the turn to drop rules.
+    private static var patience: Duration { .milliseconds(500) }
 
     /// Throws when the version of the file must not change under whoever uses it, or when it is to be made anew instead.
     private func checkVersionChange(from version: UInt64, _ configuration: Realm.Configuration) throws(Realm.Error) {
@@ -124,9 +140,6 @@ extension RealmCoordinator {
         }
     }
 
-    /// Whether no realm of this process, and no other process, has the file open.
-    private var isAlone: Bool { !hasOpenRealms && !file.isOpenElsewhere }
-
     /// Compares again under the write lock, since another process may have been faster, and commits what is missing.
     ///
     /// - Returns: whether there was something to commit.
@@ -143,8 +156,8 @@ extension RealmCoordinator {
         } catch let timeout as WriteScheduler.TurnTimeout {
             throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
         }
-        var isHeldOff = false
-        defer { if isHeldOff { file.letOpenAgain() } }
+        var withdrawal: RuleWithdrawal?
+        defer { file.endWithdrawingRules(withdrawal) }
         let prepared: PreparedCommit
         var log: MigrationLog?
         var losses: [MigrationLoss] = []
@@ -157,14 +170,14 @@ extension RealmCoordinator {
             let transaction = try file.beginWrite()
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
-                var declared = program.keepingRules(of: stored, unless: false)
-                if declared != program, isAlone {
-                    // Whoever opens the file now waits until the rules have gone, and declares its own anew; but not for as long as a
-                    // migration takes.
-                    let isRaised = stored.map { $0.version < program.version } ?? false
-                    if !isRaised { isHeldOff = file.holdOffOpenings() }
-                    if isRaised || isHeldOff { declared = program }
+                /// What the file is brought to. Whoever declares a rule from here on waits until those have gone that nobody declares,
+                /// and adds its own anew.
+                func withdrawing() -> DatabaseSchema {
+                    guard program.keepingRules(of: stored, where: { _ in true }) != program else { return program }
+                    withdrawal = file.beginWithdrawingRules()
+                    return program.keepingRules(of: stored, where: file.declaredRules.contains)
                 }
+                let declared = withdrawing()
                 let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
                 if plan.isEmpty {
                     transaction.rollback()
@@ -184,6 +197,8 @@ extension RealmCoordinator {
                 if let stored, let log,
                     configuration.hasMigration || plan.dropsValues || !AddedDefaults(plan, in: schema).isEmpty
                 {
+                    // Nobody waits for a block: what is declared meanwhile stays.
+                    file.endWithdrawingRules(withdrawal)
                     let migration = try MigrationTransaction(
                         transaction,
                         from: stored,
@@ -194,7 +209,9 @@ extension RealmCoordinator {
                         cancellation: cancellation
                     )
                     defer { migration.close() }
-                    prepared = try migration.run { try configuration.migrate($0, from: stored.version, log) }
+                    prepared = try migration.run(untilLast: withdrawing) {
+                        try configuration.migrate($0, from: stored.version, log)
+                    }
                     losses = migration.losses
                 } else {
                     try SchemaReconciler.apply(plan, in: transaction)

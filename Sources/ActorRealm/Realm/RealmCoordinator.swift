@@ -443,6 +443,20 @@ final class RealmCoordinator: Sendable {
         return true
     }
 
+    /// Notes, for all processes, on which indexes and rules realms of this one rely.
+    ///
+    /// They stay noted until a schema is declared while no realm of the file is open in this process, or that closes the file.
+    func declareRules(of declared: DatabaseSchema) {
+        let isOnly = !hasOpenRealms
+        let isFirst = state.withLock { state in
+            guard isOnly, state.openings == 0 else { return false }
+            // Whoever opens the file by the schema before has to declare that anew.
+            state.reconciled = nil
+            return true
+        }
+        file.declareRules(declared.ruleNumbers, only: isFirst)
+    }
+
     /// Notes that a version of the file fits a schema.
     func setReconciled(with declared: DatabaseSchema, at version: UInt64, stamp: UInt64) {
         state.withLock { $0.reconciled = Reconciled(declared: declared, version: version, stamp: stamp) }

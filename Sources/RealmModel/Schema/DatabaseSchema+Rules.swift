@@ -1,28 +1,86 @@
 import OrderedCollections
+import RealmStorage
 
 /// Indexes and rules that a file has and an opening does not declare.
 extension DatabaseSchema {
-    /// Adds to a declared schema the indexes, unique rules and delete rules that the file has and other programs may rely on.
+    /// The numbers of the indexes, unique rules and delete rules that a program declares, under all names that a file may have for
+    /// its classes.
+    package var ruleNumbers: Set<UInt64> {
+        var numbers: Set<UInt64> = []
+        for schema in classes.values {
+            for rule in schema.rules {
+                for name in [schema.name] + schema.formerNames { numbers.insert(rule.number(inClass: name)) }
+            }
+        }
+        return numbers
+    }
+
+    /// Adds to a declared schema the indexes, unique rules and delete rules that the file has and somebody declares.
     ///
     /// An index or a rule belongs to a property, or to several, and goes when one of them does or gets another type.
     ///
     /// - Parameters:
     ///   - stored: The schema of the file; nil for a file that has none.
-    ///   - isAlone: Whether nobody else has the file open: then nothing is kept that is not declared.
+    ///   - isDeclared: Whether somebody declares the rule with a number; nothing else is kept that the schema does not declare.
     /// - Returns: The schema to bring the file to.
-    package func keepingRules(of stored: DatabaseSchema?, unless isAlone: Bool) -> DatabaseSchema {
-        guard let stored, !isAlone else { return self }
+    package func keepingRules(of stored: DatabaseSchema?, where isDeclared: (UInt64) -> Bool) -> DatabaseSchema {
+        guard let stored else { return self }
         return DatabaseSchema(
             classes: classes.values.map { declared in
-                stored[declared.name].map { declared.keepingRules(of: $0, stored.name(of:)) } ?? declared
+                guard let found = stored[declared.name] else { return declared }
+                let names = [found.name] + [found.storedName].compactMap { $0 }
+                return declared.keepingRules(of: found, stored.name(of:)) { rule in
+                    names.contains { isDeclared(rule.number(inClass: $0)) }
+                }
             },
             version: version
         )
     }
 }
 
+/// An index or a rule of a class.
+private enum SchemaRule {
+    case index([String])
+    case unique([String])
+    case delete(String, DeleteRule)
+
+    /// A number that all processes find, and that hardly any other rule has; where one does, it is kept as long as that one.
+    func number(inClass className: String) -> UInt64 {
+        let parts: [String]
+        switch self {
+        case .index(let names): parts = ["index", className] + names
+        case .unique(let names): parts = ["unique", className] + names
+        case .delete(let name, let rule): parts = ["delete \(rule.rawValue)", className, name]
+        }
+        let text = parts.joined(separator: "\0")
+        return Array(text.utf8)
+            .withUnsafeBytes { bytes in
+                bytes.baseAddress.map { XXH64.hash($0, count: bytes.count) } ?? 0
+            }
+    }
+}
+
 extension ClassSchema {
-    fileprivate func keepingRules(of stored: ClassSchema, _ storedTarget: (String) -> String) -> ClassSchema {
+    /// What the class declares.
+    fileprivate var rules: [SchemaRule] {
+        var rules: [SchemaRule] = []
+        for property in properties {
+            if property.isIndexed { rules.append(.index([property.name])) }
+            if property.isUnique { rules.append(.unique([property.name])) }
+            if property.deleteRule != .nullify { rules.append(.delete(property.name, property.deleteRule)) }
+        }
+        for index in compoundIndexes {
+            rules.append(.index(index.properties))
+            if index.isUnique { rules.append(.unique(index.properties)) }
+        }
+        return rules
+    }
+
+    fileprivate func keepingRules(
+        of stored: ClassSchema,
+        _ storedTarget: (String) -> String,
+        where isDeclared: (SchemaRule) -> Bool
+    ) -> ClassSchema {
         var kept: Set<String> = []
         let properties = properties.map { declared in
             guard let found = stored[declared.name], found.holdsTheSame(as: declared, storedTarget) else {
@@ -30,17 +88,23 @@ extension ClassSchema {
             }
             kept.insert(declared.name)
             var property = declared
-            if found.isIndexed { property.isIndexed = true }
-            if found.isUnique { property.isUnique = true }
-            if found.deleteRule != .nullify { property.deleteRule = found.deleteRule }
+            if found.isIndexed, isDeclared(.index([found.name])) { property.isIndexed = true }
+            if found.isUnique, isDeclared(.unique([found.name])) {
+                property.isIndexed = true
+                property.isUnique = true
+            }
+            if found.deleteRule != .nullify, isDeclared(.delete(found.name, found.deleteRule)) {
+                property.deleteRule = found.deleteRule
+            }
             return property
         }
         var indexes = compoundIndexes
         for index in stored.compoundIndexes where index.properties.allSatisfy(kept.contains) {
+            let isUnique = index.isUnique && isDeclared(.unique(index.properties))
             if let place = indexes.firstIndex(where: { $0.properties == index.properties }) {
-                if index.isUnique { indexes[place].isUnique = true }
-            } else {
-                indexes.append(index)
+                if isUnique { indexes[place].isUnique = true }
+            } else if isUnique || isDeclared(.index(index.properties)) {
+                indexes.append(CompoundIndexSchema(index.properties, isUnique: isUnique))
             }
         }
         return ClassSchema(

@@ -101,6 +101,7 @@ extension LockFile {
             readerVersion(entry, in: area).store(0, ordering: .sequentiallyConsistent)
         }
         end.store(0, ordering: .sequentiallyConsistent)
+        forgetRules(ofSlot: slot, in: area)
     }
 
     // MARK: Places

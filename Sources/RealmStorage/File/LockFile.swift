@@ -32,6 +32,7 @@ final class LockFile: Sendable {
     /// The most versions that this process may read at once.
     let readerLimit: Int
     let places = Mutex(Places())
+    let rules = Mutex(Rules())
     /// Held while what a dead process has left is cleared.
     let clearing = Mutex(())
     /// Called while the slot of a dead process is held, before it is cleared; for tests.

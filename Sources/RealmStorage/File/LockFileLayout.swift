@@ -3,9 +3,9 @@
 /// `Docs/FileFormat.md` has the same as a table. Words named `reserved…` are 0, and whoever comes to use them raises ``version``.
 enum LockFileLayout {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
-    static let version: UInt32 = 5
+    static let version: UInt32 = 6
     /// The layouts of which the words that outlive a process stand at the same offsets.
-    static let readableVersions: ClosedRange<UInt32> = 3...5
+    static let readableVersions: ClosedRange<UInt32> = 3...6
     /// The first layout that says what the machine's run was, and how far a log is durable.
     static let versionWithLog: UInt32 = 4
 
@@ -41,6 +41,7 @@ enum LockFileLayout {
         static let reservedPageCommit = 176
         static let failedOffset = 184
         static let failedChain = 192
+        static let ruleWithdrawer = 200
         static let pageFlush = 256
         static let reservedFlushNotes = 264
         static let reservedCounters = 512
@@ -67,11 +68,12 @@ enum LockFileLayout {
         static let readerEnd = 8
         static let reservedHeartbeat = 16
         static let reservedDoorbell = 24
+        static let ruleCount = 32
         static let reservedCounters = 64
         static let places = 4096
         static let placeByteCount = 128
         static let placeCount = 128
-        static let reservedRules = places + placeByteCount * placeCount
+        static let rules = places + placeByteCount * placeCount
         static let readers = 65_536
     }
 

@@ -27,15 +27,6 @@ extension StorageFile {
         lock?.unlockForWriting()
     }
 
-    /// Whether another process has the file open, or that cannot be told.
-    package var isOpenElsewhere: Bool { lock.map { $0.isSharedWithOtherProcesses || $0.hasOutsiders } ?? true }
-
-    /// Has other processes that open the file wait, if none has it open, until `letOpenAgain()`; false when one has.
-    package func holdOffOpenings() -> Bool { lock?.holdOffOpenings() ?? false }
-
-    /// Lets other processes open the file again.
-    package func letOpenAgain() { lock?.letOpenAgain() }
-
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
 

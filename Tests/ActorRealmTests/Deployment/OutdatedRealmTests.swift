@@ -286,6 +286,7 @@ struct OutdatedRealmTests {
         }
         #expect(error?.code == .duplicateValue)
         #expect(try newestVersion == version)
+        let later = try await Program(Self.unique(path))
         let second = try await Program(Self.plain(path))
         #expect(try newestVersion == version)
         for program in [program, second] {
@@ -294,7 +295,16 @@ struct OutdatedRealmTests {
             }
             #expect(error?.code == .duplicateValue)
         }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.plain(path)) { realm in
+                let error = #expect(throws: Realm.Error.self) {
+                    try realm.write { _ = try realm.insert(Rules.Plain.self, value: OutdatedRealmTests.row(2, "one")) }
+                }
+                #expect(error?.code == .duplicateValue)
+            }
+        }
         #expect(try newestVersion == version)
+        withExtendedLifetime(later) {}
         try await second.write { $0.create(Rules.Plain.self, value: Self.row(2, "two")) }
         await program.perform { _ = $0.refresh() }
         #expect(await program.perform { $0.objects(Rules.Plain.self).count } == 2)
@@ -356,6 +366,7 @@ actor Program {
     var loopsBegun = 0
     /// Results that are kept from version to version.
     private var held: [Results<Rules.Indexed>] = []
+    private var transaction: Realm.AsyncTransaction?
 
     init(_ configuration: Realm.Configuration) async throws {
         realm = try await Realm(configuration: configuration, actor: self)
@@ -365,6 +376,13 @@ actor Program {
 
     func write(_ body: @Sendable (Realm) throws -> Void) throws {
         try realm.write { try body(realm) }
+    }
+
+    func begin() async throws { transaction = try await realm.beginAsyncWrite() }
+
+    func commit() async throws {
+        try await transaction?.commit()
+        transaction = nil
     }
 
     func hold(_ results: @Sendable (Realm) -> Results<Rules.Indexed>) { held.append(results(realm)) }

@@ -122,7 +122,8 @@ import Testing
             Word.stopped: "1 when writing has stopped",
             Word.reservedPageCommit: "reserved: page commit",
             Word.failedOffset: "offset behind which",
-            Word.failedChain: "checksum of the record there",
+            Word.failedChain: "checksum of the record there", Word.ruleWithdrawer: "process slot of who withdraws",
+            Word.ruleWithdrawer + 2: "number of that withdrawal",
             Word.pageFlush: "1 while the realm file is flushed",
             Word.reservedFlushNotes: "reserved: notes of flushes",
             Word.reservedCounters: "reserved: counters",
@@ -136,8 +137,8 @@ import Testing
         let area: [Int: String] = [
             Area.openingNanosecond: "nanosecond since boot", Area.readerEnd: "highest reader entry",
             Area.reservedHeartbeat: "reserved: heartbeat", Area.reservedDoorbell: "reserved: doorbell",
-            Area.reservedCounters: "reserved: counters", Area.places: "places in the program",
-            Area.reservedRules: "reserved: the indexes", Area.readers: "reader entries",
+            Area.ruleCount: "number of the rules", Area.reservedCounters: "reserved: counters",
+            Area.places: "places in the program", Area.rules: "numbers of the indexes", Area.readers: "reader entries",
         ]
         try compare(area, with: "The area of a process (offsets")
         typealias Reader = LockFileLayout.Reader
@@ -145,7 +146,7 @@ import Testing
         try compare(reader, with: "A reader entry:")
         #expect(Word.rowKeys + 8 * Word.rowKeyCount == Word.end)
         #expect(Layout.Area.readers + Layout.readerCount * Reader.byteCount == Layout.areaByteCount)
-        #expect(Area.places + Area.placeCount * Area.placeByteCount == Area.reservedRules)
+        #expect(Area.places + Area.placeCount * Area.placeByteCount == Area.rules)
         #expect(Layout.images + 2 * Layout.imageByteCount == Layout.baseByteCount)
     }
 

@@ -42,6 +42,8 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
         var held = Holding()
         if !subject.tellsInitialState {
             let view = if let start { try hub.view(of: start) } else { try hub.newest() }
+            // Nothing is delivered of the version at which it begins, so that nobody would look until the next commit.
+            if start == nil { try coordinator.checkSchema(view.model.schema, declaredBy: objectTypes) }
             held.base = Holding.Base(view: view, state: try subject.state(at: view))
             held.flow = ChangeFlow(knowing: view.version)
         }

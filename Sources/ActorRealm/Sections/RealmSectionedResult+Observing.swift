@@ -6,7 +6,8 @@ extension RealmSectionedResult {
     ///
     /// The block is called in the realm's isolation, or on the queue, with the sections of that isolation's realm, which
     /// stand at exactly the version of the change; never inside a write transaction, and in the order of the commits. A
-    /// closure that finds the sections' keys runs there too. When the file cannot be read any more, observing ends.
+    /// closure that finds the sections' keys runs there too. When the file cannot be read any more, or the realm is
+    /// ``Realm/isOutdated``, observing ends.
     ///
     /// - Parameters:
     ///   - keyPaths: The properties whose writes are modifications; see
@@ -127,7 +128,8 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
 /// The changes of sectioned results or of one section, as an asynchronous sequence.
 ///
 /// It works like ``CollectionChanges``: it may be sent anywhere; iterated on an actor it tells the sections of that actor's own
-/// realm, and outside every actor frozen ones. When the file cannot be read any more, it ends.
+/// realm, and outside every actor frozen ones. When the file cannot be read any more, or its schema does not fit the sections' classes any
+/// more (``Realm/isOutdated``), it ends.
 ///
 /// The changes of sections made by a closure of ``RealmCollection/sectioned(by:sortDescriptors:)`` are to be iterated on the actor
 /// of the realm that the sections belong to: the closure may hold what belongs there. Elsewhere they end the process with a

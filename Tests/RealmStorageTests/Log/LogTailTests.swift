@@ -9,7 +9,7 @@ import Testing
 struct LogTailTests {
     let folder = TemporaryDirectory()
 
-    /// `REALM_CRASH_STATES` sets how many states are tried (default 1,000).
+    /// `REALM_CRASH_STATES` sets how many states are tried (default 1,000), `REALM_CRASH_SEED` the first seed.
     @Test(
         "Rules 25 and 26: whatever sectors of an unflushed append arrive, all that was flushed is there, and nothing is damage"
     )
@@ -17,9 +17,9 @@ struct LogTailTests {
         let wanted = Int(ProcessInfo.processInfo.environment["REALM_CRASH_STATES"] ?? "") ?? 1000
         var checked = 0
         var torn = 0
-        var seed: UInt64 = 0
+        var seed = UInt64(ProcessInfo.processInfo.environment["REALM_CRASH_SEED"] ?? "") ?? 1
         while checked < wanted {
-            seed += 1
+            defer { seed += 1 }
             var random = SplitMix64(seed: seed &* 977)
             let small = try SmallLog(in: folder, blocks: 6)
             var durable = try small.image()

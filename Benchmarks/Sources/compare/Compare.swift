@@ -51,8 +51,8 @@ struct Compare {
         if let list = options["--turn"] { return try await takeTurn(list, options) }
         if let path = options["--against"] { return try await compare(against: path, options) }
         if options["--growth"] != nil {
-            let text = try await withFolder(options) { folder in
-                try await Growth.measure(
+            let growth = try await withFolder(options) { folder in
+                try await GrowthRun.measure(
                     objectCount: try options.number("--objects") ?? 10_000_000,
                     rounds: try options.number("--rounds") ?? 3,
                     folder: folder,
@@ -60,7 +60,9 @@ struct Compare {
                     log: log
                 )
             }
-            return print(text)
+            print(growth.table)
+            if !growth.failures.isEmpty { fail(growth.failures.joined(separator: "\n")) }
+            return
         }
         var table: ResultTable
         var failures: [String] = []

@@ -69,14 +69,13 @@ struct ObjectChangesTests {
     @Test("only direct writes count, unless key paths lead further")
     func keyPaths() async throws {
         let worker = try await Worker(file.configuration)
-        let key = try await worker.add(1, "one")
+        try await worker.add(1, "one")
         try await worker.with { _, realm in
             try await realm.asyncWrite {
                 let owner = realm.create(ChoreOwner.self, value: ["name": "Ann"])
                 realm.object(ofType: Chore.self, forPrimaryKey: 1)?.owner = owner
             }
         }
-        #expect(key >= 0)
         let plain = try #require(await worker.changes(ofTask: 1))
         let deep = try #require(await worker.changes(ofTask: 1, keyPaths: ["owner.name"]))
         var plainIterator = plain.makeAsyncIterator()

@@ -67,6 +67,8 @@ struct RealmSemanticsTests {
             let frozen = harbour.freeze()
             #expect(frozen.isFrozen && frozen.realm?.isFrozen == true && frozen.freeze() == frozen)
             #expect(frozen == harbour.freeze() && frozen.hashValue == harbour.freeze().hashValue)
+            try realm.write { realm.add(Harbour(id: 2, name: "a")) }
+            #expect(frozen != realm.objects(Harbour.self)[1].freeze() && frozen != Harbour(id: 1, name: "a"))
             #expect(frozen.thaw()?.isSameObject(as: harbour) == true)
             #expect(harbour.thaw()?.isSameObject(as: harbour) == true)
             try realm.write { harbour.name = "b" }

@@ -26,7 +26,6 @@ struct RealmRefreshingTests {
             let results = realm.objects(Tally.self)
             let before = results.count
             try write()
-            Thread.sleep(forTimeInterval: 0.05)
             return (before, results.count)
         }
 
@@ -67,13 +66,21 @@ struct RealmRefreshingTests {
     func stability() async throws {
         let file = file
         let reader = try await Reader(file.fast)
+        // Another place hears of it meanwhile: by then this one has been told, too, and would move if it did.
+        let heard = DispatchSemaphore(value: 0)
+        let queue = DispatchQueue(label: "another place")
+        let token = try queue.sync {
+            try Realm(configuration: file.fast, queue: queue).observe { _, _ in heard.signal() }
+        }
         let counts = try await reader.countsWithinOneJob {
             try withNewRealm(file.fast) { realm in
                 try realm.write { _ = realm.create(Tally.self, value: ["name": "b"]) }
             }
+            #expect(heard.wait(timeout: .now() + 60) == .success)
         }
         #expect(counts == (0, 0))
         while await reader.count == 0 { await Task.yield() }
+        token.invalidate()
     }
 
     @Test("Without autorefresh only refresh() and asyncRefresh() move the realm")

@@ -160,7 +160,8 @@ import Testing
             }
             if mutable.page.count > 0 { mutable.remove(at: mutable.page.count - 1) }
         }
-        #expect(sum >= 0)
+        // Reading beyond the page ends the process: what was read has to be used.
+        withExtendedLifetime(sum) {}
     }
 
     private static func exerciseLeaf(
@@ -176,7 +177,8 @@ import Testing
         let mutable = MutableSequenceLeaf(guarded.bytes)
         if leaf.count > 1 { mutable.move(from: mutable.middle, to: MutableSequenceLeaf(target.bytes)) }
         while mutable.page.count > 0 { mutable.remove(at: Int.random(in: 0..<leaf.count, using: &random)) }
-        #expect(sum >= 0)
+        // Reading beyond the page ends the process: what was read has to be used.
+        withExtendedLifetime(sum) {}
     }
 
     // MARK: Descents

@@ -445,11 +445,12 @@ final class RealmCoordinator: Sendable {
 
     /// Notes, for all processes, on which indexes and rules realms of this one rely.
     ///
-    /// They stay noted until a schema is declared while no realm of the file is open in this process, or that closes the file.
+    /// They stay noted until a schema is declared while no realm of the file is open in this process, or that closes the file. For an
+    /// opening, inside ``opening(_:)``.
     func declareRules(of declared: DatabaseSchema) {
         let isOnly = !hasOpenRealms
         let isFirst = state.withLock { state in
-            guard isOnly, state.openings == 0 else { return false }
+            guard isOnly, state.openings == 1 else { return false }
             // Whoever opens the file by the schema before has to declare that anew.
             state.reconciled = nil
             return true

@@ -345,8 +345,8 @@ struct LoggedCommitTests {
         #expect(notes.count > 6)
         #expect(notes.allSatisfy { $0 }, "\(notes)")
         // And not for longer.
-        #expect(file.holdOffOpenings())
-        file.letOpenAgain()
+        #expect(file.lock?.holdOffOpenings() == true)
+        file.lock?.letOpenAgain()
         #expect(try LoggedFile.values(of: file).values[1] == 4)
     }
 

@@ -6,7 +6,8 @@ extension Realm {
     /// Says what opening a file with a configuration would do to it, without doing it.
     ///
     /// It reads one version of the file, takes no write lock and runs no block, so that it may be asked of a file that is in use:
-    /// before a release, or by a program that is to decide when it migrates.
+    /// before a release, or by a program that is to decide when it migrates. An index or a rule that the configuration does not declare is
+    /// among what is removed, though opening keeps it as long as another process declares it.
     ///
     /// ```swift
     /// let plan = try await Realm.migrationPlan(for: configuration)

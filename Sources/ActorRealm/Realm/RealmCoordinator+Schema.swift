@@ -67,6 +67,12 @@ extension RealmCoordinator {
                 } catch let error where !isNeeded && !(error is CancellationError) {
                     // Rules that nobody declares are no reason to wait for a writer, nor to fail: the next opening drops them.
                     mayDropRules = false
+                    let logger = configuration.logger ?? Logger.sharedIfSet
+                    logger?
+                        .notice(
+                            "Indexes or rules that nobody declares any more could not be dropped, and stay until the next opening.",
+                            metadata: ["realm.path": "\(path)", "realm.error": "\(error)"]
+                        )
                 }
             }
         } catch let error as ModelError {

@@ -150,6 +150,7 @@ final class RealmCoordinator: Sendable {
             return try core.reopened(with: configuration, for: use)
         }
         return try opening {
+            if use != .found { try checkRulesAreDeclared(for: configuration) }
             let core: RealmCore
             do {
                 core = RealmCore(
@@ -448,14 +449,29 @@ final class RealmCoordinator: Sendable {
     /// They stay noted until a schema is declared while no realm of the file is open in this process, or that closes the file. For an
     /// opening, inside ``opening(_:)``.
     func declareRules(of declared: DatabaseSchema) {
-        let isOnly = !hasOpenRealms
-        let isFirst = state.withLock { state in
-            guard isOnly, state.openings == 1 else { return false }
-            // Whoever opens the file by the schema before has to declare that anew.
-            state.reconciled = nil
-            return true
+        file.declareRules(declared.ruleNumbers) {
+            let isOnly = !hasOpenRealms
+            return state.withLock { state in
+                guard isOnly, state.openings == 1 else { return false }
+                // Whoever opens the file by the schema before has to declare that anew.
+                state.reconciled = nil
+                return true
+            }
         }
-        file.declareRules(declared.ruleNumbers, only: isFirst)
+    }
+
+    /// Throws when what an opening has declared was put aside before its realm was there, by one that found none; it begins anew.
+    ///
+    /// For the last step of an opening, inside ``opening(_:)``: none finds itself alone behind it.
+    private func checkRulesAreDeclared(for configuration: Realm.Configuration) throws {
+        let declared = try DeclaredSchema.make(for: configuration)
+        guard file.hasDeclaredRules(declared.ruleNumbers) else {
+            throw Realm.Error(
+                .schemaOutdated,
+                "Another opening has put the indexes and rules aside on which this one relies.",
+                fileURL: configuration.fileURL
+            )
+        }
     }
 
     /// Notes that a version of the file fits a schema.

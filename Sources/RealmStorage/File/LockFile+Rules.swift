@@ -36,17 +36,22 @@ extension LockFile {
     ///
     /// - Parameters:
     ///   - rules: The numbers of the rules.
-    ///   - isOnly: Whether nothing else is declared in this process any more.
-    func declare(_ rules: Set<UInt64>, only isOnly: Bool) {
-        if rules.isEmpty && !isOnly || !isOwn { return }
+    ///   - isOnly: Asked whether nothing else is declared in this process any more; nothing is noted meanwhile.
+    func declare(_ rules: Set<UInt64>, only isOnly: () -> Bool) {
+        if !isOwn { return }
         note(rules, only: isOnly)
         // Also where another thread has noted them: it may be waiting itself.
         if !rules.isEmpty { waitForWithdrawal() }
     }
 
-    private func note(_ rules: Set<UInt64>, only isOnly: Bool) {
+    /// Whether this process has noted rules, and not put others in their place since.
+    func hasDeclared(_ rules: Set<UInt64>) -> Bool {
+        !isOwn || self.rules.withLock { $0.isEvery || rules.isSubset(of: $0.all) }
+    }
+
+    private func note(_ rules: Set<UInt64>, only isOnly: () -> Bool) {
         self.rules.withLock { noted in
-            if isOnly, noted.isEvery || !noted.all.isSubset(of: rules) {
+            if isOnly(), noted.isEvery || !noted.all.isSubset(of: rules) {
                 ruleCount.store(0, ordering: .sequentiallyConsistent)
                 noted.all = []
                 noted.isEvery = false
@@ -162,7 +167,10 @@ extension StorageFile {
     /// Notes indexes and rules that realms of this process rely on; see ``LockFile/declare(_:only:)``.
     ///
     /// Blocks while another process, or another thread, withdraws some: as long as a commit takes.
-    package func declareRules(_ rules: Set<UInt64>, only isOnly: Bool) { lock?.declare(rules, only: isOnly) }
+    package func declareRules(_ rules: Set<UInt64>, only isOnly: () -> Bool) { lock?.declare(rules, only: isOnly) }
+
+    /// Whether this process has noted rules, and not put others in their place since.
+    package func hasDeclaredRules(_ rules: Set<UInt64>) -> Bool { lock?.hasDeclared(rules) ?? true }
 
     /// What the processes declare that have the file open, this one included.
     package var declaredRules: DeclaredRules {

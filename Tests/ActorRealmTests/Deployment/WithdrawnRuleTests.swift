@@ -118,6 +118,30 @@ struct WithdrawnRuleTests {
         withExtendedLifetime((strict, plain)) {}
     }
 
+    @Test("What an opening declares is noted when its realm is there, whoever opens the file alone meanwhile")
+    func openedMeanwhile() async throws {
+        let configuration = Self.configuration(path, Strict.self)
+        let coordinator = try Realm.prepare(configuration, blocking: .none)
+        // Finds no realm that is open, and puts aside what the opening has declared.
+        let plain = try await Program(Self.configuration(path, Rules.Plain.self))
+        #expect(try stored?["text"]?.isUnique == false && stored?["n"]?.isIndexed == false)
+        #expect {
+            _ = try coordinator.core(
+                orCurrent: nil,
+                configuration: configuration,
+                origin: ReaderOrigin(fileID: #fileID, line: #line)
+            )
+        } throws: {
+            ($0 as? Realm.Error)?.code == .schemaOutdated
+        }
+        // So it begins anew.
+        let strict = try await Program(configuration)
+        #expect(try stored?["text"]?.isUnique == true && stored?["n"]?.isIndexed == true)
+        let numbers = try DeclaredSchema.make(for: configuration).ruleNumbers
+        #expect(!numbers.isEmpty && numbers.allSatisfy(coordinator.file.declaredRules.contains))
+        withExtendedLifetime((plain, strict)) {}
+    }
+
     /// Another class, so that a program may open the file with one class or with both.
     final class Beside: Object {
         override class func _realmObjectName() -> String? { "BesideRuled" }

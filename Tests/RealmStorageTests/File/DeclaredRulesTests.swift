@@ -25,9 +25,9 @@ struct DeclaredRulesTests {
         let first = try open()
         var second: LockFile? = try open()
         #expect(first.declaredRules() == .some([]))
-        first.declare([1, 2], only: true)
-        second?.declare([2, 3], only: true)
-        second?.declare([4], only: false)
+        first.declare([1, 2], only: { true })
+        second?.declare([2, 3], only: { true })
+        second?.declare([4], only: { false })
         #expect(first.declaredRules() == .some([1, 2, 3, 4]))
         #expect(second?.declaredRules() == .some([1, 2, 3, 4]))
         second = nil
@@ -35,17 +35,17 @@ struct DeclaredRulesTests {
         // The next process in its slot.
         let third = try open()
         #expect(third.declaredRules() == .some([1, 2]))
-        third.declare([5], only: true)
+        third.declare([5], only: { true })
         #expect(first.declaredRules() == .some([1, 2, 5]))
     }
 
     @Test("What is declared alone takes the place of what was declared before")
     func replaced() throws {
         let (first, second) = (try open(), try open())
-        first.declare([1, 2, 3], only: true)
-        first.declare([3, 4], only: true)
+        first.declare([1, 2, 3], only: { true })
+        first.declare([3, 4], only: { true })
         #expect(second.declaredRules() == .some([3, 4]))
-        first.declare([], only: true)
+        first.declare([], only: { true })
         #expect(second.declaredRules() == .some([]))
     }
 
@@ -53,16 +53,16 @@ struct DeclaredRulesTests {
     func tooMany() throws {
         let (first, second) = (try open(), try open())
         let most = Set((1...UInt64(LockFile.ruleLimit)))
-        first.declare(most, only: true)
+        first.declare(most, only: { true })
         #expect(second.declaredRules() == .some(most))
-        first.declare([UInt64.max - 1], only: false)
+        first.declare([UInt64.max - 1], only: { false })
         #expect(second.declaredRules() == .every)
         #expect(DeclaredRules.every.contains(7))
-        first.declare([7], only: true)
+        first.declare([7], only: { true })
         #expect(second.declaredRules() == .some([7]))
         // What stands behind the entries of a process are its readers.
         let entry = try first.register(version: 9)
-        first.declare(most, only: true)
+        first.declare(most, only: { true })
         #expect(try second.pinnedVersions() == [9])
         first.unregister(entry)
     }
@@ -76,7 +76,7 @@ struct DeclaredRulesTests {
             let ended = DispatchSemaphore(value: 0)
             let wasOver = Atomic(false)
             Thread.detachNewThread {
-                second.declare([UInt64(round)], only: false)
+                second.declare([UInt64(round)], only: { false })
                 wasOver.store(isOver.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
                 ended.signal()
             }
@@ -104,16 +104,16 @@ struct DeclaredRulesTests {
         // As one leaves it that is killed.
         try leave(UInt32(slot + 1) | 7 << 16)
         #expect(first.isWithdrawing)
-        first.declare([1], only: true)
+        first.declare([1], only: { true })
         #expect(!first.isWithdrawing)
         try leave(UInt32(slot + 1) | 8 << 16)
         let next = try open()
         #expect(next.processSlot == slot)
-        first.declare([2], only: false)
+        first.declare([2], only: { false })
         #expect(!first.isWithdrawing)
         // No process ever has such a slot.
         try leave(0xFFFF)
-        first.declare([3], only: false)
+        first.declare([3], only: { false })
         // Where they wait, they wait for ten seconds.
         #expect(ContinuousClock.now - begin < .seconds(9))
     }

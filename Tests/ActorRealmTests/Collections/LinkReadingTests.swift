@@ -27,11 +27,14 @@ import Testing
             #expect(puppy.keepers.first?.id == age % 1_500 && puppy.keepers.count == 1)
             for keeper in puppy.keepers { #expect(keeper.age == age % 1_500 && keeper.puppies.index(of: puppy) != nil) }
         }
+        var favourites = 0
         for keeper in realm.objects(Keeper.self) {
             if let favourite = keeper.favourite {
+                favourites += 1
                 #expect(favourite.age % 1_500 == keeper.id && favourite.admirers.map(\.id) == [keeper.id])
             }
         }
+        #expect(favourites == 750)
     }
 
     @Test func `what was remembered is forgotten when a transaction writes, and afterwards`() throws {

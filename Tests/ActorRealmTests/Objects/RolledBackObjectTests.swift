@@ -97,6 +97,7 @@ struct RolledBackObjectTests {
             }
         }
         try realm.write { fill(realm, from: 20) }
+        #expect(left.count == 2)
         #expect(left.allSatisfy { $0.isGone && realm.resolve($0.reference) == nil })
     }
 

@@ -283,6 +283,8 @@ struct StalledObserverTests {
         if case .change(_, let properties)? = await first.next() {
             #expect(properties.map(\.name) == ["name"])
             #expect(properties[0].oldValue as? String == last)
+        } else {
+            Issue.record("no change")
         }
     }
 

@@ -56,19 +56,23 @@ struct CallbackWritingTests {
         for commits in [true, false] {
             let file = TestFile()
             let realm = try await Realm(configuration: file.fast)
+            var calls = 0
             if commits {
                 let error = await writeAndWait(realm) {
+                    calls += 1
                     realm.create(Tally.self, value: ["name": "written"])
                     #expect(throws: Never.self) { try ending.end(realm) }
                 }
                 #expect(error == nil)
             } else {
                 realm.beginAsyncWrite {
+                    calls += 1
                     realm.create(Tally.self, value: ["name": "written"])
                     #expect(throws: Never.self) { try ending.end(realm) }
                 }
             }
             #expect(await writeAndWait(realm) == nil)
+            #expect(calls == 1)
             #expect(names(realm) == ending.names(whenReturningCommits: commits))
             #expect(!realm.isInWriteTransaction)
             while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }

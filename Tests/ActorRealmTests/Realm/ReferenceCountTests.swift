@@ -49,9 +49,22 @@ struct ReferenceCountTests {
         }
 
         private func check(_ object: AnyObject, _ name: Comment) {
-            let counts = Unmanaged.passUnretained(object).toOpaque().load(fromByteOffset: 8, as: UInt64.self)
-            #expect(counts >> 62 != 0b11, name)
+            #expect(!ReferenceCountTests.hasSideTable(object), name)
         }
+    }
+
+    private static func hasSideTable(_ object: AnyObject) -> Bool {
+        let counts = Unmanaged.passUnretained(object).toOpaque().load(fromByteOffset: 8, as: UInt64.self)
+        return counts >> 62 == 0b11
+    }
+
+    @Test("A weak reference is seen")
+    func weakReference() {
+        let owner = Owner()
+        #expect(!Self.hasSideTable(owner))
+        weak let reference = owner
+        #expect(Self.hasSideTable(owner))
+        withExtendedLifetime((owner, reference)) {}
     }
 
     @Test("No side table after opening, writing, waiting with a deadline, observing and freezing")

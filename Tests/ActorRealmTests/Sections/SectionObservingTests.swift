@@ -115,7 +115,7 @@ private func describe(_ sections: SectionedResults<Int, Chore>) -> [String] {
                     journal.add(change.told(describe))
                 }
         }
-        _ = await journal.wait(for: 1)
+        #expect(await journal.wait(for: 1) == [SectionsTold(sections: ["0: one"])])
         try await worker.rename(1, "uno")
         #expect(await journal.settled(worker, other).count == 1)
         // The order does not change, the section does.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RealmModel
 import RealmStorage
+import RealmTestSupport
 import Synchronization
 import Testing
 
@@ -105,21 +106,29 @@ struct DividedScanTests {
     }
 
     @Test("The caller waits for a piece that another thread has begun")
-    func waiting() {
+    func waiting() throws {
         let finished = Mutex(Set<Int>())
         let caller = Thread.current
+        let watched = try WatchedThread()
+        let hasDoneItsOwn = Atomic(false)
+        let hasReturned = Atomic(false)
         let begun = DispatchSemaphore(value: 0)
         SharedWork.run(pieceCount: 2, helpers: 4, isLimited: false) { piece in
             if Thread.current === caller {
                 // The other piece is another thread's from here on.
-                _ = begun.wait(timeout: .now() + 60)
+                #expect(begun.wait(timeout: .now() + 300) == .success)
+                _ = finished.withLock { $0.insert(piece) }
+                hasDoneItsOwn.store(true, ordering: .sequentiallyConsistent)
             } else {
                 begun.signal()
-                Thread.sleep(forTimeInterval: 0.1)
+                // Not before the caller waits for nothing but this, or has returned without.
+                while !hasDoneItsOwn.load(ordering: .sequentiallyConsistent) { sched_yield() }
+                while !watched.isAsleep, !hasReturned.load(ordering: .sequentiallyConsistent) { sched_yield() }
+                _ = finished.withLock { $0.insert(piece) }
             }
-            _ = finished.withLock { $0.insert(piece) }
         }
         let all = finished.withLock { $0 }
+        hasReturned.store(true, ordering: .sequentiallyConsistent)
         #expect(all == [0, 1])
     }
 

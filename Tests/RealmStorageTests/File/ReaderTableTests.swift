@@ -97,18 +97,24 @@ struct ReaderTableTests {
                 goesOn.wait()
             }
         }
-        for _ in 0..<2 {
+        let threads = Mutex<[WatchedThread]>([])
+        for number in 0..<2 {
             Thread.detachNewThread {
+                if let thread = try? WatchedThread() { threads.withLock { $0.append(thread) } }
                 living.forgetIfDead(slot: slot)
                 ended.signal()
             }
-            if isFirst.load(ordering: .sequentiallyConsistent) { inside.wait() }
+            if number == 0 { inside.wait() }
         }
+        while threads.withLock({ $0.count }) < 2 { sched_yield() }
+        let second = threads.withLock { $0[1] }
         // The second one waits for the first; without that it would let a new process in now, whose entries the first clears.
-        #expect(ended.wait(timeout: .now() + .milliseconds(200)) == .timedOut)
+        var hasEnded = false
+        while !hasEnded, !second.isAsleep { hasEnded = ended.wait(timeout: .now()) == .success }
+        #expect(!hasEnded)
         goesOn.signal()
         ended.wait()
-        ended.wait()
+        if !hasEnded { ended.wait() }
         let new = try open()
         #expect(new.processSlot == slot)
         _ = try new.register(version: 77)

@@ -21,28 +21,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Set on sets of recording instances.
     let isRecording: Bool
 
-    /// An element of an unmanaged set: texts differ by their bytes, as in a managed one.
-    private struct Member: Hashable {
-        let element: Element
+    /// An element of an unmanaged set, equal to those that a managed one takes for the same.
+    private enum Member: Hashable {
+        case value(StoredValue)
+        /// An object, or what is stored as one.
+        case other(Element)
 
-        init(_ element: Element) { self.element = element }
-
-        static func == (left: Member, right: Member) -> Bool {
-            guard left.element == right.element else { return false }
-            guard let text = left.text, let other = right.text else { return true }
-            return TextBytes.areEqual(text, other)
-        }
-
-        /// The text that the element is; nil for others.
-        private var text: String? {
-            switch element {
-            case let text as String: text
-            case let value as AnyRealmValue: value.stringValue
-            default: nil
-            }
-        }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(element) }
+        init(_ element: Element) { self = Element._setKey(element).map { .value($0.value) } ?? .other(element) }
     }
 
     /// Creates an unmanaged, empty set.

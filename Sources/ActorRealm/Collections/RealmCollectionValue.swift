@@ -25,11 +25,15 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, SendableMetat
     static func _next(_ cursor: _CollectionCursor) -> Self?
     /// The element of a recording instance's collection.
     static func _recordingElement() -> Self?
+    /// What tells the elements of an unmanaged set apart; nil where Swift's equality does.
+    static func _setKey(_ value: Self) -> _Stored?
     /// The key that the element has in its collection's keys; nil for values.
     static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)?
 }
 
 extension RealmCollectionValue {
+    /// What tells the elements of an unmanaged set apart; nil where Swift's equality does.
+    public static func _setKey(_ value: Self) -> _Stored? { nil }
     /// Whether the type has a value for a stored form.
     public static func _isReadableElement(_ stored: _Stored, in backing: _CollectionBacking) -> Bool { true }
     /// The object of a managed collection with a row key.
@@ -70,6 +74,8 @@ extension RealmCollectionValue {
 }
 
 extension _Scalar {
+    /// What tells the elements of an unmanaged set apart.
+    public static func _setKey(_ value: Self) -> _Stored? { _sectionKey(value) }
     /// The stored form of an element.
     public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? { _stored(value) }
     /// What an element looks like in the schema.
@@ -129,6 +135,10 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     /// The stored form of an element that is there already; nil for an object of another realm or of none.
     public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? {
         if let value { Wrapped._storedElement(value, in: backing) } else { _Stored(.null) }
+    }
+    /// What tells the elements of an unmanaged set apart; nil where Swift's equality does.
+    public static func _setKey(_ value: Self) -> _Stored? {
+        if let value { Wrapped._setKey(value) } else { _Stored(.null) }
     }
     /// The element as a dynamically typed value.
     public static func _boxedElement(_ value: Self) -> Any? { value.flatMap { Wrapped._boxedElement($0) } }

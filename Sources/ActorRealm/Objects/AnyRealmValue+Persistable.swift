@@ -218,6 +218,8 @@ extension AnyRealmValue: _Persistable {
 extension AnyRealmValue: RealmCollectionValue {
     /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _shape }
+    /// What tells the elements of an unmanaged set apart; nil for objects and collections.
+    public static func _setKey(_ value: AnyRealmValue) -> _Stored? { _sectionKey(value) }
 
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> AnyRealmValue {

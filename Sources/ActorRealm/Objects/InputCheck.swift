@@ -92,7 +92,7 @@ struct InputCheck {
         case let date as Date: return "\(date.text) (Date)"
         case let value as AnyRealmValue: return describe(value.content)
         case is [Any]: return "an array"
-        case is [String: Any]: return "a dictionary"
+        case is [String: Any], is ValueReader.Entries: return "a dictionary"
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"
         default: return "\(excerpt("\(value)")) (\(type(of: value)))"
         }
@@ -155,8 +155,10 @@ struct InputCheck {
         }
         depth += 1
         defer { depth -= 1 }
-        if value is [String: Any?] {
-            checkKeys(value, info)
+        if let names = (value as? [String: Any?])?.keys.sorted() {
+            checkNames(names, info)
+        } else if let entries = value as? ValueReader.Entries {
+            checkNames(entries.entries.map(\.name).sorted { TextBytes.order($0, $1) < 0 }, info)
         } else if ValueReader.object(value) == nil, let array = value as? [Any?] {
             let count = info.properties.count { !$0.isComputed }
             if array.count > count {
@@ -175,9 +177,8 @@ struct InputCheck {
         }
     }
 
-    private mutating func checkKeys(_ value: Any, _ info: ModelClass) {
-        guard let keys = (value as? [String: Any?])?.keys else { return }
-        for key in keys.sorted() {
+    private mutating func checkNames(_ names: [String], _ info: ModelClass) {
+        for key in names {
             guard let property = info.property(key) ?? info.property(columnNamed: key) else {
                 if !ignoresUnknownKeys { at(.name(key)) { $0.report("'\(info.name)' has no such property") } }
                 continue

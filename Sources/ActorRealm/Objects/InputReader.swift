@@ -11,17 +11,17 @@ enum InputReader {
         guard depth <= InputCheck.depthLimit, let container = try? decoder.container(keyedBy: Key.self) else {
             return plain(from: decoder, depth: 0) ?? null
         }
-        var values: [String: Any] = [:]
+        var values: [(name: String, value: Any?)] = []
         for key in container.allKeys {
+            let name = JSONNames.name(key.stringValue, from: decoder)
             guard let decoder = try? container.superDecoder(forKey: key) else { continue }
-            let name = key.stringValue
             guard let property = info.property(name) ?? info.property(columnNamed: name), !property.isComputed else {
-                values[name] = plain(from: decoder, depth: 0) ?? null
+                values.append((name, plain(from: decoder, depth: 0)))
                 continue
             }
-            values[name] = value(of: property, from: decoder, depth: depth) ?? null
+            values.append((name, value(of: property, from: decoder, depth: depth)))
         }
-        return values
+        return ValueReader.Entries(values)
     }
 
     /// What an object of a class is to be made of, in JSON.
@@ -35,8 +35,10 @@ enum InputReader {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         decoder.userInfo[Input.info] = info
+        let spelled = JSONNames.spelled(json)
+        if spelled != nil { decoder.userInfo[JSONNames.areSpelled] = true }
         do {
-            return try decoder.decode(Input.self, from: json).value
+            return try decoder.decode(Input.self, from: spelled ?? json).value
         } catch DecodingError.dataCorrupted(let context) {
             let cause = context.underlyingError.map { ": \($0)" } ?? ""
             throw failure("The input is no JSON. \(context.debugDescription)\(cause)")
@@ -60,12 +62,13 @@ enum InputReader {
         case .none: return element(of: property, from: decoder, depth: depth)
         case .map:
             guard let container = try? decoder.container(keyedBy: Key.self) else { break }
-            var values: [String: Any] = [:]
+            var values: [(name: String, value: Any?)] = []
             for key in container.allKeys {
+                let name = JSONNames.name(key.stringValue, from: decoder)
                 guard let decoder = try? container.superDecoder(forKey: key) else { continue }
-                values[key.stringValue] = element(of: property, from: decoder, depth: depth) ?? null
+                values.append((name, element(of: property, from: decoder, depth: depth)))
             }
-            return values
+            return ValueReader.Entries(values)
         case .list, .set:
             guard var container = try? decoder.unkeyedContainer() else { break }
             var values: [Any] = []
@@ -114,12 +117,13 @@ enum InputReader {
         // One level more than may be stored, so that what nests too deep is seen to.
         guard depth <= MixedFormat.depthLimit + 1 else { return nil }
         if let container = try? decoder.container(keyedBy: Key.self) {
-            var values: [String: Any] = [:]
+            var values: [(name: String, value: Any?)] = []
             for key in container.allKeys {
+                let name = JSONNames.name(key.stringValue, from: decoder)
                 guard let decoder = try? container.superDecoder(forKey: key) else { continue }
-                values[key.stringValue] = plain(from: decoder, depth: depth + 1) ?? null
+                values.append((name, plain(from: decoder, depth: depth + 1)))
             }
-            return values
+            return ValueReader.Entries(values)
         }
         if var container = try? decoder.unkeyedContainer() {
             var values: [Any] = []

@@ -31,7 +31,8 @@ final class ModelClass: Sendable {
     let wrappersKnowOwner: Bool
     /// The compound indexes of a dynamic class; those of the program's classes are asked for.
     private let dynamicIndexes: [CompoundIndex]
-    private let ordinals: [String: Int]
+    /// By name, whose bytes count.
+    private let ordinals: [TextKey: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
@@ -74,7 +75,7 @@ final class ModelClass: Sendable {
         collections = []
         collectionProperties = []
         ordinals = Dictionary(
-            properties.map { ($0.name, $0.ordinal) },
+            properties.map { (TextKey($0.name), $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
         )
     }
@@ -151,7 +152,7 @@ final class ModelClass: Sendable {
         collectionProperties = kept.map { Unmanaged.passUnretained($0) }
         collections = kept.map(\.ordinal)
         ordinals = Dictionary(
-            properties.map { ($0.name, $0.ordinal) },
+            properties.map { (TextKey($0.name), $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
         )
     }
@@ -162,10 +163,12 @@ final class ModelClass: Sendable {
     }
 
     /// The property of a name.
-    func property(_ name: String) -> ModelProperty? { ordinals[name].map { properties[$0] } }
+    func property(_ name: String) -> ModelProperty? { ordinals[TextKey(name)].map { properties[$0] } }
 
     /// The property of a name in the file.
-    func property(columnNamed name: String) -> ModelProperty? { properties.first { $0.columnName == name } }
+    func property(columnNamed name: String) -> ModelProperty? {
+        properties.first { TextBytes.areEqual($0.columnName, name) }
+    }
 
     /// The property of a name that must exist.
     func requiredProperty(_ name: String) -> ModelProperty {

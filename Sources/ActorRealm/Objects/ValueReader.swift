@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RealmModel
 
 /// Reads dynamically typed values: the dictionaries, arrays and objects given to `init(value:)` and `create`.
 enum ValueReader {
@@ -13,7 +14,7 @@ enum ValueReader {
     private static func isPlain(_ value: Any) -> Bool {
         let type = type(of: value)
         return type == Int.self || type == String.self || type == Double.self || type == Bool.self
-            || type == Date.self || type == [String: Any].self || type == [Any].self
+            || type == Date.self || type == [String: Any].self || type == [Any].self || type == Entries.self
     }
 
     /// Whether the value is Foundation's NSNull; names are compared last, for they are made.
@@ -37,7 +38,8 @@ enum ValueReader {
     /// Whether an object can be made of the value: whether it is a dictionary by property name, or an array.
     static func isComposite(_ value: Any) -> Bool {
         let type = type(of: value)
-        return type == [String: Any].self || type == [Any].self || value is [String: Any?] || value is [Any?]
+        return type == [String: Any].self || type == [Any].self || type == Entries.self || value is [String: Any?]
+            || value is [Any?]
     }
 
     /// The value without the optional layers that `Any` may have swallowed.
@@ -104,6 +106,15 @@ enum ValueReader {
                 if let other = source.property(property.name) {
                     if source.isDynamic { object.core?.migration?.reads(other, of: object) }
                     result[property.ordinal] = .some(other.value(in: object))
+                }
+            }
+            return result
+        }
+        if let entries = value as? Entries {
+            let dictionary = Dictionary(entries.entries.map { (TextKey($0.name), $0.value) }) { $1 }
+            for property in info.properties where !property.isComputed {
+                if let given = dictionary[TextKey(property.name)] ?? dictionary[TextKey(property.columnName)] {
+                    result[property.ordinal] = .some(unwrap(given))
                 }
             }
             return result

@@ -154,7 +154,10 @@ enum PredicateFormat {
         case let scalar as any _Scalar:
             func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }
             return stored(scalar)
-        case let integer as any BinaryInteger: return .int(Int64(clamping: integer))
+        case let integer as any BinaryInteger:
+            if let fitting = Int64(exactly: integer) { return .int(fitting) }
+            // No Int is equal to it, but decimals, and values of any kind, may be.
+            return .decimal(DecimalBytes(DecimalNumber(parsing: "\(integer)") ?? .notANumber))
         default: break
         }
         if isElement, argument is any Sequence {

@@ -128,9 +128,13 @@ private final class PendingWrite: @unchecked Sendable {
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
-        let writes = coordinator.writes
-        // When the actor is gone, its turn goes to the next: on another thread, because many may wait.
-        isolation.post({ self.run(ticket, outcome) }, orElse: { writes.ioThread.perform { writes.abandon(ticket) } })
+        // When the actor is gone, its turn goes to the next.
+        isolation.post({ self.run(ticket, outcome) }, orElse: { self.isLost(with: ticket) })
+    }
+
+    /// Counts the write out, whose actor is gone.
+    private func isLost(with ticket: WriteScheduler.Ticket? = nil) {
+        coordinator.writes.countOut(id, of: writes, in: isolation, with: ticket)
     }
 
     private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
@@ -183,7 +187,11 @@ private final class PendingWrite: @unchecked Sendable {
         guard let base = core.takeBase() else { return finish(core, ticket, nil) }
         // Used in its isolation only, where it is sent to here.
         nonisolated(unsafe) let core = core
-        base.tell(.callback { result in self.isolation.post { self.finish(core, ticket, result) } })
+        base.tell(
+            .callback { result in
+                self.isolation.post({ self.finish(core, ticket, result) }, orElse: { self.isLost() })
+            }
+        )
     }
 
     private func finish(_ core: RealmCore, _ ticket: WriteScheduler.Ticket, _ base: WriteScheduler.CommitResult?) {
@@ -221,7 +229,16 @@ private final class PendingCompletion: @unchecked Sendable {
         self.onComplete = onComplete ?? { _ in }
     }
 
-    func run(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
+    /// Ends the commit in the isolation of its realm, or counts it out where that is gone.
+    func end(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
+        core.isolation.post({ self.run(result, leftOut) }, orElse: { self.isLost() })
+    }
+
+    private func isLost() {
+        core.coordinator.writes.countOut(id, of: core.callbackWrites, in: core.isolation)
+    }
+
+    private func run(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
         if case .failure = result { core.takeBackSkip(of: leftOut, for: tokens) }
         var failure: (any Error)?
         do {
@@ -233,10 +250,13 @@ private final class PendingCompletion: @unchecked Sendable {
     }
 
     func fail(_ error: any Error) {
-        core.isolation.post {
-            self.core.refreshQuietly()
-            self.finish(error)
-        }
+        core.isolation.post(
+            {
+                self.core.refreshQuietly()
+                self.finish(error)
+            },
+            orElse: { self.isLost() }
+        )
     }
 
     private func finish(_ failure: (any Error)?) {
@@ -244,6 +264,26 @@ private final class PendingCompletion: @unchecked Sendable {
         if !writes.isCancelled(id) { onComplete(failure) }
         writes.following[id]?(failure)
         writes.end(id)
+    }
+}
+
+extension WriteScheduler {
+    /// Counts an asynchronous write out that cannot be ended in its isolation, and passes its turn on if it waits for one.
+    ///
+    /// On the thread of the file, because many may wait, and because nobody else uses the count of an actor that is gone: a realm that
+    /// was to be closed behind the write is closed there.
+    fileprivate func countOut(
+        _ id: AsyncTransactionId,
+        of writes: CallbackWrites,
+        in isolation: RealmIsolation,
+        with ticket: Ticket? = nil
+    ) {
+        nonisolated(unsafe) let writes = writes
+        ioThread.perform { [self] in
+            if let ticket { abandon(ticket) }
+            // A scheduler that is there may let go of work as well, and uses the count.
+            if !isolation.isAlive { writes.end(id) }
+        }
     }
 }
 
@@ -307,12 +347,11 @@ extension RealmCore {
             }
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)
-            let isolation = isolation
             let flush = callbackWrites.isCollecting ? BaseFlush() : nil
             callbackWrites.blockCommit = flush.map { .underWay($0) }
             coordinator.writes.commit(prepared, ending: turn, leavingOut: leftOut) { result in
                 flush?.end(result)
-                isolation.post { completion.run(result, leftOut) }
+                completion.end(result, leftOut)
             }
         } catch {
             if callbackWrites.isCollecting { callbackWrites.blockCommit = .failed(error) }

@@ -74,11 +74,16 @@ extension ConstantRange where Bound == Double {
     /// The doubles that compare so with an int, exactly.
     init(_ operation: ComparisonOperator, _ value: Int64) {
         let nearest = Double(value)
-        guard let order = ValueComparison.order(value, nearest), order != 0 else {
+        self.init(operation, nearest: nearest, order: ValueComparison.order(value, nearest) ?? 0)
+    }
+
+    /// The doubles that compare so with a number, exactly: a double next to it, and how the number compares with that.
+    init(_ operation: ComparisonOperator, nearest: Double, order: Int) {
+        if order == 0 {
             self.init(operation, nearest)
             return
         }
-        // The int lies between two doubles; `nearest` is one of them.
+        // The number lies between two doubles; `nearest` is one of them.
         let below = order < 0 ? nearest.nextDown : nearest
         switch operation {
         case .less, .lessOrEqual: self.init(.lessOrEqual, below)

@@ -143,6 +143,9 @@ struct ValueTestFactory {
         case (.int, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
         case (.int, .double(let double)): return ConstantRange<Int64>(operation, double)
         case (.int, .float(let float)): return ConstantRange<Int64>(operation, Double(float))
+        case (.int, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
+            // Beyond every int.
+            return ConstantRange<Int64>(operation, decimal.number.isNegative ? -Double.infinity : .infinity)
         case (.bool, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
         case (.bool, .int(let int)) where int == 0 || int == 1: return ConstantRange<Int64>(operation, int)
         case (.object, .object(let className, let key)):
@@ -161,6 +164,12 @@ struct ValueTestFactory {
         case (.double, .int(let int)): return ConstantRange<Double>(operation, int)
         case (.double, .double(let double)): return ConstantRange<Double>(operation, double)
         case (.double, .float(let float)): return ConstantRange<Double>(operation, Double(float))
+        case (.float, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
+            return ConstantRange<Double>(operation, Double(Float(decimal.number.double)))
+        case (.double, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
+            let nearest = decimal.number.double
+            let order = StoredValue.order(.decimal(decimal), .double(nearest))
+            return ConstantRange<Double>(operation, nearest: nearest, order: order)
         case (.date, .date(let seconds)): return ConstantRange<Double>(operation, seconds)
         default: throw mismatch(value)
         }

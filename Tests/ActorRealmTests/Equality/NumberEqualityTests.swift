@@ -171,4 +171,49 @@ import Testing
         #expect(realm.objects(Term.self).filter("weights.@min == 1 AND weights.@max == 2").count == 1)
         #expect(term.anys.min() == .double(0x1p53) && term.anys.max() == .int(Self.odd))
     }
+
+    @Test func `integers beyond those of a realm are equal to none, and not to the greatest`() throws {
+        let realm = try memoryRealm([Counted.self])
+        try realm.write {
+            for number in [Int.min, 0, Int.max] {
+                realm.create(
+                    Counted.self,
+                    value: [
+                        "id": number, "indexed": number, "plain": number, "weight": 0x1p64,
+                        "free": AnyRealmValue.int(number),
+                    ]
+                )
+            }
+            realm.create(
+                Counted.self,
+                value: ["id": 1, "weight": 0x1p64.nextDown, "free": AnyRealmValue.decimal128("18446744073709551615")]
+            )
+        }
+        let counted = realm.objects(Counted.self)
+        for name in ["id", "indexed", "plain"] {
+            for number in [UInt.max, 1 << 63] {
+                #expect(counted.filter("\(name) == %@", number).count == 0)
+                #expect(counted.filter("\(name) != %@", number).count == 4)
+                #expect(counted.filter("\(name) < %@", number).count == 4)
+                #expect(counted.filter("\(name) >= %@", number).count == 0)
+                #expect(counted.filter("\(name) IN %@", [number, 0]).count == (name == "id" ? 1 : 2))
+                #expect(counted.filter("\(name) BETWEEN {%@, %@}", 0, number).count == 3)
+            }
+            #expect(counted.filter("\(name) == %@", UInt(Int.max)).count == 1)
+        }
+        #expect(counted.filter("weight == %@", UInt.max).count == 0)
+        #expect(counted.filter("weight > %@", UInt.max).count == 3)
+        #expect(counted.filter("weight < %@", UInt.max).count == 1)
+        #expect(counted.filter("free == %@", UInt.max).map(\.id) == [1])
+        #expect(counted.filter("free < %@", UInt.max).count == 3)
+    }
+}
+
+class Counted: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted(indexed: true) var indexed: Int
+    @Persisted var plain: Int
+    @Persisted var weight: Double
+    @Persisted var free: AnyRealmValue
 }

@@ -79,6 +79,55 @@ struct AbandonedTurnTests {
         #expect(try write() == ["next", "later"])
     }
 
+    @Test("a realm in memory that was closed before its callback write had its turn ends when the actor is gone")
+    func closedWhileWaiting() async throws {
+        weak var gone: Asker?
+        let (copy, coordinator, turn) = try await {
+            let asker = try await Asker(memory)
+            gone = asker
+            let (copy, coordinator) = await asker.copied()
+            let turn = try coordinator.writes.acquireBlocking(for: .none)
+            await asker.ask(commits: true)
+            await asker.close()
+            return (copy, coordinator, turn)
+        }()
+        #expect(await eventually { gone == nil })
+        #expect(!coordinator.isEnded)
+        coordinator.writes.finish(turn)
+        await expectEnd(of: coordinator)
+        withExtendedLifetime(copy) {}
+    }
+
+    @Test(
+        "a realm in memory that was closed behind its callback write ends when the actor goes before the commit is there"
+    )
+    func closedWhileCommitting() async throws {
+        weak var gone: Asker?
+        let gate = DispatchSemaphore(value: 0)
+        let (copy, coordinator) = try await {
+            let asker = try await Asker(memory)
+            gone = asker
+            let (copy, coordinator) = await asker.copied()
+            await asker.write(before: gate)
+            await asker.close()
+            return (copy, coordinator)
+        }()
+        #expect(await eventually { gone == nil })
+        #expect(!coordinator.isEnded)
+        gate.signal()
+        await expectEnd(of: coordinator)
+        withExtendedLifetime(copy) {}
+    }
+
+    private let memory = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Tally.self])
+
+    /// A frozen copy holds the file: only the closing of the realm ends its life.
+    private func expectEnd(of coordinator: RealmCoordinator) async {
+        let end = ContinuousClock.now + .seconds(20)
+        _ = await eventually { coordinator.isEnded || ContinuousClock.now > end }
+        #expect(coordinator.isEnded)
+    }
+
     @Test("an actor that goes away with an open transaction, while one of its tokens lives, rolls it back")
     func open() async throws {
         let other = try await Asker(file.configuration)
@@ -98,6 +147,22 @@ struct AbandonedTurnTests {
 }
 
 extension AbandonedTurnTests.Asker {
+    func copied() -> (Frozen<Realm>, RealmCoordinator) { (realm.frozen, realm.core.coordinator) }
+
+    func close() { realm.close() }
+
+    /// Writes, and has what brings commits to the file wait.
+    func write(before gate: DispatchSemaphore) async {
+        let realm = realm!
+        await withCheckedContinuation { begun in
+            realm.writeAsync {
+                realm.core.coordinator.io.thread.perform { gate.wait() }
+                realm.create(Tally.self, value: ["name": "late", "count": 1])
+                begun.resume()
+            }
+        }
+    }
+
     func cancel() {
         transaction?.cancel()
         transaction = nil

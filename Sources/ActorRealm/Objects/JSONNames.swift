@@ -1,0 +1,86 @@
+import FoundationEssentials
+
+/// The names of JSON objects by their bytes.
+///
+/// A decoder keeps the members of an object by name, and takes two spellings of one text for the same: one of the two would be lost.
+/// Therefore names that are not plain ASCII are spelled as their bytes before JSON is decoded, and read back behind the decoder.
+enum JSONNames {
+    /// What a spelled name begins with; other names that begin so are spelled, too.
+    private static let mark = UInt8(ascii: "=")
+
+    /// Told to the decoder of a text in which names are spelled.
+    static let areSpelled = CodingUserInfoKey(rawValue: "ActorRealm.names")!
+
+    /// The text with such names spelled; nil where it is no UTF-8, in which names are what a decoder makes of them.
+    static func spelled(_ json: Data) -> Data? {
+        let bytes = [UInt8](json)
+        // Zeros among the first bytes, or a mark of their order, are those of another encoding.
+        guard !bytes.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) else { return nil }
+        let decoder = JSONDecoder()
+        var result: [UInt8] = []
+        var copied = 0
+        var position = 0
+        while let start = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) {
+            guard let (end, isPlain) = end(ofTextAt: start, in: bytes) else { break }
+            position = end
+            guard !isPlain || bytes[start + 1] == mark, isName(endingAt: end, in: bytes),
+                let name = try? decoder.decode(String.self, from: Data(bytes[start..<end]))
+            else { continue }
+            result += bytes[copied..<start]
+            result += [UInt8(ascii: "\""), mark]
+            for byte in name.utf8 { result += [digit(byte >> 4), digit(byte & 15)] }
+            result.append(UInt8(ascii: "\""))
+            copied = end
+        }
+        return copied == 0 ? json : Data(result + bytes[copied...])
+    }
+
+    /// A name as it stood in the text; one that is spelled in no such way stands for itself.
+    static func name(_ name: String, from decoder: any Decoder) -> String {
+        guard decoder.userInfo[areSpelled] != nil, name.utf8.first == mark else { return name }
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in name.utf8.dropFirst() {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            default: return name
+            }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return high == nil ? String(decoding: bytes, as: UTF8.self) : name
+    }
+
+    /// Where a text ends that begins at a quotation mark, and whether it is plain ASCII; nil where it has no end.
+    private static func end(ofTextAt start: Int, in bytes: [UInt8]) -> (end: Int, isPlain: Bool)? {
+        var isPlain = true
+        var position = start + 1
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""): return (position + 1, isPlain)
+            case UInt8(ascii: "\\"):
+                isPlain = false
+                position += 1
+            case 0x80...: isPlain = false
+            default: break
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Whether a colon follows.
+    private static func isName(endingAt end: Int, in bytes: [UInt8]) -> Bool {
+        bytes[end...].first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D } == UInt8(ascii: ":")
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}

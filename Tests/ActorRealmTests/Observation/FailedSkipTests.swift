@@ -139,7 +139,7 @@ struct FailedSkipTests {
         let expected = ["actor [0]", "list [0, 1, 2]", "map [\"a\"]", "object name: east -> next", "realm"]
         let waiting = Task { await journal.wait(for: expected.count) }
         let watchdog = Task {
-            try await Task.sleep(for: .seconds(30))
+            try await Task.sleep(for: .seconds(1_800))
             waiting.cancel()
         }
         _ = await waiting.value

@@ -38,7 +38,7 @@ struct AbandonedTurnTests {
         /// Writes without blocking a thread, in a realm that was open before: neither an opening nor a thread that presses
         /// sees to the turn.
         func writeSuspending() async throws -> [String] {
-            try await realm.asyncWrite(timeout: .seconds(20)) {
+            try await realm.asyncWrite(timeout: .seconds(1_800)) {
                 _ = realm.create(Tally.self, value: ["name": "next", "count": 1])
             }
             return realm.objects(Tally.self).map(\.name)
@@ -53,7 +53,7 @@ struct AbandonedTurnTests {
     /// Writes, or gives up: a turn that never ends is what these tests are about.
     private func write() throws -> [String] {
         try withNewRealm(file.configuration) { realm in
-            try realm.write(timeout: .seconds(20)) {
+            try realm.write(timeout: .seconds(1_800)) {
                 _ = realm.create(Tally.self, value: ["name": "later", "count": 1])
             }
             return realm.objects(Tally.self).map(\.name)

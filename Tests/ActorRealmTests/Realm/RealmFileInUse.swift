@@ -33,7 +33,7 @@ struct RealmFileInUse {
         isolation: isolated (any Actor)? = #isolation,
         _ condition: () -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(1_800)
         while !condition() {
             try #require(ContinuousClock.now < deadline, "\(what())")
             await Task.yield()

@@ -14,7 +14,7 @@ struct ReferenceCountTests {
         func useEverything() async throws {
             let realm = try await open(file.fast)
             try realm.write { realm.add(Tally(name: "1")) }
-            try await realm.asyncWrite(timeout: .seconds(10)) { realm.add(Tally(name: "2")) }
+            try await realm.asyncWrite(timeout: .seconds(1_800)) { realm.add(Tally(name: "2")) }
             let tallies = realm.objects(Tally.self)
             let token = realm.observe { _, _ in }
             let changes = tallies.changes()

@@ -82,6 +82,20 @@ extension RealmCoordinator {
         }
     }
 
+    /// Throws when what an opening has declared was put aside before its realm was there, by one that found none; it begins anew.
+    ///
+    /// For the last step of an opening, inside ``opening(_:)``: none finds itself alone behind it.
+    func checkRulesAreDeclared(for configuration: Realm.Configuration) throws {
+        let declared = try DeclaredSchema.make(for: configuration)
+        guard file.hasDeclaredRules(declared.ruleNumbers) else {
+            throw Realm.Error(
+                .schemaOutdated,
+                "Another opening has put the indexes and rules aside on which this one relies.",
+                fileURL: configuration.fileURL
+            )
+        }
+    }
+
     /// How long an opening that has nothing else to do waits for the turn to drop rules.
     private static var patience: Duration { .milliseconds(500) }
 

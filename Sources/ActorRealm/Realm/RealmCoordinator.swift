@@ -460,20 +460,6 @@ final class RealmCoordinator: Sendable {
         }
     }
 
-    /// Throws when what an opening has declared was put aside before its realm was there, by one that found none; it begins anew.
-    ///
-    /// For the last step of an opening, inside ``opening(_:)``: none finds itself alone behind it.
-    private func checkRulesAreDeclared(for configuration: Realm.Configuration) throws {
-        let declared = try DeclaredSchema.make(for: configuration)
-        guard file.hasDeclaredRules(declared.ruleNumbers) else {
-            throw Realm.Error(
-                .schemaOutdated,
-                "Another opening has put the indexes and rules aside on which this one relies.",
-                fileURL: configuration.fileURL
-            )
-        }
-    }
-
     /// Notes that a version of the file fits a schema.
     func setReconciled(with declared: DatabaseSchema, at version: UInt64, stamp: UInt64) {
         state.withLock { $0.reconciled = Reconciled(declared: declared, version: version, stamp: stamp) }

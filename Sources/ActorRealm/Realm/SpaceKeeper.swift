@@ -90,7 +90,6 @@ final class SpaceKeeper: Sendable {
 
     private static func work(for keeper: () -> SpaceKeeper?) {
         let maintenance = SpaceMaintenance()
-        var moved = false
         let first = now
         while true {
             usleep(20_000)
@@ -101,10 +100,9 @@ final class SpaceKeeper: Sendable {
         while true {
             guard let isDone = keeper()?.step(maintenance) else { return }
             if isDone { break }
-            moved = true
             usleep(1_000)
         }
-        keeper()?.rest(afterProgress: moved)
+        keeper()?.rest(afterProgress: maintenance.hasGained)
     }
 
     private var isBusy: Bool {

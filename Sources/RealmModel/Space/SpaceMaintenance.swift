@@ -22,8 +22,12 @@ package final class SpaceMaintenance {
     }
 
     private var pass: Pass?
+    /// Whether the last commit of a step was for the sake of the log alone: with the next one like it, nothing would end.
+    private var hasMovedLogAlone = false
     /// Pages moved since the beginning.
     package private(set) var movedPageCount = 0
+    /// Whether a step moved pages or gave space back; commits for the sake of the log alone gain nothing.
+    package private(set) var hasGained = false
     /// The most pages that one step moves.
     package var pageBudget = 256
 
@@ -43,7 +47,7 @@ package final class SpaceMaintenance {
     ///
     /// The caller holds the write lock, and every prepared commit has been published.
     package func step(_ file: StorageFile) throws(StorageError) -> Step {
-        try file.returnTrailingSpace()
+        if try file.returnTrailingSpace() { hasGained = true }
         let transaction = try file.beginWrite()
         do throws(StorageError) {
             var isChanged = false
@@ -56,17 +60,22 @@ package final class SpaceMaintenance {
                 try advance(&relocation, in: transaction)
                 movedPageCount += relocation.movedPageCount
                 isChanged = relocation.movedPageCount > 0
-                if pass?.isDone == true {
-                    transaction.setPlacementLimit(nil)
-                    if !isChanged { pass = nil }
-                }
+                if pass?.isDone == true, !isChanged { pass = nil }
             }
             if transaction.trimEnd() > 0 { isChanged = true }
+            if isChanged { hasGained = true }
+            // The limit holds for what the commit itself takes, its record among them.
+            let isPassOver = pass?.isDone != false
             if !isChanged, !transaction.writesPicture, !file.isOlderHeaderLonger {
+                if isPassOver { transaction.setPlacementLimit(nil) }
                 transaction.rollback()
-                return pass?.isDone == false ? .more : .done
+                if isPassOver { hasMovedLogAlone = false }
+                return isPassOver ? .done : .more
             }
-            return .commit(try transaction.prepareCommit())
+            hasMovedLogAlone = !isChanged && transaction.writesPicture
+            let commit = try transaction.prepareCommit()
+            if isPassOver { transaction.setPlacementLimit(nil) }
+            return .commit(commit)
         } catch {
             transaction.rollback()
             file.forgetWriterState()
@@ -80,7 +89,7 @@ package final class SpaceMaintenance {
         guard var pass else { return }
         defer { self.pass = pass }
         _ = try transaction.catalog.map(through: &relocation)
-        try transaction.relocateLog(below: pass.limit)
+        if !hasMovedLogAlone { try transaction.relocateLog(below: pass.limit) }
         let schema = try DatabaseSchema(in: transaction.catalog, view: transaction.view) ?? .empty
         let classes = schema.classes.values.sorted { $0.tableID < $1.tableID }
         while !relocation.isExhausted {

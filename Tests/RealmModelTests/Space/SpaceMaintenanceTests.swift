@@ -11,13 +11,16 @@ import Testing
     }
 
     /// Takes steps until nothing is left to do; returns how many commits that were.
-    private func shrink(_ database: TestDatabase, budget: Int = 64) throws -> Int {
-        let maintenance = SpaceMaintenance()
+    private func shrink(
+        _ database: TestDatabase,
+        with maintenance: SpaceMaintenance = SpaceMaintenance(),
+        budget: Int = 64
+    ) throws -> Int {
         maintenance.pageBudget = budget
         var commits = 0
         try database.file.lockForWriting()
         defer { database.file.unlockForWriting() }
-        for _ in 0..<20_000 {
+        for _ in 0..<2_000 {
             switch try maintenance.step(database.file) {
             case .commit(let commit):
                 try database.file.publish([commit])
@@ -170,5 +173,78 @@ import Testing
         try FileVerifier.verify(database.file.beginRead())
         #expect(steps > 10)
         #expect(try length(database.file) < 3 << 20)
+    }
+
+    /// The end of the file stays where it is, and the file mostly free: what a reader needs stands there.
+    @Test func `steps end where pages at the end of the file cannot be moved`() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { _ in
+            let table = try database.table("Ballast")
+            for _ in 0..<40 {
+                let key = try table.insert()
+                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
+            }
+        }
+        try database.write { _ in
+            let table = try database.table("Item")
+            for id in 0..<200 { _ = try table.insert(primaryKey: .int(Int64(id))) }
+        }
+        try database.write { _ in try database.table("Ballast").deleteAll() }
+        let reader = try database.model.duplicate()
+        try database.write { _ in try database.table("Item").deleteAll() }
+        // Enough commits for records of their own, wherever these come to stand.
+        for round in 0..<300 {
+            try database.write { _ in
+                let key = try database.table("Item").insert(primaryKey: .int(Int64(1_000 + round)))
+                try database.table("Item").set("name", key, .string("round \(round)"))
+            }
+        }
+        #expect(try shrink(database) < 300)
+        let second = SpaceMaintenance()
+        #expect(try shrink(database, with: second) < 3)
+        #expect(!second.hasGained)
+        #expect(try reader.table(named: "Item")?.count == 200)
+        try FileVerifier.verify(database.file.beginRead())
+    }
+
+    /// The picture of free space is longer than any hole below the place where the file should end.
+    @Test func `steps end where the log has no room below the end to be`() throws {
+        let database = try TestDatabase([
+            .item([PropertySchema(name: "photo", kind: .data, isOptional: true)]),
+            ClassSchema(name: "Ballast", properties: [PropertySchema(name: "bytes", kind: .data)]),
+        ])
+        let rows: Int64 = 6_000
+        try database.write { _ in
+            let table = try database.table("Item")
+            for id in 0..<rows {
+                let key = try table.insert(primaryKey: .int(id))
+                try table.set("photo", key, .data([UInt8](repeating: 3, count: 3_900)))
+            }
+        }
+        try database.write { _ in
+            let key = try database.table("Ballast").insert()
+            try database.table("Ballast").set("bytes", key, .data([UInt8](repeating: 7, count: 80 << 20)))
+        }
+        try database.write { _ in
+            let key = try database.table("Ballast").insert()
+            try database.table("Ballast").set("bytes", key, .data([UInt8](repeating: 7, count: 20_000)))
+        }
+        func delete(_ remainder: Int64) throws {
+            try database.write { _ in
+                let table = try database.table("Item")
+                for key in stride(from: remainder, to: rows, by: 3) { try table.delete(key: key) }
+            }
+        }
+        try delete(0)
+        try database.write { _ in try database.table("Ballast").delete(key: 0) }
+        let reader = try database.model.duplicate()
+        try delete(1)
+        try database.write { _ in try database.table("Ballast").deleteAll() }
+        #expect(try shrink(database) < 300)
+        let second = SpaceMaintenance()
+        #expect(try shrink(database, with: second) < 3)
+        #expect(!second.hasGained)
+        #expect(try reader.table(named: "Ballast")?.count == 1)
+        try FileVerifier.verify(database.file.beginRead())
     }
 }

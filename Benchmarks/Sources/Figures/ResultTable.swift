@@ -51,6 +51,9 @@ package struct ResultTable: Codable {
         }
     }
 
+    /// The table and where it was measured, as a page shows them.
+    package var page: String { "\(markdown)\n\n\(origin)" }
+
     /// The table as Markdown, with what is asked of us and how far the limit is.
     package var markdown: String {
         let names = (["actorrealm"] + Self.peers + Self.others + ["limit"])

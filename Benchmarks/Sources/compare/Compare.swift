@@ -72,11 +72,9 @@ struct Compare {
         } else {
             (table, failures) = try await measure(options)
         }
-        print("\(table.markdown)\n\n\(table.origin)")
+        print(table.page)
         if let path = options["--json"] { try write(table, to: path) }
-        if let path = options["--readme"] {
-            try ReadmeBlock.fill(path, with: table)
-        }
+        if let path = options["--readme"] { try PageBlock.fill(path, with: table.page) }
         print(table.missedGoals.map(\.description).joined(separator: "\n"))
         failures += table.beatenLimits + table.missedGoals.filter(\.isFailure).map(\.description)
         if !failures.isEmpty { fail(failures.joined(separator: "\n")) }

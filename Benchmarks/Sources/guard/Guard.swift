@@ -7,13 +7,14 @@ import Foundation
 struct Guard {
     private static let usage = """
         usage: guard --thresholds FILE [--update [--raise NAME]...] [--callgrind]
-               guard --calls
+               guard --calls [--page FILE]
 
         --thresholds  The file of thresholds: instructions for each operation, and how much more is tolerated.
         --update      Write to the file what got lower, and what is new, instead of comparing.
         --raise NAME  Write this operation's figure although it got higher. The message of the commit says why.
         --callgrind   Count under callgrind although the processor could.
         --calls       Print what each operation allocates and how often it changes reference counts.
+        --page        Fill the block of figures of a page with it.
         """
 
     private struct Failure: Error, CustomStringConvertible {
@@ -38,7 +39,15 @@ struct Guard {
             guard let counter = Counter() else { throw Failure(description: "This is not callgrind.") }
             return try HotPaths(folder: folder, counter: counter).run()
         }
-        if arguments == ["--calls"] { return printCalls(try measure(in: folder, isForced: true)) }
+        if arguments.first == "--calls" {
+            guard arguments.count == 1 || arguments.count == 3 && arguments[1] == "--page" else {
+                throw Failure(description: usage)
+            }
+            let table = calls(try measure(in: folder, isForced: true))
+            print(table)
+            if arguments.count == 3 { try PageBlock.fill(arguments[2], with: table) }
+            return
+        }
         guard let option = arguments.firstIndex(of: "--thresholds"), option + 1 < arguments.count else {
             throw Failure(description: usage)
         }
@@ -98,15 +107,16 @@ struct Guard {
         if !report.failures.isEmpty { throw Failure(description: report.failures.joined(separator: "\n")) }
     }
 
-    private static func printCalls(_ figures: [String: Figure]) {
-        print("| operation | instructions | allocations | of them objects | retains | releases |")
-        print("|---|---:|---:|---:|---:|---:|")
+    private static func calls(_ figures: [String: Figure]) -> String {
+        var lines = ["| operation | instructions | allocations | of them objects | retains | releases |"]
+        lines.append("|---|---:|---:|---:|---:|---:|")
         for (name, figure) in figures.sorted(by: { $0.key < $1.key }) {
             guard let calls = figure.calls else { continue }
             let counts = [calls.allocations, calls.objects, calls.retains, calls.releases]
                 .map { String(format: "%.2f", $0) }
             let instructions = String(format: "%.0f", figure.instructions)
-            print("| \(name) | \(instructions) | \(counts.joined(separator: " | ")) |")
+            lines.append("| \(name) | \(instructions) | \(counts.joined(separator: " | ")) |")
         }
+        return lines.joined(separator: "\n")
     }
 }

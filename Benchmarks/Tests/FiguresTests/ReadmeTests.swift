@@ -16,7 +16,7 @@ struct ReadmeTests {
         let data = Data(try read("Benchmarks/Results/compare.json").utf8)
         let table = try JSONDecoder().decode(ResultTable.self, from: data)
         let readme = try read("README.md")
-        let filled = try #require(ReadmeBlock.filled(readme, with: table))
+        let filled = try #require(PageBlock.filled(readme, with: table.page))
         #expect(table.rows.count > 50)
         let (shown, measured) = (readme.components(separatedBy: "\n"), filled.components(separatedBy: "\n"))
         #expect(shown.count == measured.count)
@@ -28,13 +28,13 @@ struct ReadmeTests {
         var table = ResultTable(origin: "one round")
         table.add(200, of: "actorrealm", to: .lookup)
         let page = "before\n<!-- figures: begin -->\nold\n<!-- figures: end -->\nafter"
-        let filled = ReadmeBlock.filled(page, with: table)
+        let filled = PageBlock.filled(page, with: table.page)
         #expect(
             filled
                 == "before\n<!-- figures: begin -->\n\(table.markdown)\n\none round\n<!-- figures: end -->\nafter"
         )
-        #expect(filled.flatMap { ReadmeBlock.filled($0, with: table) } == filled)
-        #expect(ReadmeBlock.filled("before\nafter", with: table) == nil)
-        #expect(ReadmeBlock.filled("<!-- figures: end --><!-- figures: begin -->", with: table) == nil)
+        #expect(filled.flatMap { PageBlock.filled($0, with: table.page) } == filled)
+        #expect(PageBlock.filled("before\nafter", with: table.page) == nil)
+        #expect(PageBlock.filled("<!-- figures: end --><!-- figures: begin -->", with: table.page) == nil)
     }
 }

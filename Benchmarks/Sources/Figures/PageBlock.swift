@@ -1,7 +1,7 @@
 import Foundation
 
-/// The block of the README that only this program writes.
-package enum ReadmeBlock {
+/// The block of a page that only a program writes.
+package enum PageBlock {
     private static let begin = "<!-- figures: begin -->"
     private static let end = "<!-- figures: end -->"
 
@@ -10,21 +10,20 @@ package enum ReadmeBlock {
         package var description: String
     }
 
-    /// Writes a run's table into a page.
-    package static func fill(_ path: String, with table: ResultTable) throws {
+    /// Writes lines into the block of a page.
+    package static func fill(_ path: String, with lines: String) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        guard let filled = Self.filled(text, with: table) else {
+        guard let filled = Self.filled(text, with: lines) else {
             throw Missing(description: "\(path) has no lines \(begin) and \(end).")
         }
         try filled.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    /// The text of a page with a run's table in its block; nil where there is no block.
-    package static func filled(_ text: String, with table: ResultTable) -> String? {
+    /// The text of a page with lines in its block; nil where there is no block.
+    package static func filled(_ text: String, with lines: String) -> String? {
         guard let first = text.range(of: begin), let last = text.range(of: end), first.upperBound <= last.lowerBound
         else { return nil }
-        let block = "\n\(table.markdown)\n\n\(table.origin)\n"
-        return String(text[..<first.upperBound] + block + text[last.lowerBound...])
+        return String(text[..<first.upperBound] + "\n\(lines)\n" + text[last.lowerBound...])
     }
 }
 

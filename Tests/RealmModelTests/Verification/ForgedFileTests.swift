@@ -137,6 +137,58 @@ import Testing
         }
         if result == nil, let text = try? String(contentsOfFile: path + ".stderr", encoding: .utf8) { print(text) }
     }
+
+    /// A forged realm, opened.
+    private static func open(
+        rowCount: Int64,
+        in directory: TemporaryDirectory,
+        _ change: (inout Forgery) throws -> Void
+    ) throws -> Snapshot {
+        var forgery = Forgery(try HostileRealm.make(at: directory.path("base.realm"), rowCount: rowCount))
+        try change(&forgery)
+        let path = directory.path("forged.realm")
+        try Data(forgery.sealed()).write(to: URL(fileURLWithPath: path))
+        return try StorageFile.open(path: path).beginRead()
+    }
+
+    /// The root of a table says so of its first child, or of its last one, and then the catalog as well.
+    @Test(arguments: [0, 1, -1] as [Int64], [true, false])
+    func `nodes that count other rows than there are are damage for whoever needs all of them`(
+        _ lie: Int64,
+        _ isFirst: Bool
+    ) throws {
+        let directory = TemporaryDirectory()
+        let snapshot = try Self.open(rowCount: 4_000, in: directory) { forgery in
+            forgery.edit(try #require(forgery.run(.clusterInner))) { page in
+                let children = page.loadUnaligned(fromByteOffset: PageHeader.entryCountOffset, as: UInt16.self)
+                let offset = ClusterFormat.innerEndsOffset + (isFirst ? 0 : 8 * (Int(children) - 1))
+                page.storeLittle(page.loadUnaligned(fromByteOffset: offset, as: Int64.self) + lie, at: offset)
+            }
+            if !isFirst { forgery.setRowCount(4_000 + lie, nextKey: 4_001) }
+        }
+        let items = try #require(try ModelView(snapshot: snapshot).table(named: "Item"))
+        #expect(items.count == (isFirst ? 4_000 : 4_000 + Int(lie)))
+        if lie == 0 { return try items.requireCounts() }
+        let error = #expect(throws: StorageError.self) { try items.requireCounts() }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test(arguments: [0, 1] as [UInt64])
+    func `a page of a version that is not there yet is named by whoever verifies`(_ later: UInt64) throws {
+        let directory = TemporaryDirectory()
+        var page: PageNumber?
+        let snapshot = try Self.open(rowCount: 40, in: directory) { forgery in
+            var version: UInt64 = 0
+            forgery.editHeader { version = max(version, $0.version) }
+            let leaf = try #require(forgery.run(.clusterNode))
+            page = PageNumber(leaf.page)
+            forgery.edit(leaf) { $0.storeLittle(version + later, at: PageHeader.versionOffset) }
+        }
+        if later == 0 { return try FileVerifier.verify(snapshot) }
+        let error = #expect(throws: StorageError.self) { try FileVerifier.verify(snapshot) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.page == page)
+    }
 }
 
 extension Forgery {

@@ -91,7 +91,7 @@ extension Realm {
         public var deleteRealmIfMigrationNeeded: Bool
         /// Decides whether to compact the file at its first opening.
         public var shouldCompactOnLaunch: CompactionDecision?
-        /// A file to copy when ``fileURL`` does not exist yet.
+        /// A realm file whose newest version is copied when ``fileURL`` does not exist yet; it may be in use.
         public var seedFilePath: URL?
         /// Refuses writes while more than so many versions are pinned by readers; nil for no limit.
         public var maximumNumberOfActiveVersions: UInt?

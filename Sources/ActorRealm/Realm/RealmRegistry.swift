@@ -58,6 +58,12 @@ final class RealmRegistry: Sendable {
     /// Blocks in the device.
     func coordinator(for configuration: Realm.Configuration) throws -> RealmCoordinator {
         let settings = try OpenSettings(configuration)
+        // Not while the file's slot is held: the seed may be open, and its own seed may be this file.
+        if let seed = configuration.seedFilePath, !settings.isReadOnly, !settings.isTemporary,
+            existing(at: settings.path) == nil, !FileManager.default.fileExists(atPath: settings.path)
+        {
+            try SeedFile.copy(seed, to: settings.path, for: configuration.fileURL)
+        }
         let slot = slot(at: settings.path)
         return try slot.content.withLock { content in
             if let coordinator = content.coordinator, !coordinator.isForsaken,
@@ -242,20 +248,6 @@ final class RealmRegistry: Sendable {
 
     private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
         let path = settings.isTemporary ? temporaryPath(settings.path) : settings.path
-        if let seed = configuration.seedFilePath, !settings.isReadOnly,
-            !FileManager.default.fileExists(atPath: settings.path)
-        {
-            do {
-                try FileManager.default.copyItem(atPath: seed.path, toPath: settings.path)
-            } catch {
-                throw Realm.Error(
-                    .fileNotFound,
-                    "The seed file \(seed.path) could not be copied.",
-                    fileURL: configuration.fileURL,
-                    underlyingError: error
-                )
-            }
-        }
         do {
             let file = try openCompacted(path, settings, configuration)
             if let version = file.rolledBackVersion {

@@ -53,6 +53,24 @@ extension StorageFile {
         return result
     }
 
+    /// Makes a new file as ``build(at:replaces:beginning:_:)`` does, unless others make one there meanwhile: then theirs stays.
+    package static func buildUnlessMade(
+        at path: String,
+        beginning: FileBeginning,
+        _ fill: (StorageFile) throws -> Void
+    ) throws {
+        // A name of its own until then, because the others may be about the same.
+        let own = "\(path).\(String(UInt64.random(in: 1 ... .max), radix: 16))"
+        defer { unlink(own) }
+        try build(at: own, replaces: false, beginning: beginning, fill)
+        do throws(StorageError) {
+            _ = try SystemCall.retrying(path, "Cannot put the new realm file into place") { Int(link(own, path)) }
+        } catch {
+            if error.errorNumber != EEXIST { throw error }
+        }
+        try DataFile.synchronizeDirectory(of: path)
+    }
+
     private static func write(
         _ temporary: String,
         beginning: FileBeginning,

@@ -1,0 +1,31 @@
+import Foundation
+import RealmModel
+import RealmStorage
+
+/// The file that a new realm begins with.
+enum SeedFile {
+    /// Copies what the newest version of a seed holds to where no file is yet.
+    ///
+    /// The copy appears under its name when it is complete and durable. Blocks in the device.
+    static func copy(_ seed: URL, to path: String, for fileURL: URL?) throws {
+        do {
+            let settings = try OpenSettings(Realm.Configuration(fileURL: seed, readOnly: true))
+            let file =
+                try RealmRegistry.shared.existing(at: settings.path)?.file
+                ?? StorageFile.open(path: settings.path, options: settings.options)
+            let snapshot = try file.beginRead()
+            try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(copyOf: snapshot)) {
+                try FileCompactor.copy(snapshot, to: $0)
+            }
+        } catch let error as StorageError where error.code == .notFound {
+            throw Realm.Error(
+                .fileNotFound,
+                "The seed file \(seed.path) could not be copied.",
+                fileURL: fileURL,
+                underlyingError: error
+            )
+        } catch {
+            throw Realm.Error.wrap(error, path: seed.path)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// A realm whose file is not there yet begins with what its seed holds.
+@Suite struct SeedFileTests {
+    private let folder = TemporaryDirectory()
+
+    private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.path(name)) }
+
+    private func configuration(_ name: String, seed: String? = nil) -> Realm.Configuration {
+        var configuration = Realm.Configuration(fileURL: url(name), objectTypes: [Todo.self, Tally.self])
+        configuration.seedFilePath = seed.map(url)
+        return configuration
+    }
+
+    private func titles(_ name: String, seed: String? = nil) throws -> [String] {
+        let realm = try Realm(configuration: configuration(name, seed: seed))
+        defer { realm.close() }
+        return realm.objects(Todo.self).map(\.title).sorted()
+    }
+
+    private func add(_ title: String, to name: String, seed: String? = nil) throws {
+        let realm = try Realm(configuration: configuration(name, seed: seed))
+        defer { realm.close() }
+        try realm.write { _ = realm.create(Todo.self, value: ["title": title]) }
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() }
+    }
+
+    @Test func `a new realm holds what its seed does, and neither changes with the other`() throws {
+        try add("of the seed", to: "seed.realm")
+        #expect(try titles("new.realm", seed: "seed.realm") == ["of the seed"])
+        try add("of the new one", to: "new.realm", seed: "seed.realm")
+        try add("later", to: "seed.realm")
+        #expect(try titles("new.realm", seed: "seed.realm") == ["of the new one", "of the seed"])
+        #expect(try titles("seed.realm") == ["later", "of the seed"])
+        #expect(try names.filter { $0.hasPrefix("new.realm.") && $0 != "new.realm.lock" }.isEmpty)
+    }
+
+    @Test func `a seed that is reached through a link is copied, and the link is not`() throws {
+        try add("of the seed", to: "seed.realm")
+        try FileManager.default.createSymbolicLink(at: url("current.realm"), withDestinationURL: url("seed.realm"))
+        try add("of the new one", to: "new.realm", seed: "current.realm")
+        #expect(try titles("seed.realm") == ["of the seed"])
+        #expect(try titles("new.realm") == ["of the new one", "of the seed"])
+    }
+
+    @Test func `a seed that is open is copied as its newest version is`() throws {
+        let seed = try Realm(configuration: configuration("seed.realm"))
+        try seed.write { _ = seed.create(Todo.self, value: ["title": "committed"]) }
+        seed.beginWrite()
+        _ = seed.create(Todo.self, value: ["title": "not yet"])
+        #expect(try titles("new.realm", seed: "seed.realm") == ["committed"])
+        try seed.commitWrite()
+        #expect(seed.objects(Todo.self).count == 2)
+        #expect(try titles("other.realm", seed: "seed.realm").count == 2)
+    }
+
+    @Test func `a seed that is no realm file is an error, and no file is made`() throws {
+        try FileManager.default.createDirectory(at: url("folder.realm"), withIntermediateDirectories: false)
+        try Data("no realm".utf8).write(to: url("text.realm"))
+        #expect(mkfifo(folder.path("pipe.realm"), 0o600) == 0)
+        let before = try names
+        for (seed, code) in [
+            ("folder.realm", Realm.Error.Code.invalidDatabase), ("text.realm", .invalidDatabase),
+            ("pipe.realm", .invalidDatabase), ("none.realm", .fileNotFound), ("new.realm", .fileNotFound),
+        ] {
+            let error = #expect(throws: Realm.Error.self, "\(seed)") { try titles("new.realm", seed: seed) }
+            #expect(error?.code == code, "\(seed): \(error.map { "\($0)" } ?? "")")
+            #expect(!FileManager.default.fileExists(atPath: folder.path("new.realm")))
+        }
+        #expect(try names.filter { !$0.hasSuffix(".lock") } == before)
+    }
+
+    @Test func `many that open a new realm at once have one, with what the seed holds`() async throws {
+        try add("of the seed", to: "seed.realm")
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    let realm = try await Realm.open(configuration: configuration("new.realm", seed: "seed.realm"))
+                    try await realm.asyncWrite { _ = realm.create(Todo.self, value: ["title": "\(number)"]) }
+                    return realm.objects(Todo.self).where { $0.title == "of the seed" }.count
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == Array(repeating: 1, count: 12))
+        #expect(try titles("new.realm").count == 13)
+        #expect(try names.filter { $0.hasPrefix("new.realm") } == ["new.realm", "new.realm.lock"])
+    }
+}

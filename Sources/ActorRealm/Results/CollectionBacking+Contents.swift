@@ -313,7 +313,7 @@ extension TableAccessor {
     /// The keys of all rows, or of the first ones, ascending.
     func allKeys(first limit: Int = .max) throws -> [Int64] {
         var keys: [Int64] = []
-        keys.reserveCapacity(min(limit, table.count))
+        keys.reserveCapacity(forClaimed: min(limit, table.count))
         var cursor = table.leaves()
         while keys.count < limit, let leaf = try cursor.next() {
             for row in 0..<min(leaf.rowCount, limit - keys.count) { keys.append(leaf.key(at: row)) }

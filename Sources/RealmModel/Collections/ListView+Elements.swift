@@ -35,7 +35,7 @@ extension ListView {
     /// All row keys of a list of links.
     package func links() throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
-        keys.reserveCapacity(count)
+        keys.reserveCapacity(forClaimed: count)
         try visit { if case .int(let key) = $0 { keys.append(key) } }
         return keys
     }
@@ -43,7 +43,7 @@ extension ListView {
     /// All elements, owned.
     package func values() throws(StorageError) -> [StoredValue] {
         var values: [StoredValue] = []
-        values.reserveCapacity(count)
+        values.reserveCapacity(forClaimed: count)
         try visit { values.append(StoredValue($0, kind: elementKind)) }
         return values
     }

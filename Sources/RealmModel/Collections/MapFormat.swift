@@ -108,7 +108,7 @@ package struct MapView {
     /// All entries, owned.
     package func entries() throws(StorageError) -> [StoredEntry] {
         var entries: [StoredEntry] = []
-        entries.reserveCapacity(count)
+        entries.reserveCapacity(forClaimed: count)
         for index in 0..<count {
             let entry = try entry(at: index)
             entries.append(

@@ -71,7 +71,7 @@ extension TableView {
             return numbers
         }
         let list = try list(property, at: location, key: key)
-        numbers.reserveCapacity(list.count)
+        numbers.reserveCapacity(forClaimed: list.count)
         try list.forEach(in: nil, { _, value in try appendLinkIDs(of: value, slot, to: &numbers) })
         return numbers
     }

@@ -183,7 +183,7 @@ extension TableView {
     /// All row keys, ascending.
     func allKeys() throws(StorageError) -> [Int64] {
         var keys: [Int64] = []
-        keys.reserveCapacity(count)
+        keys.reserveCapacity(forClaimed: count)
         var cursor = leaves()
         while let leaf = try cursor.next() {
             for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) }

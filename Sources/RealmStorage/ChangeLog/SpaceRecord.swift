@@ -30,7 +30,7 @@ struct SpaceRecord: Sendable {
 
     init(from reader: inout ByteReader) throws(ByteReader.Truncated) {
         version = try reader.number()
-        pageCount = try reader.number32()
+        pageCount = try SpaceRecord.pageCount(from: &reader)
         allocated = try SpaceRecord.extents(from: &reader, below: pageCount)
         retired = try SpaceRecord.retired(from: &reader, below: pageCount, version: version)
         changes = try ChangeSet(from: &reader)
@@ -64,6 +64,13 @@ struct SpaceRecord: Sendable {
             writer.write(item.birth)
             writer.write(item.death)
         }
+    }
+
+    /// What a file grows by is free: one that was shorter than its header would give the header away.
+    static func pageCount(from reader: inout ByteReader) throws(ByteReader.Truncated) -> UInt32 {
+        let count = try reader.number32()
+        guard count >= UInt32(FileHeader.slotPageCount) else { throw ByteReader.Truncated() }
+        return count
     }
 
     static func extents(from reader: inout ByteReader, below pageCount: UInt32) throws(ByteReader.Truncated) -> [Extent]

@@ -95,7 +95,7 @@ struct SpaceSegment: Sendable {
         previousVersion = try reader.number()
         guard previousVersion < version else { throw ByteReader.Truncated() }
         if isPicture {
-            let pageCount = try reader.number32()
+            let pageCount = try SpaceRecord.pageCount(from: &reader)
             var picture = Picture(
                 pageCount: pageCount,
                 free: try SpaceRecord.extents(from: &reader, below: pageCount),

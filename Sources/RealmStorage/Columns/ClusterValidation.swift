@@ -152,11 +152,17 @@ struct ColumnShape {
         return offsetsProblem(
             starts: data + nullBytes,
             rows: rows,
+            nulls: hasNulls ? data : nil,
             heap: UnsafeRawBufferPointer(start: data + nullBytes + needed, count: available - needed)
         )
     }
 
-    private func offsetsProblem(starts: UnsafeRawPointer, rows: Int, heap: UnsafeRawBufferPointer) -> String? {
+    private func offsetsProblem(
+        starts: UnsafeRawPointer,
+        rows: Int,
+        nulls: UnsafeRawPointer?,
+        heap: UnsafeRawBufferPointer
+    ) -> String? {
         var previous = 0
         var wasOverflow = false
         for row in 0...rows {
@@ -168,6 +174,12 @@ struct ColumnShape {
                 let word = starts.loadUnaligned(fromByteOffset: row * 4, as: UInt32.self)
                 start = Int(word & ~ClusterFormat.overflowFlag)
                 isOverflow = word & ClusterFormat.overflowFlag != 0
+            }
+            if isOverflow, row < rows, let nulls,
+                nulls.load(fromByteOffset: row >> 3, as: UInt8.self) >> UInt8(row & 7) & 1 != 0
+            {
+                // It would be written as a mark without a reference.
+                return "has a null that leads to a run"
             }
             guard start >= previous else { return "has values that overlap" }
             guard start <= heap.count else { return "has values outside of it" }

@@ -40,9 +40,9 @@ struct Readahead: ~Copyable {
         if start <= page, page + pageCount <= end {
             // While the second half of a window is gone through, the next one is on its way.
             guard streak >= 4, end - page < window / 2 else { return nil }
-            wanted = end..<(end + window)
+            wanted = end..<end.advanced(byPages: window)
         } else {
-            wanted = page..<(page + window)
+            wanted = page..<page.advanced(byPages: window)
             if streak < 4 {
                 guard let first = firstTouch(of: wanted) else { return nil }
                 wanted = first
@@ -62,10 +62,18 @@ struct Readahead: ~Copyable {
             if opening.count == Self.openingLimit { return run }
             let (before, behind) = Self.openingReach
             let start = run.lowerBound
-            let window = (start - min(start, before))..<max(run.upperBound, start + behind)
+            let window = (start - min(start, before))..<max(run.upperBound, start.advanced(byPages: behind))
             opening.append(window)
             return window
         }
+    }
+}
+
+extension PageNumber {
+    /// The page so many pages further on, or the last one that there can be.
+    fileprivate func advanced(byPages count: UInt32) -> PageNumber {
+        let (page, isBeyond) = addingReportingOverflow(count)
+        return isBeyond ? .max : page
     }
 }
 

@@ -19,6 +19,8 @@ final class Reservation: @unchecked Sendable {
     /// Has steps fail, in tests.
     let failures: StepFailures?
     private let poolMemory: UnsafeMutableRawPointer
+    /// The size of the mapping, and of the private memory.
+    private let mappedByteCount: Int
     private let sideByteCount: Int
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
@@ -31,11 +33,16 @@ final class Reservation: @unchecked Sendable {
     ) throws(StorageError) {
         self.failures = failures
         try failures?.step(.mapping, path: path)
+        guard byteCount <= Reservation.greatestByteCount else {
+            throw .corrupt("The file has \(byteCount) bytes, more than a realm file can have", page: 0, path: path)
+        }
         var capacity = reservedByteCount ?? max(Reservation.share, (byteCount * 2).roundedUpToPowerOfTwo)
         let least = max(256 << 20, (byteCount + (byteCount >> 1)).roundedUpToPowerOfTwo)
         while true {
             if let regions = Reservation.map(descriptor: descriptor, capacity: capacity) {
-                pageCapacity = capacity / pageByteCount
+                mappedByteCount = capacity
+                // More pages have no numbers, however long the file is.
+                pageCapacity = min(capacity / pageByteCount, Int(UInt32.max))
                 sideByteCount = regions.sideByteCount
                 Reservation.reserved.add(2 * capacity + regions.sideByteCount, ordering: .relaxed)
                 mapping = UnsafeRawPointer(regions.mapping)
@@ -63,16 +70,18 @@ final class Reservation: @unchecked Sendable {
     }
 
     deinit {
-        munmap(UnsafeMutableRawPointer(mutating: mapping), pageCapacity * pageByteCount)
-        munmap(poolMemory, pageCapacity * pageByteCount)
+        munmap(UnsafeMutableRawPointer(mutating: mapping), mappedByteCount)
+        munmap(poolMemory, mappedByteCount)
         munmap(UnsafeMutableRawPointer(verified), sideByteCount)
-        Reservation.reserved.subtract(2 * pageCapacity * pageByteCount + sideByteCount, ordering: .relaxed)
+        Reservation.reserved.subtract(2 * mappedByteCount + sideByteCount, ordering: .relaxed)
     }
 
     /// The bytes of address space that the open files of this process reserved.
     private static let reserved = Atomic<Int>(0)
     /// The bytes of address space that a process has on the systems that we run on.
     private static let addressSpace = 1 << 47
+    /// The length of a file with as many pages as page numbers count, grown ahead of what is in it.
+    private static let greatestByteCount = 1 << 44 + 1 << 24
 
     /// How many bytes a file may grow to, when nothing else is asked for: a small part of the address space that is left,
     /// so that a process can hold thousands of files open, and at most what one file needs.

@@ -200,6 +200,41 @@ extension WriteTransaction {
         #expect(fixture.tree.rowCount == 9)
     }
 
+    // MARK: Nulls
+
+    /// A null with a run of its own would be written as the mark of such a run and no reference.
+    ///
+    /// What stands there instead would be taken for one.
+    @Test func `a null that leads to a run is refused`() throws {
+        let store = try TreeFile()
+        let columns = [ColumnLayout(kind: .bytes, isNullable: true)]
+        var trees: [ClusterTree] = []
+        for isForged in [false, true] {
+            try store.write { transaction in
+                let writer = ClusterWriter(tree: ClusterTree(), columns: columns, transaction: transaction)
+                for row in 0..<4 as Range<UInt8> {
+                    let key = try writer.append()
+                    if row == 3 { continue }
+                    try [UInt8](repeating: row, count: 3_000)
+                        .withUnsafeBytes { try writer.setBytes($0, key: key, column: 0) }
+                }
+                var tree = try writer.seal()
+                let page = try transaction.writable(tree.root)
+                let descriptor = page.bytes + ClusterFormat.descriptorsOffset + ClusterFormat.descriptorByteCount
+                let place = UnsafeRawPointer(descriptor).little(UInt32.self, at: ClusterFormat.descriptorPlaceOffset)
+                let nulls = page.bytes + Int(place)
+                try #require(nulls.load(as: UInt8.self) == 0b1000)
+                if isForged { nulls.storeBytes(of: 0b1010, as: UInt8.self) }
+                tree.root = transaction.seal(page.reference)
+                trees.append(tree)
+            }
+        }
+        let view = try store.reopen().view
+        #expect(try trees[0].leaf(containing: 1, in: view)?.row == 1)
+        let error = #expect(throws: StorageError.self) { try trees[1].leaf(containing: 1, in: view) }
+        #expect(error?.code == .corrupt)
+    }
+
     // MARK: Pages
 
     /// The problem of a node of so many rows and columns that was edited.

@@ -14,21 +14,12 @@ import RealmModel
 /// Looking for an element, inserting and removing one cost O(log n).
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The elements of an unmanaged set, in order of insertion.
-    var unmanaged: [Element] = []
-    private var unmanagedElements: Set<Member> = []
+    var unmanaged: [Element] { elements.inOrder }
+    private var elements = UnmanagedElements<Element>()
     /// Where a managed set is.
     private(set) var place: ListPlace?
     /// Set on sets of recording instances.
     let isRecording: Bool
-
-    /// An element of an unmanaged set, equal to those that a managed one takes for the same.
-    private enum Member: Hashable {
-        case value(StoredValue)
-        /// An object, or what is stored as one.
-        case other(Element)
-
-        init(_ element: Element) { self = Element._setKey(element).map { .value($0.value) } ?? .other(element) }
-    }
 
     /// Creates an unmanaged, empty set.
     public init() { isRecording = false }
@@ -43,8 +34,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Makes the set read from a row that now has its elements.
     func manage(_ place: ListPlace) {
         self.place = place
-        unmanaged = []
-        unmanagedElements = []
+        elements = UnmanagedElements()
     }
 
     /// What stands behind a managed collection; nil for an unmanaged one.
@@ -84,7 +74,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Whether the set holds an element.
     public func contains(_ object: Element) -> Bool {
-        guard let place else { return unmanagedElements.contains(Member(object)) }
+        guard let place else { return elements.contains(object) }
         guard let stored = Element._storedElement(object, in: place.backing) else {
             place.checkOwner()
             return false
@@ -96,7 +86,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Puts an element into the set, if it is not there.
     public func insert(_ object: Element) {
         guard let place else {
-            if unmanagedElements.insert(Member(object)).inserted { unmanaged.append(object) }
+            elements.insert(object)
             return
         }
         guard let writer = place.writer() else { return }
@@ -118,8 +108,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The object itself stays in the realm.
     public func remove(_ object: Element) {
         guard let place else {
-            let member = Member(object)
-            if unmanagedElements.remove(member) != nil { unmanaged.removeAll { Member($0) == member } }
+            elements.remove(object)
             return
         }
         guard let writer = place.writer() else { return }
@@ -133,8 +122,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Takes all elements out.
     public func removeAll() {
         guard let place else {
-            unmanaged.removeAll()
-            unmanagedElements.removeAll()
+            elements = UnmanagedElements()
             return
         }
         guard let writer = place.writer() else { return }
@@ -208,7 +196,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public static func == (left: MutableSet, right: MutableSet) -> Bool {
         if left === right { return true }
         return left.place == nil && right.place == nil
-            ? left.unmanagedElements == right.unmanagedElements : left.isSame(as: right)
+            ? left.count == right.count && left.isSubset(of: right) : left.isSame(as: right)
     }
 
     /// Whether both are one set.

@@ -218,8 +218,19 @@ extension AnyRealmValue: _Persistable {
 extension AnyRealmValue: RealmCollectionValue {
     /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _shape }
-    /// What tells the elements of an unmanaged set apart; nil for objects and collections.
-    public static func _setKey(_ value: AnyRealmValue) -> _Stored? { _sectionKey(value) }
+    /// What tells the elements of an unmanaged set apart; nil for objects.
+    ///
+    /// Lists and dictionaries are known by what they hold when they are put in, as a managed set keeps it, and objects in them by themselves.
+    public static func _setKey(_ value: AnyRealmValue) -> _Stored? {
+        if case .object = value { return nil }
+        return
+            value.stored { object in
+                .anyLink(table: .max, key: Int64(Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())))
+            } refuse: { _ in
+                // What cannot be stored is told apart by Swift's equality.
+            }
+            .map { _Stored($0) }
+    }
 
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> AnyRealmValue {

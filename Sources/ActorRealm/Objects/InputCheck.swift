@@ -94,6 +94,7 @@ struct InputCheck {
         case is [Any]: return "an array"
         case is [String: Any], is ValueReader.Entries: return "a dictionary"
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"
+        case is InputReader.Unreadable: return "a number or a text that cannot be read"
         default: return "\(excerpt("\(value)")) (\(type(of: value)))"
         }
     }

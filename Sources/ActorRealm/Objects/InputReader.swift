@@ -38,7 +38,7 @@ enum InputReader {
         let spelled = JSONNames.spelled(json)
         if spelled != nil { decoder.userInfo[JSONNames.areSpelled] = true }
         do {
-            return try decoder.decode(Input.self, from: spelled ?? json).value
+            return try decoder.decode(Input.self, from: spelled ?? JSONNames.spaced(json)).value
         } catch DecodingError.dataCorrupted(let context) {
             let cause = context.underlyingError.map { ": \($0)" } ?? ""
             throw failure("The input is no JSON. \(context.debugDescription)\(cause)")
@@ -112,7 +112,7 @@ enum InputReader {
         return (try? container.decode(Decimal.self)).map { Decimal128($0) }
     }
 
-    /// A value of any kind, as it comes; nil for null.
+    /// A value of any kind, as it comes; nil for null, and ``Unreadable`` for what the decoder gives in no form.
     private static func plain(from decoder: any Decoder, depth: Int) -> Any? {
         // One level more than may be stored, so that what nests too deep is seen to.
         guard depth <= MixedFormat.depthLimit + 1 else { return nil }
@@ -136,8 +136,12 @@ enum InputReader {
         if let value = try? container.decode(Bool.self) { return value }
         if let value = try? container.decode(Int.self) { return value }
         if let value = try? container.decode(Double.self) { return value }
-        return try? container.decode(String.self)
+        if let value = try? container.decode(String.self) { return value }
+        return Unreadable()
     }
+
+    /// What is no value: a decoder looks at a number or a text when that is asked for, and not before.
+    struct Unreadable {}
 
     /// Null, as an element of dynamically typed collections.
     private static var null: Any { Any?.none as Any }

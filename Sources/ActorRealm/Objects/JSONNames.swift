@@ -11,7 +11,7 @@ enum JSONNames {
     /// Told to the decoder of a text in which names are spelled.
     static let areSpelled = CodingUserInfoKey(rawValue: "ActorRealm.names")!
 
-    /// The text with such names spelled; nil where it is no UTF-8, in which names are what a decoder makes of them.
+    /// The text with such names spelled, and a space behind it; nil where it is no UTF-8, in which names are what a decoder makes of them.
     static func spelled(_ json: Data) -> Data? {
         let bytes = [UInt8](json)
         // Zeros among the first bytes, or a mark of their order, are those of another encoding.
@@ -27,12 +27,30 @@ enum JSONNames {
                 let name = try? decoder.decode(String.self, from: Data(bytes[start..<end]))
             else { continue }
             result += bytes[copied..<start]
-            result += [UInt8(ascii: "\""), mark]
-            for byte in name.utf8 { result += [digit(byte >> 4), digit(byte & 15)] }
+            result.append(UInt8(ascii: "\""))
+            if needsNothing(name) {
+                // Escaped without need: the decoder is to take it for the same as one that is not.
+                result += name.utf8
+            } else {
+                result.append(mark)
+                for byte in name.utf8 { result += [digit(byte >> 4), digit(byte & 15)] }
+            }
             result.append(UInt8(ascii: "\""))
             copied = end
         }
-        return copied == 0 ? json : Data(result + bytes[copied...])
+        return Data(result + bytes[copied...] + [0x20])
+    }
+
+    /// A text in another encoding, with a space behind it as a spelled one has.
+    ///
+    /// A decoder ends the process where the last byte of a text is a bracket too deep.
+    static func spaced(_ json: Data) -> Data {
+        let first = [UInt8](json.prefix(4))
+        let isLittleEndian = first.first != 0 && first.first != 0xFE
+        // Two zeros side by side.
+        let isWide = first.count == 4 && (first[..<2] == [0, 0] || first[2...] == [0, 0])
+        let zeros = [UInt8](repeating: 0, count: isWide ? 3 : 1)
+        return json + (isLittleEndian ? [0x20] + zeros : zeros + [0x20])
     }
 
     /// A name as it stood in the text; one that is spelled in no such way stands for itself.
@@ -73,6 +91,14 @@ enum JSONNames {
             position += 1
         }
         return nil
+    }
+
+    /// Whether a name needs neither an escape nor to be spelled.
+    private static func needsNothing(_ name: String) -> Bool {
+        name.utf8.first != mark
+            && name.utf8.allSatisfy {
+                (0x20..<0x80).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
     }
 
     /// Whether a colon follows.

@@ -5,7 +5,9 @@ extension ValueReader {
     ///
     /// A plain cast would take a number for a `Bool`, an `Int` or a `Float` wherever its value is one of these, whatever it was
     /// made of: the 1 of a JSON text would become `true`.
-    static func foundationValue(_ value: Any) -> Any? {
+    ///
+    /// An integer beyond an `Int` is a `Double`, next to it, unless it is to stay exact.
+    static func foundationValue(_ value: Any, isExact: Bool = false) -> Any? {
         // Looked at first, for a cast makes a Foundation object of a Swift value.
         let type = type(of: value)
         guard type is AnyClass, !(type is ObjectBase.Type) else { return nil }
@@ -16,7 +18,9 @@ extension ValueReader {
             case UInt8(ascii: "c"), UInt8(ascii: "B"): return number.boolValue
             case UInt8(ascii: "f"): return number.floatValue
             case UInt8(ascii: "d"): return number.doubleValue
-            case UInt8(ascii: "Q"): return Int(exactly: number.uint64Value) ?? number.doubleValue
+            case UInt8(ascii: "Q"):
+                if let fitting = Int(exactly: number.uint64Value) { return fitting }
+                return isExact ? number.uint64Value : number.doubleValue
             default: return number.intValue
             }
         case let text as NSString: return text as String

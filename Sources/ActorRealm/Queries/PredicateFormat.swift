@@ -129,7 +129,7 @@ enum PredicateFormat {
         let given = type(of: argument)
         if given == Int.self, let value = argument as? Int { return .int(Int64(value)) }
         if given == String.self, let value = argument as? String { return .string(value) }
-        if let plain = ValueReader.foundationValue(argument) {
+        if let plain = ValueReader.foundationValue(argument, isExact: true) {
             return try value(plain, in: core, isElement: isElement)
         }
         switch argument {

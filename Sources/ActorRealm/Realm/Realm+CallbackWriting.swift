@@ -281,8 +281,9 @@ extension WriteScheduler {
         nonisolated(unsafe) let writes = writes
         ioThread.perform { [self] in
             if let ticket { abandon(ticket) }
-            // A scheduler that is there may let go of work as well, and uses the count.
-            if !isolation.isAlive { writes.end(id) }
+            guard isolation.isAlive else { return writes.end(id) }
+            // A scheduler that is there may let go of work as well, and uses the count: it is counted out there, if it goes on.
+            isolation.post { writes.end(id) }
         }
     }
 }

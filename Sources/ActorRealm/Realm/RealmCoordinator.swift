@@ -62,6 +62,8 @@ final class RealmCoordinator: Sendable {
     let copyCount = Atomic(0)
     /// When the newest record says that its block committed, in milliseconds since 1970.
     private let newestRecordTime = Atomic<Int64>(0)
+    /// Called behind a look for open realms, for tests.
+    nonisolated(unsafe) var didLookForRealms: (() -> Void)?
 
     init(file: StorageFile, path: String, settings: OpenSettings) {
         self.file = file
@@ -266,7 +268,9 @@ final class RealmCoordinator: Sendable {
 
     /// Whether any realm of this file is open in this process.
     var hasOpenRealms: Bool {
-        state.withLock { Array($0.cores.values) + Array($0.passing.values) }.contains { $0.isAlive }
+        let isOpen = state.withLock { Array($0.cores.values) + Array($0.passing.values) }.contains { $0.isAlive }
+        didLookForRealms?()
+        return isOpen
     }
 
     /// Whether it is only waiting for its threads to let go of it, and its file was deleted or replaced meanwhile: whoever
@@ -318,7 +322,8 @@ final class RealmCoordinator: Sendable {
     /// - Parameter countsCopies: Whether frozen copies and references that are left are users as well.
     /// - Returns: nil while a realm of it is open.
     func endUnlessUsed(countingCopies countsCopies: Bool = false) -> Bool? {
-        let count = state.withLock { $0.openingCount }
+        // Before it is looked for realms: an opening that ends meanwhile leaves one.
+        let count = state.withLock { $0.openings == 0 ? $0.openingCount : nil }
         if hasOpenRealms { return nil }
         // Copies come from realms that are open, and from those who iterate changes.
         if observations.memberCount.load(ordering: .sequentiallyConsistent) > 0 { return false }
@@ -450,9 +455,12 @@ final class RealmCoordinator: Sendable {
     /// opening, inside ``opening(_:)``.
     func declareRules(of declared: DatabaseSchema) {
         file.declareRules(declared.ruleNumbers) {
-            let isOnly = !hasOpenRealms
+            // Before it is looked for realms: an opening that ends meanwhile leaves one.
+            guard let count = state.withLock({ $0.openings == 1 ? $0.openingCount : nil }), !hasOpenRealms else {
+                return false
+            }
             return state.withLock { state in
-                guard isOnly, state.openings == 1 else { return false }
+                guard state.openings == 1, state.openingCount == count else { return false }
                 // Whoever opens the file by the schema before has to declare that anew.
                 state.reconciled = nil
                 return true

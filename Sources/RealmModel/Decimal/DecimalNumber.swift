@@ -78,12 +78,17 @@ package struct DecimalNumber: Sendable {
         return result
     }
 
-    /// The nearest binary number.
-    package var double: Double {
+    /// The nearest number of double precision.
+    package var double: Double { binary() }
+
+    /// The nearest number of single precision, which the one next to ``double`` need not be.
+    package var float: Float { binary() }
+
+    private func binary<Number: BinaryFloatingPoint & LosslessStringConvertible>() -> Number {
         switch form {
         case .infinity: isNegative ? -.infinity : .infinity
         case .quietNaN, .signalingNaN: .nan
-        case .finite: Double("\(isNegative ? "-" : "")\(coefficient)e\(exponent)") ?? .nan
+        case .finite: Number("\(isNegative ? "-" : "")\(coefficient)e\(exponent)") ?? .nan
         }
     }
 

@@ -165,7 +165,7 @@ struct ValueTestFactory {
         case (.double, .double(let double)): return ConstantRange<Double>(operation, double)
         case (.double, .float(let float)): return ConstantRange<Double>(operation, Double(float))
         case (.float, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
-            return ConstantRange<Double>(operation, Double(Float(decimal.number.double)))
+            return ConstantRange<Double>(operation, Double(decimal.number.float))
         case (.double, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
             let nearest = decimal.number.double
             let order = StoredValue.order(.decimal(decimal), .double(nearest))

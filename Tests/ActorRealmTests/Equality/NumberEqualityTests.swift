@@ -206,6 +206,23 @@ import Testing
         #expect(counted.filter("weight < %@", UInt.max).count == 1)
         #expect(counted.filter("free == %@", UInt.max).map(\.id) == [1])
         #expect(counted.filter("free < %@", UInt.max).count == 3)
+        // As an object of Foundation's it is the same.
+        let boxed = NSNumber(value: UInt64.max)
+        #expect(counted.filter("weight == %@", boxed).count == 0)
+        #expect(counted.filter("free == %@", boxed).map(\.id) == [1])
+        #expect(counted.filter("free IN %@", [boxed]).map(\.id) == [1])
+    }
+
+    @Test func `the float next to an integer beyond those of a realm is found`() throws {
+        let realm = try memoryRealm([Counted.self])
+        // The double next to it lies in the middle between two floats, of which the other one is even.
+        let number: UInt64 = 1 << 63 + 1 << 39 + 1
+        try realm.write {
+            realm.create(Counted.self, value: ["id": 1, "narrow": Float(number)])
+            realm.create(Counted.self, value: ["id": 2, "narrow": Float(number).nextDown])
+        }
+        #expect(Float(number) != Float(Double(number)))
+        #expect(realm.objects(Counted.self).filter("narrow == %@", number).map(\.id) == [1])
     }
 }
 
@@ -215,5 +232,6 @@ class Counted: Object {
     @Persisted(indexed: true) var indexed: Int
     @Persisted var plain: Int
     @Persisted var weight: Double
+    @Persisted var narrow: Float
     @Persisted var free: AnyRealmValue
 }

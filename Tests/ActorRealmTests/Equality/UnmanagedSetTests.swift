@@ -47,4 +47,88 @@ import Testing
         maybe.remove(.nan)
         #expect(maybe.count == 1 && maybe.contains(nil))
     }
+
+    /// A class without a primary key, whose accessors Swift's equality tells apart.
+    class Member: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var number: Int
+    }
+
+    class Group: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var terms: MutableSet<Term>
+        @Persisted var members: MutableSet<Member>
+        @Persisted var anys: MutableSet<AnyRealmValue>
+    }
+
+    private func groupRealm() throws -> Realm { try memoryRealm([Term.self, Member.self, Group.self]) }
+
+    @Test func `objects are found also when they were added to a realm meanwhile`() throws {
+        let realm = try groupRealm()
+        let set = MutableSet<Term>()
+        let anys = MutableSet<AnyRealmValue>()
+        let terms = (0..<40).map { Term("\($0)") }
+        set.insert(objectsIn: terms)
+        anys.insert(objectsIn: terms.map { .object($0) })
+        try realm.write { realm.add(terms[..<20]) }
+        #expect(terms.allSatisfy { set.contains($0) && anys.contains(.object($0)) })
+        // Once as they are, and once by other accessors of their rows; then so many that the set grows.
+        set.insert(objectsIn: terms)
+        set.insert(objectsIn: realm.objects(Term.self))
+        anys.insert(objectsIn: terms.map { .object($0) })
+        anys.insert(objectsIn: realm.objects(Term.self).map { .object($0) })
+        for number in 40..<400 { set.insert(Term("\(number)")) }
+        #expect(set.count == 400 && anys.count == 40)
+        let found = try #require(realm.object(ofType: Term.self, forPrimaryKey: "7"))
+        #expect(set.contains(found) && anys.contains(.object(found)))
+        set.remove(found)
+        set.remove(terms[8])
+        anys.remove(.object(found))
+        #expect(set.count == 398 && !set.contains(terms[7]) && !set.contains(terms[8]))
+        #expect(anys.count == 39 && !anys.contains(.object(terms[7])))
+        set.insert(found)
+        #expect(
+            set.count == 399 && set.contains(terms[7])
+                && set
+                    == {
+                        let copy = MutableSet<Term>()
+                        copy.formUnion(set)
+                        return copy
+                    }()
+        )
+    }
+
+    @Test func `accessors of one row are one element`() throws {
+        let realm = try groupRealm()
+        try realm.write { for number in 0..<5 { realm.create(Member.self, value: ["number": number]) } }
+        let group = Group()
+        for _ in 0..<2 {
+            for member in realm.objects(Member.self) {
+                group.members.insert(member)
+                group.anys.insert(.object(member))
+            }
+        }
+        #expect(group.members.count == 5 && group.anys.count == 5)
+        #expect(
+            realm.objects(Member.self).allSatisfy { group.members.contains($0) && group.anys.contains(.object($0)) }
+        )
+        group.members.insert(Member())
+        try realm.write { realm.add(group) }
+        #expect(group.members.count == 6 && group.anys.count == 5)
+    }
+
+    @Test func `lists and dictionaries are known by what they hold when they are put in`() {
+        let set = MutableSet<AnyRealmValue>()
+        let list = List<AnyRealmValue>()
+        set.insert(.list(list))
+        list.append(.object(Member()))
+        #expect(!set.contains(.list(list)) && set.contains(.fromArray([])))
+        for _ in 0..<2 { set.insert(.list(list)) }
+        #expect(set.count == 2 && set.contains(.list(list)))
+        set.remove(.fromArray([]))
+        #expect(set.count == 1 && set.contains(.list(list)))
+        set.insert(.fromDictionary(["a": .int(1)]))
+        set.insert(.fromDictionary(["a": .decimal128("1.0")]))
+        #expect(set.count == 2)
+    }
 }

@@ -67,4 +67,89 @@ import Testing
             }
         }
     }
+
+    @Test func `a name is the same with an escape that it does not need`() throws {
+        let realm = try memoryRealm([Measured.self])
+        let json =
+            #"{"scores": {"a": 1, "\u0061": 2, "b\/c": 3, "b/c": 4}, "s\u0063ores": {"a": 5}, "free": {"\u0020": 6, " ": 7}}"#
+        // What a decoder does with a name that stands there twice.
+        let plain = #"{"scores": {"a": 1, "a": 2, "b/c": 3, "b/c": 4}, "scores": {"a": 5}, "free": {" ": 6, " ": 7}}"#
+        let expected = try realm.write { try realm.insert(Measured.self, json: Data(plain.utf8)) }
+        for _ in 0..<50 {
+            let measured = try realm.write { try realm.insert(Measured.self, json: Data(json.utf8)) }
+            #expect(measured.scores.map { "\($0.key) \($0.value)" } == expected.scores.map { "\($0.key) \($0.value)" })
+            #expect(measured.free.dictionaryValue?[" "] == expected.free.dictionaryValue?[" "])
+        }
+    }
+
+    class Maybe: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var count: Int?
+        @Persisted var weight: Double?
+        @Persisted var text: String?
+        @Persisted var price: Decimal128?
+        @Persisted var date: Date?
+        @Persisted var counts: List<Int?>
+        @Persisted var texts: Map<String, String?>
+        @Persisted var free: AnyRealmValue
+        @Persisted var next: Maybe?
+    }
+
+    @Test func `what a decoder cannot read is not taken for null`() throws {
+        let realm = try memoryRealm([Maybe.self])
+        func insert(_ json: some Sequence<UInt8>) throws {
+            try realm.write { _ = try realm.insert(Maybe.self, json: Data(json), ignoringUnknownKeys: true) }
+        }
+        let numbers = ["01", "-", "1e", "1.", "1.2.3", "--1", "1e999", "-1e999"]
+        let texts = [#""\ud800""#, #""\udc00\ud800""#, #""\x""#, "\"a\u{1}b\"", "\"a\nb\""]
+        for value in numbers + texts {
+            for name in ["count", "weight", "text", "price", "date", "free", "next"] {
+                let error = #expect(throws: Realm.Error.self) { try insert("{\"\(name)\": \(value)}".utf8) }
+                #expect(error?.code == .invalidInput, "\(name): \(value)")
+            }
+            for json in [
+                "{\"counts\": [1, \(value)]}", "{\"texts\": {\"a\": \(value)}}", "{\"free\": {\"a\": [\(value)]}}",
+            ] {
+                #expect(throws: Realm.Error.self) { try insert(json.utf8) }
+            }
+            try insert("{\"count\": null, \"unknown\": \(value)}".utf8)
+        }
+        for json in [#"{"free": {"\ud800": 1}}"#, #"{"texts": {"\ud800": "a"}}"#] {
+            #expect(throws: Realm.Error.self) { try insert(json.utf8) }
+        }
+        // No UTF-8.
+        for name in ["text", "free"] {
+            #expect(throws: Realm.Error.self) {
+                try insert(Array("{\"\(name)\": \"a".utf8) + [0xFF, 0xC0] + Array("\"}".utf8))
+            }
+        }
+        #expect(realm.objects(Maybe.self).count == numbers.count + texts.count)
+    }
+
+    @Test func `a text that ends with a bracket too deep is refused`() throws {
+        let realm = try memoryRealm([Measured.self])
+        let encodings = [
+            String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian,
+            .utf32BigEndian,
+        ]
+        for depth in 510...515 {
+            let texts = [
+                String(repeating: "[", count: depth), String(repeating: #"{"":"#, count: depth - 1) + "{",
+                #"{"free":"# + String(repeating: "[", count: depth - 1),
+            ]
+            for text in texts {
+                for encoding in encodings {
+                    let data = try #require(text.data(using: encoding))
+                    #expect(throws: Realm.Error.self) {
+                        try realm.write { try realm.insert(Measured.self, json: data) }
+                    }
+                }
+            }
+        }
+        // A decoder takes that one's mark of the order of bytes for UTF-16's.
+        for encoding in encodings where encoding != .utf32 {
+            let data = try #require(#"{"size": 5}"#.data(using: encoding))
+            #expect(try realm.write { try realm.insert(Measured.self, json: data).size } == 5)
+        }
+    }
 }

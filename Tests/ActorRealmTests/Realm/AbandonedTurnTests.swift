@@ -119,6 +119,44 @@ struct AbandonedTurnTests {
         withExtendedLifetime(copy) {}
     }
 
+    /// A run loop that may forget what it was given.
+    private final class ForgetfulLoop: RealmScheduler {
+        private let work = Mutex<[@Sendable () -> Void]>([])
+        private let given = DispatchSemaphore(value: 0)
+        private let thread = pthread_self()
+
+        func invoke(_ work: @escaping @Sendable () -> Void) {
+            self.work.withLock { $0.append(work) }
+            given.signal()
+        }
+
+        var isOnThread: Bool { pthread_self() == thread }
+
+        /// Waits for work, and does it or forgets it; false where none comes.
+        func next(isDone: Bool) -> Bool {
+            guard given.wait(timeout: .now() + 20) == .success else { return false }
+            let next = work.withLock { $0.removeFirst() }
+            if isDone { next() }
+            return true
+        }
+    }
+
+    @Test("a callback write that a scheduler lets go of gives its turn to the next, and is counted out there")
+    func forgotten() throws {
+        let loop = ForgetfulLoop()
+        let realm = try Realm(configuration: memory, scheduler: loop)
+        let coordinator = realm.core.coordinator
+        realm.writeAsync { Issue.record("The loop has forgotten it.") }
+        #expect(loop.next(isDone: false))
+        #expect(realm.isPerformingAsynchronousWriteOperations)
+        realm.close()
+        let turn = try coordinator.writes.acquireBlocking(for: .none)
+        coordinator.writes.finish(turn)
+        #expect(!coordinator.isEnded)
+        #expect(loop.next(isDone: true))
+        #expect(coordinator.isEnded)
+    }
+
     private let memory = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Tally.self])
 
     /// A frozen copy holds the file: only the closing of the realm ends its life.

@@ -9,7 +9,10 @@ enum SeedFile {
     /// The copy appears under its name when it is complete and durable. Blocks in the device.
     static func copy(_ seed: URL, to path: String, for fileURL: URL?) throws {
         do {
-            let settings = try OpenSettings(Realm.Configuration(fileURL: seed, readOnly: true))
+            // A link that leads to the seed of today is a name for it; a realm itself is never opened through one.
+            let settings = try OpenSettings(
+                Realm.Configuration(fileURL: seed.resolvingSymlinksInPath(), readOnly: true)
+            )
             let file =
                 try RealmRegistry.shared.existing(at: settings.path)?.file
                 ?? StorageFile.open(path: settings.path, options: settings.options)

@@ -165,4 +165,13 @@ struct OutdatedSequencesTests {
         await check(try await reader.tasks(), [.nothing], "begun on the outdated realm")
         #expect(await reader.callbackWrites() == [.schemaOutdated, .schemaOutdated])
     }
+
+    @Test("Changes that follow each other are outdated where the last one is")
+    func merging() {
+        func change(_ version: UInt64, _ isOutdated: Bool) -> RealmChange {
+            RealmChange(version: version, classes: [:], isOutdated: isOutdated)
+        }
+        #expect(change(1, false).merging(change(2, true)).isOutdated)
+        #expect(!change(1, false).merging(change(2, false)).isOutdated)
+    }
 }

@@ -19,13 +19,13 @@ import Testing
     private func titles(_ name: String, seed: String? = nil) throws -> [String] {
         let realm = try Realm(configuration: configuration(name, seed: seed))
         defer { realm.close() }
-        return realm.objects(Todo.self).map(\.title).sorted()
+        return realm.objects(Todo.self).map(\.name).sorted()
     }
 
     private func add(_ title: String, to name: String, seed: String? = nil) throws {
         let realm = try Realm(configuration: configuration(name, seed: seed))
         defer { realm.close() }
-        try realm.write { _ = realm.create(Todo.self, value: ["title": title]) }
+        try realm.write { _ = realm.create(Todo.self, value: ["name": title]) }
     }
 
     private var names: [String] {
@@ -52,9 +52,9 @@ import Testing
 
     @Test func `a seed that is open is copied as its newest version is`() throws {
         let seed = try Realm(configuration: configuration("seed.realm"))
-        try seed.write { _ = seed.create(Todo.self, value: ["title": "committed"]) }
+        try seed.write { _ = seed.create(Todo.self, value: ["name": "committed"]) }
         seed.beginWrite()
-        _ = seed.create(Todo.self, value: ["title": "not yet"])
+        _ = seed.create(Todo.self, value: ["name": "not yet"])
         #expect(try titles("new.realm", seed: "seed.realm") == ["committed"])
         try seed.commitWrite()
         #expect(seed.objects(Todo.self).count == 2)
@@ -77,14 +77,22 @@ import Testing
         #expect(try names.filter { !$0.hasSuffix(".lock") } == before)
     }
 
+    private actor Opener {
+        /// Adds to a realm of its own; returns how many there are of another name.
+        func add(_ name: String, to configuration: Realm.Configuration, counting other: String) async throws -> Int {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            try await realm.asyncWrite { _ = realm.create(Todo.self, value: ["name": name]) }
+            return realm.objects(Todo.self).where { $0.name == other }.count
+        }
+    }
+
     @Test func `many that open a new realm at once have one, with what the seed holds`() async throws {
         try add("of the seed", to: "seed.realm")
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<12 {
                 group.addTask {
-                    let realm = try await Realm.open(configuration: configuration("new.realm", seed: "seed.realm"))
-                    try await realm.asyncWrite { _ = realm.create(Todo.self, value: ["title": "\(number)"]) }
-                    return realm.objects(Todo.self).where { $0.title == "of the seed" }.count
+                    try await Opener()
+                        .add("\(number)", to: configuration("new.realm", seed: "seed.realm"), counting: "of the seed")
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

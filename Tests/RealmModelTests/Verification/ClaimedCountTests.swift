@@ -28,8 +28,8 @@ import Testing
         PageReference(page: PageNumber(run.page), pageCount: UInt32(run.pageCount), checksum: run.checksum)
     }
 
-    private func items(_ path: String) throws -> TableView {
-        try #require(try ModelView(snapshot: StorageFile.open(path: path).beginRead()).table(named: "Item"))
+    private func model(_ path: String) throws -> ModelView {
+        try ModelView(snapshot: StorageFile.open(path: path).beginRead())
     }
 
     @Test func `rows that are claimed and not there take no memory`() throws {
@@ -45,9 +45,11 @@ import Testing
             forgery.replace(leaf, by: top)
             forgery.setRowCount(Int64(Self.claim), nextKey: Int64(Self.claim))
         }
-        let items = try items(path)
+        let model = try model(path)
+        let items = try #require(try model.table(named: "Item"))
         try #require(items.count == Self.claim)
         #expect(try items.allKeys().count == 40)
+        withExtendedLifetime(model) {}
     }
 
     @Test func `elements that are claimed and not there take no memory`() throws {
@@ -62,7 +64,8 @@ import Testing
             forgery.replace(leaf, by: top)
             forgery.setListCounts(to: UInt64(Self.claim))
         }
-        let items = try items(path)
+        let model = try model(path)
+        let items = try #require(try model.table(named: "Item"))
         let numbers = items.ordinal("numbers")
         var claims = 0
         for key in try items.allKeys() {
@@ -72,5 +75,6 @@ import Testing
             #expect(error?.code == .corrupt)
         }
         #expect(claims > 0)
+        withExtendedLifetime(model) {}
     }
 }

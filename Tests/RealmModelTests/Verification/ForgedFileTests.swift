@@ -247,6 +247,8 @@ extension Forgery {
     mutating func setListCounts(to count: UInt64) {
         for run in file.runs {
             let start = run.page * pageByteCount
+            // Not the catalog, nor an index.
+            if bytes[start + PageHeader.kindOffset] == PageKind.byteTreeLeaf.rawValue { continue }
             let end = start + run.pageCount * pageByteCount
             for place in start..<end - 40 where bytes[place..<place + 8].elementsEqual([2, 0, 0, 0, 0, 0, 0, 0]) {
                 bytes.withUnsafeMutableBytes { $0.baseAddress!.storeLittle(count, at: place + 8) }

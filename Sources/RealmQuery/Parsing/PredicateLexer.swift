@@ -1,3 +1,5 @@
+import RealmModel
+
 /// Splits the text of a predicate into tokens, one at a time.
 struct PredicateLexer {
     private let text: [UInt8]
@@ -179,7 +181,14 @@ struct PredicateLexer {
         }
         guard position - start <= 400 else { throw Failure(message: "the number is too long", position: start) }
         let digits = String(decoding: text[start..<position], as: UTF8.self)
-        if isWhole, let value = Int64(digits) { return .int(value) }
+        if isWhole {
+            if let value = Int64(digits) { return .int(value) }
+            // Exact, as an argument of the same value is; a double would be another number.
+            let signLength = isDigit(text[start]) ? 0 : 1
+            if digits.utf8.count - signLength <= DecimalNumber.precision, let value = DecimalNumber(parsing: digits) {
+                return .decimal(DecimalBytes(value))
+            }
+        }
         guard let value = Double(digits), value.isFinite else {
             throw Failure(message: "the number is too large", position: start)
         }

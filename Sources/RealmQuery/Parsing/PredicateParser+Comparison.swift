@@ -242,6 +242,7 @@ extension PredicateParser {
         switch token.kind {
         case .int(let number): value = .int(number)
         case .double(let number): value = .double(number)
+        case .decimal(let number): value = .decimal(number)
         case .string(let text): value = .string(text)
         case .placeholder(let placeholder): value = try argument(for: placeholder)
         case .word:

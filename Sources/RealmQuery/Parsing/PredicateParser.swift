@@ -120,7 +120,7 @@ struct PredicateParser {
         case .word(let name), .variable(let name), .collectionOperator(let name): return "'\(name)'"
         case .escapedWord(let name): return "'#\(name)'"
         case .string: return "a string"
-        case .int, .double: return "a number"
+        case .int, .double, .decimal: return "a number"
         case .placeholder: return "a placeholder"
         case .comparison(let operation): return "'\(operation.spelling)'"
         case .and: return "'&&'"

@@ -1,3 +1,5 @@
+import RealmModel
+
 /// A word of the predicate language with its place in the text.
 struct PredicateToken: Equatable {
     enum Kind: Equatable {
@@ -12,6 +14,8 @@ struct PredicateToken: Equatable {
         case string(String)
         case int(Int64)
         case double(Double)
+        /// A whole number beyond 64 bits.
+        case decimal(DecimalBytes)
         case placeholder(Placeholder)
         case comparison(ComparisonOperator)
         case and

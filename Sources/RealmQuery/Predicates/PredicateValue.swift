@@ -77,7 +77,7 @@ extension PredicateValue: CustomStringConvertible {
             "oid(\(PredicateValue.hexadecimal(value.high, digits: 16))\(PredicateValue.hexadecimal(UInt64(value.low), digits: 8)))"
         case .uuid(let value):
             "uuid(\(PredicateValue.hexadecimal(value.high, digits: 16))\(PredicateValue.hexadecimal(value.low, digits: 16)))"
-        case .decimal(let value): "decimal(\(value.number.text))"
+        case .decimal(let value): value.number.wholeLiteral ?? "decimal(\(value.number.text))"
         case .object(let className, let key): "\(className)#\(key)"
         case .list(let values): "{\(values.map(\.description).joined(separator: ", "))}"
         }
@@ -120,5 +120,14 @@ extension PredicateValue: CustomStringConvertible {
             }
         }
         return result + "'"
+    }
+}
+
+extension DecimalNumber {
+    /// How a whole number beyond 64 bits is written in a predicate; nil for others, which have no literal.
+    fileprivate var wholeLiteral: String? {
+        let greatest = UInt128(Int64.max) + (isNegative ? 1 : 0)
+        guard form == .finite, exponent == 0, coefficient > greatest else { return nil }
+        return (isNegative ? "-" : "") + String(coefficient)
     }
 }

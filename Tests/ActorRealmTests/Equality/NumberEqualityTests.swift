@@ -211,6 +211,13 @@ import Testing
         #expect(counted.filter("weight == %@", boxed).count == 0)
         #expect(counted.filter("free == %@", boxed).map(\.id) == [1])
         #expect(counted.filter("free IN %@", [boxed]).map(\.id) == [1])
+        // And as a part of the text.
+        #expect(counted.filter("free == 18446744073709551615").map(\.id) == [1])
+        #expect(counted.filter("weight == 18446744073709551615").count == 0)
+        #expect(counted.filter("weight == 18446744073709551616").count == 3)
+        #expect(counted.filter("id == 9223372036854775808").count == 0)
+        #expect(counted.filter("id > -9223372036854775809").count == 4)
+        #expect(counted.filter("id IN {1, 9223372036854775808}").map(\.id) == [1])
     }
 
     @Test func `the float next to an integer beyond those of a realm is found`() throws {

@@ -152,6 +152,8 @@ extension HostileUse {
             )
         }
         let declared = DatabaseSchema(classes: classes, version: stored.version + 1)
+        // No program declares others, as where the link is gone that linking objects come from. What is stored can be used.
+        guard SchemaValidator.faults(in: declared).isEmpty else { return }
         let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
         try file.lockForWriting()
         defer { file.unlockForWriting() }

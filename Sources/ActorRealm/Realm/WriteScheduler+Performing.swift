@@ -47,7 +47,10 @@ extension WriteScheduler {
         await withTaskCancellationHandler {
             // A more urgent task may begin to wait for this one.
             await withTaskPriorityEscalationHandler {
-                await withUnsafeContinuation { register(.task($0), for: ticket) }
+                // So it may have since it got its place in the line.
+                let priority = Self.currentPriority.rawValue
+                state.withLock { $0.queue.raise(ticket, to: priority) }
+                return await withUnsafeContinuation { register(.task($0), for: ticket) }
             } onPriorityEscalated: { _, priority in
                 state.withLock { $0.queue.raise(ticket, to: priority.rawValue) }
             }

@@ -48,7 +48,7 @@ struct WritePriorityTests {
         for await _ in started {}
         var tasks: [Task<Void, any Error>] = []
         try await body { name, priority in
-            let before = writes.waitingCount
+            let before = writes.state.withLock { $0.waiters.count }
             let store = stores[tasks.count % 2]
             let task = Task.detached(priority: priority) {
                 // The handler of the wait, within, is called before this one.
@@ -59,7 +59,8 @@ struct WritePriorityTests {
                 }
             }
             tasks.append(task)
-            while writes.waitingCount == before { await Task.yield() }
+            // It has its place in the line, and is told when it becomes more urgent.
+            while writes.state.withLock({ $0.waiters.count }) == before { await Task.yield() }
             return task
         }
         releasing.finish()

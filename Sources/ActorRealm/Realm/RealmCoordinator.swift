@@ -63,6 +63,7 @@ final class RealmCoordinator: Sendable {
     /// When the newest record says that its block committed, in milliseconds since 1970.
     private let newestRecordTime = Atomic<Int64>(0)
     /// Called behind a look for open realms, for tests.
+    // Unsafe because only a test sets it, before the thread that is to look begins.
     nonisolated(unsafe) var didLookForRealms: (() -> Void)?
 
     init(file: StorageFile, path: String, settings: OpenSettings) {

@@ -44,6 +44,17 @@ import Testing
         ClassSchema(name: "Ballast", properties: [PropertySchema(name: "bytes", kind: .data)]),
     ]
 
+    /// Adds rows of 200,000 bytes, which are deleted later.
+    private func addBallast(_ count: Int, to database: TestDatabase) throws {
+        try database.write { _ in
+            let table = try database.table("Ballast")
+            for _ in 0..<count {
+                let key = try table.insert()
+                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
+            }
+        }
+    }
+
     /// What a database holds, as text.
     private func describe(_ model: ModelView) throws -> [String] {
         let table = try #require(try model.table(named: "Item"))
@@ -100,13 +111,7 @@ import Testing
         let seed = UInt64.random(in: 0...9999)
         var random = SplitMix64(seed: seed)
         let database = try TestDatabase(Self.classes)
-        try database.write { _ in
-            let table = try database.table("Ballast")
-            for _ in 0..<40 {
-                let key = try table.insert()
-                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
-            }
-        }
+        try addBallast(40, to: database)
         try fill(database, rows: 600, random: &random)
         try database.write { _ in try database.table("Ballast").deleteAll() }
         let content = try describe(database.model)
@@ -137,13 +142,7 @@ import Testing
         let seed = UInt64.random(in: 0...9999)
         var random = SplitMix64(seed: seed)
         let database = try TestDatabase(Self.classes)
-        try database.write { _ in
-            let table = try database.table("Ballast")
-            for _ in 0..<20 {
-                let key = try table.insert()
-                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
-            }
-        }
+        try addBallast(20, to: database)
         try fill(database, rows: 300, random: &random)
         try database.write { _ in try database.table("Ballast").deleteAll() }
         let maintenance = SpaceMaintenance()
@@ -178,13 +177,7 @@ import Testing
     /// The end of the file stays where it is, and the file mostly free: what a reader needs stands there.
     @Test func `steps end where pages at the end of the file cannot be moved`() throws {
         let database = try TestDatabase(Self.classes)
-        try database.write { _ in
-            let table = try database.table("Ballast")
-            for _ in 0..<40 {
-                let key = try table.insert()
-                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
-            }
-        }
+        try addBallast(40, to: database)
         try database.write { _ in
             let table = try database.table("Item")
             for id in 0..<200 { _ = try table.insert(primaryKey: .int(Int64(id))) }

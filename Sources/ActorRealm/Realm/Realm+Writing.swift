@@ -90,7 +90,7 @@ extension Realm {
 
     /// Begins a write transaction, blocking the thread until it is the caller's turn.
     ///
-    /// It waits for as long as another writer has the lock, and says in the log whom it waits for.
+    /// It waits for as long as another writer has the lock, and says to the ``Configuration/logger`` whom it waits for.
     ///
     /// On a realm that was closed nothing begins, and ``commitWrite(withoutNotifying:)`` throws.
     ///

@@ -122,9 +122,11 @@ extension Realm {
         /// How long a write waits for the write lock before it throws `.timedOut`; nil for as long as it takes.
         ///
         /// ``Realm/WriteOptions/timeout`` says it for one write. `beginWrite()`, which cannot throw, waits in any case. A wait of more
-        /// than ten seconds is logged as a warning that names who has the lock, and again every minute.
+        /// than ten seconds is logged as a warning that names who has the lock, and again every minute, where there is a ``logger``.
         public var writeTimeout: Duration?
-        /// Receives what the library has to say; nil for silence.
+        /// Receives what the library has to say; nil for `Logger.shared`, once the program has set that or its level.
+        ///
+        /// A server sets one of them: with neither, values that a migration drops and writers that wait long go unsaid.
         public var logger: Logger?
         /// Puts another device before the file's own, for tests of what fails.
         var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?

@@ -2,6 +2,7 @@
 #include "CRealmShims.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 int crealm_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {
@@ -75,6 +76,15 @@ int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count) {
     if (fstat(fd, &old) != 0) return errno;
     *byte_count = (int64_t)old.st_size;
     *link_count = (uint32_t)old.st_nlink;
+    return 0;
+}
+
+int crealm_rename_new(const char *from, const char *to) {
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    // File systems and sandboxes that do not know the call answer so.
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+    if (link(from, to) != 0) return errno;
+    unlink(from);
     return 0;
 }
 

@@ -78,9 +78,14 @@ final class MigrationTransaction {
         losses = try finder.losses(from: old, to: new)
         let refused = new.configuration.migrationLossPolicy == .refuse ? losses : losses.filter { $0.newType != nil }
         if !refused.isEmpty { throw MigrationLoss.refusal(of: refused, new) }
-        var plan = try SchemaReconciler.plan(stored: new.model.schema, declared: declared())
-        plan.steps += removedClasses.map { .removeClass(className: $0) }
-        try new.model.changeSchema(plan)
+        var last: DatabaseSchema?
+        // Once more behind what takes its time, which an index does.
+        while case let next = declared(), next != last {
+            var plan = try SchemaReconciler.plan(stored: new.model.schema, declared: next)
+            if last == nil { plan.steps += removedClasses.map { .removeClass(className: $0) } }
+            try new.model.changeSchema(plan)
+            last = next
+        }
         let prepared = try new.model.prepareCommit()
         try new.model.endTransaction()
         return prepared

@@ -8,16 +8,20 @@ extension Realm {
 
 /// The asynchronous writes of one realm that are under way.
 ///
-/// Used only in the realm's isolation. A realm that is invalidated goes on with the same.
+/// Used in the realm's isolation, where a realm that is invalidated goes on with the same; and by whoever counts the writes of an actor
+/// out that is gone, while that may be about its isolated `deinit` yet.
 final class CallbackWrites {
+    /// Guards what counting out touches.
+    private let lock = HandleLock()
     private var nextID: AsyncTransactionId = 1
     private var underWay: Set<AsyncTransactionId> = []
     private var cancelled: Set<AsyncTransactionId> = []
     /// Writes of tasks, from their call to their end.
     private var suspended = 0
     private var closes: (() -> Void)?
-    /// Writes that wait for their turn, by number.
-    var waiting: [AsyncTransactionId: WriteScheduler.Ticket] = [:]
+    /// Writes that wait for their turn.
+    private var waiting: [AsyncTransactionId: WriteScheduler.Ticket] = [:]
+    private var following: [AsyncTransactionId: (_ failure: (any Error)?) -> Void] = [:]
 
     /// The commit that was begun last.
     var lastCommit: AsyncTransactionId?
@@ -25,60 +29,93 @@ final class CallbackWrites {
     var isCollecting = false
     /// What it has begun to commit last.
     var blockCommit: BlockCommit?
-    /// What is called behind the completion block of a commit, also when that was cancelled: the end of the write whose block
-    /// began the commit.
-    var following: [AsyncTransactionId: (_ failure: (any Error)?) -> Void] = [:]
 
     /// The number of writes and commits that are not done.
-    var count: Int { underWay.count + suspended }
+    var count: Int { lock.withLock { underWay.count + suspended } }
 
     /// Numbers a write or commit.
     func begin() -> AsyncTransactionId {
-        defer { nextID &+= 1 }
-        underWay.insert(nextID)
-        return nextID
+        lock.withLock {
+            defer { nextID &+= 1 }
+            underWay.insert(nextID)
+            return nextID
+        }
     }
 
     /// Ends a write or commit.
     func end(_ id: AsyncTransactionId) {
-        underWay.remove(id)
-        cancelled.remove(id)
-        waiting[id] = nil
-        following[id] = nil
+        let follower = lock.withLock {
+            underWay.remove(id)
+            cancelled.remove(id)
+            waiting[id] = nil
+            return following.removeValue(forKey: id)
+        }
+        // What the program has put into it ends outside the lock.
+        withExtendedLifetime(follower) {}
         closeIfDone()
     }
 
     /// Counts the write of a task in.
-    func beginSuspended() { suspended += 1 }
+    func beginSuspended() { lock.withLock { suspended += 1 } }
 
     /// Counts the write of a task out.
     func endSuspended() {
-        suspended -= 1
+        lock.withLock { suspended -= 1 }
         closeIfDone()
     }
 
+    /// Notes for which turn a write waits; nil for none any more.
+    func waits(_ id: AsyncTransactionId, for ticket: WriteScheduler.Ticket?) {
+        lock.withLock { waiting[id] = ticket }
+    }
+
+    /// The turn that a write waits for.
+    func turn(of id: AsyncTransactionId) -> WriteScheduler.Ticket? { lock.withLock { waiting[id] } }
+
+    /// Has a function called behind the completion block of a commit, also when that was cancelled: the end of the write whose block began
+    /// the commit.
+    func follow(_ id: AsyncTransactionId, _ end: @escaping (_ failure: (any Error)?) -> Void) {
+        lock.withLock { following[id] = end }
+    }
+
+    /// What is called behind the completion block of a commit.
+    func end(behind id: AsyncTransactionId) -> ((_ failure: (any Error)?) -> Void)? { lock.withLock { following[id] } }
+
     /// Notes that a block shall not be called; numbers that are done are ignored.
     func cancel(_ id: AsyncTransactionId) {
-        if underWay.contains(id) { cancelled.insert(id) }
+        lock.withLock { if underWay.contains(id) { cancelled.insert(id) } }
     }
 
     /// Whether a block shall not be called.
-    func isCancelled(_ id: AsyncTransactionId) -> Bool { cancelled.contains(id) }
+    func isCancelled(_ id: AsyncTransactionId) -> Bool { lock.withLock { cancelled.contains(id) } }
 
     /// Closes the realm when everything is done.
-    func whenDone(_ close: @escaping () -> Void) { closes = close }
+    ///
+    /// - Returns: false when it is: then nothing is called.
+    func whenDone(_ close: @escaping () -> Void) -> Bool {
+        lock.withLock {
+            if underWay.isEmpty, suspended == 0 { return false }
+            closes = close
+            return true
+        }
+    }
 
     /// The realm was opened again: it is not closed when everything is done.
     ///
     /// - Returns: whether it was to be.
     func keepOpen() -> Bool {
-        defer { closes = nil }
-        return closes != nil
+        takeClosing { true } != nil
     }
 
     private func closeIfDone() {
-        guard count == 0, let closes else { return }
-        self.closes = nil
-        closes()
+        takeClosing { underWay.isEmpty && suspended == 0 }?()
+    }
+
+    private func takeClosing(where isWanted: () -> Bool) -> (() -> Void)? {
+        lock.withLock { () -> (() -> Void)? in
+            guard isWanted() else { return nil }
+            defer { closes = nil }
+            return closes
+        }
     }
 }

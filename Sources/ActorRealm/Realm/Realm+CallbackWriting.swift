@@ -154,7 +154,7 @@ private final class PendingWrite: @unchecked Sendable {
             coordinator.writes.finish(ticket)
             return writes.end(id)
         }
-        writes.waiting[id] = nil
+        writes.waits(id, for: nil)
         let core = realm.core
         do {
             try core.beginTransaction(turn: ticket)
@@ -172,7 +172,7 @@ private final class PendingWrite: @unchecked Sendable {
             }
         } else if commits {
             if let own = writes.lastCommit {
-                writes.following[own] = onComplete
+                writes.follow(own, onComplete)
             } else {
                 return settle(core, ticket)
             }
@@ -262,7 +262,7 @@ private final class PendingCompletion: @unchecked Sendable {
     private func finish(_ failure: (any Error)?) {
         let writes = core.callbackWrites
         if !writes.isCancelled(id) { onComplete(failure) }
-        writes.following[id]?(failure)
+        writes.end(behind: id)?(failure)
         writes.end(id)
     }
 }
@@ -270,8 +270,8 @@ private final class PendingCompletion: @unchecked Sendable {
 extension WriteScheduler {
     /// Counts an asynchronous write out that cannot be ended in its isolation, and passes its turn on if it waits for one.
     ///
-    /// On the thread of the file, because many may wait, and because nobody else uses the count of an actor that is gone: a realm that
-    /// was to be closed behind the write is closed there.
+    /// On the thread of the file, because many may wait: a realm of an actor that is gone, and that was to be closed behind the write, is
+    /// closed there.
     fileprivate func countOut(
         _ id: AsyncTransactionId,
         of writes: CallbackWrites,
@@ -322,13 +322,14 @@ extension RealmCore {
     ) -> AsyncTransactionId {
         let id = callbackWrites.begin()
         let pending = PendingWrite(realm, id: id, request, commits: commits, block, onComplete)
-        callbackWrites.waiting[id] = coordinator.writes.acquire(
+        let ticket = coordinator.writes.acquire(
             for: isolation.key,
             origin: request.origin,
             deadline: pending.deadline
         ) {
             pending.turnCame($0, $1)
         }
+        callbackWrites.waits(id, for: ticket)
         return id
     }
 
@@ -369,7 +370,7 @@ extension RealmCore {
     }
 
     fileprivate func cancelCallbackWrite(_ id: AsyncTransactionId) {
-        if let ticket = callbackWrites.waiting[id], coordinator.writes.cancel(ticket) { return }
+        if let ticket = callbackWrites.turn(of: id), coordinator.writes.cancel(ticket) { return }
         callbackWrites.cancel(id)
     }
 }

@@ -177,7 +177,7 @@ extension Realm {
         cancellation: OpeningCancellation? = nil
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
-        func open() throws -> RealmCoordinator {
+        func open(_ configuration: Realm.Configuration) throws -> RealmCoordinator {
             while true {
                 let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
                 do {
@@ -195,11 +195,19 @@ extension Realm {
             }
         }
         do {
-            return try open()
+            return try open(configuration)
         } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
             try deleteFiles(for: configuration)
-            return try open()
         }
+        do {
+            return try open(configuration)
+        } catch Realm.Error.schemaMismatch where configuration.seedFilePath != nil {
+            // The seed would have to be migrated as well.
+            try deleteFiles(for: configuration)
+        }
+        var unseeded = configuration
+        unseeded.seedFilePath = nil
+        return try open(unseeded)
     }
 
     /// Opens the realm of an isolation, or of the place where the caller is found to run.
@@ -251,7 +259,7 @@ extension Realm {
         var attempts = 0
         while true {
             let coordinator: RealmCoordinator
-            if let known = try prepared(configuration) {
+            if let known = try prepared(configuration, for: place) {
                 coordinator = known
             } else {
                 coordinator = try await prepareElsewhere(configuration, deadline)
@@ -267,9 +275,13 @@ extension Realm {
     }
 
     /// The file when it is open already and fits the classes of the program.
-    private static func prepared(_ configuration: Configuration) throws -> RealmCoordinator? {
+    private static func prepared(
+        _ configuration: Configuration,
+        for place: RealmIsolation
+    ) throws -> RealmCoordinator? {
         guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
-            configuration.shouldCompactOnLaunch == nil || !coordinator.isLeft
+            configuration.shouldCompactOnLaunch == nil || !coordinator.isLeft,
+            coordinator.existingCore(for: place) != nil || !coordinator.isForsaken
         else { return nil }
         do {
             return try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) ? coordinator : nil

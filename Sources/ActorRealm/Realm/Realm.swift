@@ -52,14 +52,10 @@ public final class Realm {
     /// - Parameter didClose: Called when it is closed.
     func closeWhenQuiet(_ didClose: @escaping (RealmCoordinator) -> Void = { _ in }) {
         let coordinator = lastCore.coordinator
-        if lastCore.callbackWrites.count == 0 {
-            endForGood()
-            return didClose(coordinator)
-        }
         // Held by what waits, the realm would never go where its actor does, and with it the end of what waits.
         let realm = WeakReference(self)
         let core = WeakReference(lastCore)
-        lastCore.callbackWrites.whenDone {
+        let isHeldBack = lastCore.callbackWrites.whenDone {
             if let realm = realm.object {
                 realm.endForGood()
             } else if let core = core.object {
@@ -69,6 +65,9 @@ public final class Realm {
             }
             didClose(coordinator)
         }
+        if isHeldBack { return }
+        endForGood()
+        didClose(coordinator)
     }
 
     /// Whether `close()` was called.

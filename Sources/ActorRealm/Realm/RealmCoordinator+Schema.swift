@@ -195,9 +195,10 @@ extension RealmCoordinator {
                 func withdrawing() -> DatabaseSchema {
                     guard program.keepingRules(of: stored, where: { _ in true }) != program else { return program }
                     withdrawal = file.beginWithdrawingRules()
+                    defer { didLookForRules?() }
                     return program.keepingRules(of: stored, where: file.declaredRules.contains)
                 }
-                let declared = withdrawing()
+                var declared = withdrawing()
                 let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
                 if plan.isEmpty {
                     transaction.rollback()
@@ -235,6 +236,13 @@ extension RealmCoordinator {
                     losses = migration.losses
                 } else {
                     try SchemaReconciler.apply(plan, in: transaction)
+                    // An index takes as long as there are objects, and who has come to declare a rule meanwhile waits for so long only.
+                    while case let next = withdrawing(), next != declared {
+                        let changed = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
+                        let plan = try SchemaReconciler.plan(stored: changed, declared: next)
+                        try SchemaReconciler.apply(plan, in: transaction)
+                        declared = next
+                    }
                     prepared = try transaction.prepareCommit()
                 }
             } catch {

@@ -62,9 +62,9 @@ final class RealmCoordinator: Sendable {
     let copyCount = Atomic(0)
     /// When the newest record says that its block committed, in milliseconds since 1970.
     private let newestRecordTime = Atomic<Int64>(0)
-    /// Called behind a look for open realms, for tests.
-    // Unsafe because only a test sets it, before the thread that is to look begins.
-    nonisolated(unsafe) var didLookForRealms: (() -> Void)?
+    /// Called behind a look for open realms, and at what is declared while rules go, for tests.
+    // Unsafe because only a test sets them, before the thread that is to look begins.
+    nonisolated(unsafe) var didLookForRealms, didLookForRules: (() -> Void)?
 
     init(file: StorageFile, path: String, settings: OpenSettings) {
         self.file = file

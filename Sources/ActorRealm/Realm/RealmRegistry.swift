@@ -60,7 +60,7 @@ final class RealmRegistry: Sendable {
         let settings = try OpenSettings(configuration)
         // Not while the file's slot is held: the seed may be open, and its own seed may be this file.
         if let seed = configuration.seedFilePath, !settings.isReadOnly, !settings.isTemporary,
-            existing(at: settings.path) == nil, !FileManager.default.fileExists(atPath: settings.path)
+            existing(at: settings.path)?.isForsaken ?? true, !FileManager.default.fileExists(atPath: settings.path)
         {
             try SeedFile.copy(seed, to: settings.path, for: configuration.fileURL)
         }

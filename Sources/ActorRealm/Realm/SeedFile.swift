@@ -13,10 +13,8 @@ enum SeedFile {
             let settings = try OpenSettings(
                 Realm.Configuration(fileURL: seed.resolvingSymlinksInPath(), readOnly: true)
             )
-            let file =
-                try RealmRegistry.shared.existing(at: settings.path)?.file
-                ?? StorageFile.open(path: settings.path, options: settings.options)
-            let snapshot = try file.beginRead()
+            // One that is open in this process is found by what it is, and not by its path: that may lead to another one by now.
+            let snapshot = try StorageFile.open(path: settings.path, options: settings.options).beginRead()
             try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(copyOf: snapshot)) {
                 try FileCompactor.copy(snapshot, to: $0)
             }

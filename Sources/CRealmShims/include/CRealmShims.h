@@ -34,6 +34,9 @@ int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count);
 // As open(), but never one of the descriptors 0 to 2; closed when another program is started.
 int crealm_open(const char *path, int flags, uint32_t mode);
 
+// Gives a file another name, which nothing has yet, in one step. Returns 0 or an errno value: EEXIST where something has the name.
+int crealm_rename_new(const char *from, const char *to);
+
 // Gives the memory or disk space of a stretch of a file back, which reads as zeros then. Returns 0 or an errno value.
 int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count);
 

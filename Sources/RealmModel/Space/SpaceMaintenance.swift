@@ -47,8 +47,18 @@ package final class SpaceMaintenance {
     ///
     /// The caller holds the write lock, and every prepared commit has been published.
     package func step(_ file: StorageFile) throws(StorageError) -> Step {
-        if try file.returnTrailingSpace() { hasGained = true }
-        let transaction = try file.beginWrite()
+        do throws(StorageError) {
+            if try file.returnTrailingSpace() { hasGained = true }
+            return try step(in: file.beginWrite())
+        } catch {
+            // Wherever it failed: the next transactions of others are not to put their pages into holes any more.
+            file.forgetWriterState()
+            pass = nil
+            throw error
+        }
+    }
+
+    private func step(in transaction: WriteTransaction) throws(StorageError) -> Step {
         do throws(StorageError) {
             var isChanged = false
             if pass == nil || pass?.isDone == true {
@@ -66,7 +76,7 @@ package final class SpaceMaintenance {
             if isChanged { hasGained = true }
             // The limit holds for what the commit itself takes, its record among them.
             let isPassOver = pass?.isDone != false
-            if !isChanged, !transaction.writesPicture, !file.isOlderHeaderLonger {
+            if !isChanged, !transaction.writesPicture, !transaction.file.isOlderHeaderLonger {
                 if isPassOver { transaction.setPlacementLimit(nil) }
                 transaction.rollback()
                 if isPassOver { hasMovedLogAlone = false }
@@ -78,8 +88,6 @@ package final class SpaceMaintenance {
             return .commit(commit)
         } catch {
             transaction.rollback()
-            file.forgetWriterState()
-            pass = nil
             throw error
         }
     }

@@ -77,7 +77,7 @@ final class DataFile: StorageDevice {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Creates a file with the given content, and perhaps zeros behind it, under a temporary name and links it into place, durably.
+    /// Creates a file with the given content, and perhaps zeros behind it, under a temporary name and puts it into place, durably.
     ///
     /// When the name was taken meanwhile, the other file stands.
     ///
@@ -104,8 +104,12 @@ final class DataFile: StorageDevice {
         try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path, role)
         if zeroByteCount > 0 { try writeZeros(zeroByteCount, at: content.count, to: descriptor, path: path, role) }
         _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
-        let isMade = link(temporary, path) == 0
-        if !isMade, errno != EEXIST { throw SystemCall.error(errno, "Cannot put \(role.rawValue) into place", path) }
+        // Not with a link: a kill would leave the file with both names.
+        let failure = crealm_rename_new(temporary, path)
+        let isMade = failure == 0
+        if !isMade, failure != EEXIST {
+            throw SystemCall.error(failure, "Cannot put \(role.rawValue) into place", path)
+        }
         do throws(StorageError) {
             try synchronizeDirectory(of: path)
         } catch {

@@ -27,8 +27,10 @@ extension StorageFile {
         // What an attempt that was interrupted has left.
         unlink(temporary)
         removeLockFile(ofRealmAt: temporary)
+        var isPlaced = false
         defer {
-            unlink(temporary)
+            // The name may be somebody else's by then.
+            if !isPlaced { unlink(temporary) }
             removeLockFile(ofRealmAt: temporary)
         }
         let result = try write(temporary, beginning: beginning, fill)
@@ -45,30 +47,57 @@ extension StorageFile {
                 Int(rename(temporary, path))
             }
         } else {
-            _ = try SystemCall.retrying(path, "Cannot put the new realm file into place") {
-                Int(link(temporary, path))
-            }
+            let failure = crealm_rename_new(temporary, path)
+            if failure != 0 { throw SystemCall.error(failure, "Cannot put the new realm file into place", path) }
         }
+        isPlaced = true
         try DataFile.synchronizeDirectory(of: path)
         return result
     }
 
     /// Makes a new file as ``build(at:replaces:beginning:_:)`` does, unless others make one there meanwhile: then theirs stays.
+    ///
+    /// Waits for those who are about the same.
     package static func buildUnlessMade(
         at path: String,
         beginning: FileBeginning,
         _ fill: (StorageFile) throws -> Void
     ) throws {
-        // A name of its own until then, because the others may be about the same.
-        let own = "\(path).\(String(UInt64.random(in: 1 ... .max), radix: 16))"
-        defer { unlink(own) }
-        try build(at: own, replaces: false, beginning: beginning, fill)
-        do throws(StorageError) {
-            _ = try SystemCall.retrying(path, "Cannot put the new realm file into place") { Int(link(own, path)) }
-        } catch {
-            if error.errorNumber != EEXIST { throw error }
+        try whileAlone(building: path) {
+            if FileIdentity.ofFile(at: path) != nil { return }
+            do {
+                try build(at: path, replaces: false, beginning: beginning, fill)
+            } catch let error as StorageError where error.errorNumber == EEXIST {
+                // Whoever makes an empty one waits for nobody.
+            }
         }
-        try DataFile.synchronizeDirectory(of: path)
+    }
+
+    /// Runs what makes a file while nobody else does who asks for that as well.
+    ///
+    /// The system gives the lock of a process back that is killed.
+    private static func whileAlone(building path: String, _ body: () throws -> Void) throws {
+        let claim = temporaryPath(for: path) + ".claim"
+        while true {
+            let descriptor = Int32(
+                try SystemCall.retrying(claim, "Cannot open the claim to a new realm file") {
+                    Int(crealm_open(claim, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600))
+                }
+            )
+            defer {
+                LockFile.unlockAll(descriptor)
+                close(descriptor)
+            }
+            try LockFile.lock(descriptor, 0, 1, waits: true, claim)
+            var status = stat()
+            _ = try SystemCall.retrying(claim, "Cannot examine the claim to a new realm file") {
+                Int(fstat(descriptor, &status))
+            }
+            // Whoever had it before has taken the name away.
+            guard FileIdentity.ofFile(at: claim) == FileIdentity.of(status) else { continue }
+            defer { unlink(claim) }
+            return try body()
+        }
     }
 
     private static func write(

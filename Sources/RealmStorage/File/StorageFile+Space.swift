@@ -3,7 +3,8 @@ import Synchronization
 /// Giving space at the end of the file back to the file system.
 ///
 /// A version's end moves back over free pages by an ordinary commit (`WriteTransaction.trimEnd`). The file itself is cut
-/// later, when both header slots name an end that lies before the cut: so recovery, whichever slot it takes, finds the
+/// later, when both header slots name an end that lies before the cut, and so does the newest version, which may stand in a log: so
+/// recovery, whichever slot it takes, finds the
 /// length that the slot promises, and a cut that is lost with the power only leaves the file longer. A reader needs the
 /// pages that are reachable from its version, and those are never free; so no process touches a page behind the cut.
 extension StorageFile {
@@ -50,6 +51,8 @@ extension StorageFile {
     @discardableResult
     package func returnTrailingSpace() throws(StorageError) -> Bool {
         guard let lock, !data.isReadOnly else { return false }
+        // What another process has left in a log comes into the slots first.
+        if mayFollowLog.load(ordering: .relaxed) { try followLog(lock) }
         let newest = lock.newestVersion
         let result = state.withLock { (state) -> Result<Bool, StorageError> in
             do throws(StorageError) {
@@ -57,10 +60,15 @@ extension StorageFile {
                 try refresh(&state, to: newest)
                 state.byteCount = try data.currentByteCount()
                 let slots = try HeaderRecovery.slots(in: reservation.mapping, path: path)
-                guard let first = slots[0], let second = slots[1],
-                    max(first.version, second.version) == state.published.version
+                guard let first = slots[0], let second = slots[1] else { return .success(false) }
+                // Behind the newest slot a log goes on, and nothing but that.
+                let newestSlot = max(first.version, second.version)
+                guard
+                    newestSlot == state.published.version
+                        || newestSlot < state.published.version && state.published.mark.isOpen
                 else { return .success(false) }
-                let needed = Int(max(first.pageCount, second.pageCount)) * pageByteCount
+                let pageCount = max(first.pageCount, second.pageCount, state.published.pageCount)
+                let needed = Int(pageCount) * pageByteCount
                 guard StorageFile.isWorthCutting(state.byteCount - needed, behind: needed) else {
                     return .success(false)
                 }

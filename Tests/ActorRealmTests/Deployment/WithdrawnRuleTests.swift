@@ -142,6 +142,66 @@ struct WithdrawnRuleTests {
         withExtendedLifetime((plain, strict)) {}
     }
 
+    @Test("One that another opening put aside and could not drop is declared again before the realm is there")
+    func putAsideAndKept() async throws {
+        let configuration = Self.configuration(path, Strict.self)
+        let coordinator = try Realm.prepare(configuration, blocking: .none)
+        let numbers = try DeclaredSchema.make(for: configuration).ruleNumbers
+        let plain: Program
+        do {
+            let lock = try ForeignWriteLock(of: path)
+            // Finds no realm that is open, puts aside what the opening has declared, and gets no turn to drop it.
+            plain = try await Program(Self.configuration(path, Rules.Plain.self))
+            lock.release()
+        }
+        #expect(try stored?["text"]?.isUnique == true && stored?["n"]?.isIndexed == true)
+        #expect(!coordinator.file.hasDeclaredRules(numbers))
+        // Whatever the file has: nobody knows that it is to stay.
+        #expect {
+            _ = try coordinator.core(
+                orCurrent: nil,
+                configuration: configuration,
+                origin: ReaderOrigin(fileID: #fileID, line: #line)
+            )
+        } throws: {
+            ($0 as? Realm.Error)?.code == .schemaOutdated
+        }
+        let strict = try await Program(configuration)
+        #expect(coordinator.file.hasDeclaredRules(numbers))
+        await plain.perform { $0.close() }
+        try withNewRealm(OutdatedRealmTests.configuration(path, [Rules.Plain.self, Beside.self], version: 1)) { _ in }
+        #expect(try stored?["text"]?.isUnique == true)
+        await strict.perform { _ = $0.refresh() }
+        #expect(await strict.perform { $0.isOutdated } == false)
+        withExtendedLifetime((plain, strict)) {}
+    }
+
+    @Test("One that is declared while it is being dropped stays, with a migration and without", arguments: [1, 2])
+    func declaredWhileDropped(version: UInt64) throws {
+        let strict = Self.configuration(path, Strict.self)
+        try withNewRealm(strict) { realm in
+            try realm.write { _ = realm.create(Strict.self, value: ["id": 1, "n": 7, "text": "one"]) }
+        }
+        let coordinator = try Realm.prepare(strict, blocking: .none)
+        let numbers = try DeclaredSchema.make(for: strict).ruleNumbers
+        // Another process's, as far as the lock file is concerned.
+        let looks = Counter()
+        coordinator.didLookForRules = {
+            // In a migration the first look is at what its block may rely on.
+            guard looks.increment() == version else { return }
+            Thread.detachNewThread { coordinator.file.declareRules(numbers) { false } }
+            while !numbers.allSatisfy(coordinator.file.declaredRules.contains) { sched_yield() }
+        }
+        defer { coordinator.didLookForRules = nil }
+        let type: ObjectBase.Type = version == 1 ? Rules.Plain.self : Later.self
+        try withNewRealm(OutdatedRealmTests.configuration(path, [type], version: version) { _, _ in }) { _ in }
+        #expect(looks.value > Int(version))
+        #expect(try stored?["text"]?.isUnique == true && stored?["n"]?.isIndexed == true)
+        #expect(try stored?.compoundIndexes.first?.isUnique == true)
+        #expect(try stored?["note"] == nil || version == 2)
+        try FileVerifier.verify(coordinator.file.beginRead())
+    }
+
     /// Another class, so that a program may open the file with one class or with both.
     final class Beside: Object {
         override class func _realmObjectName() -> String? { "BesideRuled" }

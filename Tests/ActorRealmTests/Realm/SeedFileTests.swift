@@ -78,12 +78,17 @@ import Testing
     }
 
     private actor Opener {
+        private var realm: Realm?
+
         /// Adds to a realm of its own; returns how many there are of another name.
         func add(_ name: String, to configuration: Realm.Configuration, counting other: String) async throws -> Int {
             let realm = try await Realm(configuration: configuration, actor: self)
             try await realm.asyncWrite { _ = realm.create(Todo.self, value: ["name": name]) }
+            self.realm = realm
             return realm.objects(Todo.self).where { $0.name == other }.count
         }
+
+        func close() { realm?.close() }
     }
 
     @Test func `many that open a new realm at once have one, with what the seed holds`() async throws {
@@ -100,5 +105,64 @@ import Testing
         #expect(counts == Array(repeating: 1, count: 12))
         #expect(try titles("new.realm").count == 13)
         #expect(try names.filter { $0.hasPrefix("new.realm") } == ["new.realm", "new.realm.lock"])
+    }
+
+    /// As a program does without the library.
+    private func remove(_ name: String) throws {
+        for name in [name, name + ".lock"] { try FileManager.default.removeItem(at: url(name)) }
+    }
+
+    @Test func `a file that was removed while its closed realm is held begins with the seed again`() async throws {
+        try add("of the seed", to: "seed.realm")
+        let held = try withNewRealm(configuration("new.realm")) { realm in
+            try realm.write { _ = realm.create(Todo.self, value: ["name": "removed"]) }
+            realm.close()
+            return realm
+        }
+        try remove("new.realm")
+        let opener = Opener()
+        let seeded = configuration("new.realm", seed: "seed.realm")
+        #expect(try await opener.add("1", to: seeded, counting: "of the seed") == 1)
+        await opener.close()
+        try remove("new.realm")
+        #expect(try titles("new.realm", seed: "seed.realm") == ["of the seed"])
+        withExtendedLifetime((held, opener)) {}
+    }
+
+    @Test func `a seed that was replaced while its closed realm is held is copied as it is now`() throws {
+        try add("of the next seed", to: "next.realm")
+        let held = try Realm(configuration: configuration("seed.realm"))
+        try held.write { _ = held.create(Todo.self, value: ["name": "of the seed"]) }
+        held.close()
+        try remove("seed.realm")
+        try FileManager.default.moveItem(at: url("next.realm"), to: url("seed.realm"))
+        #expect(try titles("new.realm", seed: "seed.realm") == ["of the next seed"])
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func `a file that is made anew begins with the seed where that fits, and else with nothing`() throws {
+        var later = configuration("new.realm", seed: "seed.realm")
+        later.schemaVersion = 1
+        later.deleteRealmIfMigrationNeeded = true
+        func open() throws -> [String] {
+            let realm = try Realm(configuration: later)
+            defer { realm.close() }
+            return realm.objects(Todo.self).map(\.name)
+        }
+        try add("of the seed", to: "seed.realm")
+        // The seed is of the earlier version itself.
+        #expect(try open().isEmpty)
+        try remove("new.realm")
+        try add("of the earlier version", to: "new.realm")
+        #expect(try open().isEmpty)
+        try remove("new.realm")
+        try remove("seed.realm")
+        var next = configuration("seed.realm")
+        next.schemaVersion = 1
+        try withNewRealm(next) { realm in
+            try realm.write { _ = realm.create(Todo.self, value: ["name": "of the next seed"]) }
+        }
+        try add("of the earlier version", to: "new.realm")
+        #expect(try open() == ["of the next seed"])
     }
 }

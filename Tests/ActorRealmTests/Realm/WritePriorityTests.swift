@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -103,5 +104,36 @@ struct WritePriorityTests {
             while escalations.value == 0 { await Task.yield() }
         }
         #expect(names == ["awaited", "medium"])
+    }
+
+    @Test("A task that becomes more urgent between its place in the line and its wait waits with that urgency")
+    func escalationBeforeWait() async throws {
+        let writes = try await Store(file.fast).writes
+        let held = try await writes.acquire(for: .none)
+        let turns = Mutex<[String]>([])
+        let (lined, linesUp) = AsyncStream.makeStream(of: Void.self)
+        let low = Task.detached(priority: .background) {
+            let (ticket, isGranted) = writes.enqueue(.asynchronous, for: .none, priority: .background)
+            #expect(!isGranted)
+            linesUp.finish()
+            while WriteScheduler.currentPriority < .high { await Task.yield() }
+            _ = await writes.waitForTurn(ticket)
+            turns.withLock { $0.append("awaited") }
+            writes.finish(ticket)
+        }
+        for await _ in lined {}
+        let (ticket, isGranted) = writes.enqueue(.asynchronous, for: .none, priority: .medium)
+        #expect(!isGranted)
+        let medium = Task.detached(priority: .medium) {
+            _ = await writes.waitForTurn(ticket)
+            turns.withLock { $0.append("medium") }
+            writes.finish(ticket)
+        }
+        let high = Task.detached(priority: .high) { await low.value }
+        while writes.state.withLock({ $0.waiters.count }) < 2 { await Task.yield() }
+        writes.finish(held)
+        await high.value
+        await medium.value
+        #expect(turns.withLock { $0 } == ["awaited", "medium"])
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import RealmModel
-import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmStorage
 
 /// Everything that a realm is made of can be moved off the end of its file, and is the same afterwards.
 @Suite struct SpaceMaintenanceTests {
@@ -270,4 +271,85 @@ import Testing
         try insert(230..<260)
         try database.requireRecovery("after it was made smaller")
     }
+
+    /// The newest version stands in no slot then, whenever a step looks.
+    @Test func `a file becomes smaller whose log is written to between the steps`() throws {
+        let database = try LoggedDatabase(Self.classes)
+        try database.write { model in
+            let table = try #require(try model.table(named: "Ballast"))
+            for _ in 0..<40 {
+                let key = try table.insert()
+                try table.set("bytes", key, .data([UInt8](repeating: 7, count: 200_000)))
+            }
+        }
+        var id: Int64 = 0
+        func insert() throws {
+            try database.write { _ = try $0.table(named: "Item")?.insert(primaryKey: .int(id)) }
+            id += 1
+        }
+        try insert()
+        try database.write { try $0.table(named: "Ballast")?.deleteAll() }
+        let long = try length(database.file)
+        // Commits that are kept as pages are checkpoints, behind which nobody needs what was deleted.
+        for _ in 0..<2 {
+            try database.file.lockForWriting()
+            try database.file.publish([database.file.beginWrite().prepareCommit()])
+            database.file.unlockForWriting()
+            try database.model.advance(to: database.file.beginRead())
+            try insert()
+        }
+        let maintenance = SpaceMaintenance()
+        var isDone = false
+        for _ in 0..<2_000 where !isDone {
+            try database.file.lockForWriting()
+            switch try maintenance.step(database.file) {
+            case .commit(let commit): try database.file.publish([commit])
+            case .more: break
+            case .done: isDone = true
+            }
+            database.file.unlockForWriting()
+            try database.model.advance(to: database.file.beginRead())
+            try insert()
+        }
+        #expect(isDone)
+        print("\(long) to \(try length(database.file)) bytes beside \(id) commits")
+        #expect(try length(database.file) < long / 2)
+        #expect(database.file.keepsLog)
+        try database.requireRecovery("after it was made smaller")
+    }
+
+    @Test func `a step that fails before it has a transaction leaves no limit to where pages are put`() throws {
+        let failures = StepFailures()
+        let database = try TestDatabase(Self.classes, failures: failures)
+        try addBallast(40, to: database)
+        try database.write { _ in
+            let table = try database.table("Item")
+            for id in 0..<200 {
+                let key = try table.insert(primaryKey: .int(Int64(id)))
+                try table.set("photo", key, .data([UInt8](repeating: 3, count: 3_000)))
+            }
+        }
+        try database.write { _ in try database.table("Ballast").deleteAll() }
+        try database.write { _ in _ = try database.table("Item").insert(primaryKey: .int(1_000)) }
+        let file = database.file
+        let maintenance = SpaceMaintenance()
+        maintenance.pageBudget = 1
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        guard case .commit(let commit) = try maintenance.step(file) else {
+            Issue.record("There is nothing to move.")
+            return
+        }
+        try file.publish([commit])
+        try #require(file.placementLimit != nil)
+        failures.arm(after: 0)
+        #expect(throws: StorageError.self) { try maintenance.step(file) }
+        #expect(failures.outcome.failed != nil)
+        #expect(file.placementLimit == nil)
+    }
+}
+
+extension StorageFile {
+    /// Where the next transactions put pages, while the file is being made smaller.
+    fileprivate var placementLimit: PageNumber? { writer.withLock { $0.state?.space.placementLimit } }
 }

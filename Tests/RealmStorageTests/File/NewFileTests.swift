@@ -1,0 +1,129 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// Files that are made under another name and put into place.
+@Suite("New files", .timeLimit(.minutes(60)))
+struct NewFileTests {
+    let directory = TemporaryDirectory()
+
+    private var path: String { directory.path("new.realm") }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.url.path).sorted() }
+    }
+
+    private func fill(_ ballast: Int) -> (StorageFile) throws -> Void {
+        { file in
+            let transaction = try file.beginWrite()
+            try PageArray.create(in: transaction)
+            try PageArray.setBallast(ballast, in: transaction)
+            try file.publish([try PageArray.commit(transaction)])
+        }
+    }
+
+    // What the system calls them.
+    private static let moved: UInt32 = 0x80
+    private static let created: UInt32 = 0x100
+
+    /// What makes a name in the folder while a function runs, in order.
+    private func events(of name: String, during body: () throws -> Void) throws -> [UInt32] {
+        let descriptor = inotify_init1(O_NONBLOCK | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        let mask = Self.created | Self.moved
+        try #require(inotify_add_watch(descriptor, directory.url.path, mask) >= 0)
+        try body()
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(descriptor, &bytes, bytes.count)
+        try #require(count > 0)
+        var found: [UInt32] = []
+        bytes[..<count]
+            .withUnsafeBytes { bytes in
+                var offset = 0
+                while offset < bytes.count {
+                    let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+                    let text = bytes[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }
+                    if String(decoding: text, as: UTF8.self) == name {
+                        found.append(bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self) & mask)
+                    }
+                    offset += 16 + length
+                }
+            }
+        return found
+    }
+
+    /// While it had two, a kill would leave it with both for good: a file with a second name is not compacted.
+    @Test("A new file never has two names")
+    func oneName() throws {
+        let made = try events(of: "made.realm") { _ = try StorageFile.open(path: directory.path("made.realm")) }
+        #expect(made == [Self.moved])
+        let built = try events(of: "built.realm") {
+            try StorageFile.build(
+                at: directory.path("built.realm"),
+                replaces: false,
+                beginning: FileBeginning(),
+                fill(3)
+            )
+        }
+        #expect(built == [Self.moved])
+        let seeded = try events(of: "new.realm") {
+            try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(), fill(3))
+        }
+        #expect(seeded == [Self.moved])
+    }
+
+    @Test("What stands at the name of a new file stays")
+    func taken() throws {
+        try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(version: 7), fill(1))
+        #expect(throws: StorageError.self) {
+            try StorageFile.build(at: path, replaces: false, beginning: FileBeginning(version: 70), fill(1))
+        }
+        try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(version: 70), fill(1))
+        #expect(try StorageFile.open(path: path).newestVersion == 8)
+        #expect(try names == ["new.realm", "new.realm.lock"])
+    }
+
+    @Test("Whoever makes a file beside one that is killed in that makes it whole, and what that one has left goes")
+    func killed() throws {
+        for isWaiting in [false, true] {
+            let child = try ForkedProcess { parent in
+                try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(version: 100)) { file in
+                    try fill(40)(file)
+                    parent.send(1)
+                    _ = parent.receive()
+                }
+            }
+            #expect(child.connection.receive() == 1)
+            if !isWaiting {
+                child.kill()
+                #expect(child.end() == SIGKILL)
+            }
+            let isBegun = DispatchSemaphore(value: 0)
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                isBegun.signal()
+                do {
+                    try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning(version: 7), fill(1))
+                } catch {
+                    Issue.record(error)
+                }
+                isDone.signal()
+            }
+            isBegun.wait()
+            if isWaiting {
+                child.kill()
+                #expect(child.end() == SIGKILL)
+            }
+            isDone.wait()
+            do {
+                let file = try StorageFile.open(path: path)
+                #expect(file.newestVersion == 8)
+            }
+            #expect(try names == ["new.realm", "new.realm.lock"], "waiting: \(isWaiting)")
+            for name in try names { try FileManager.default.removeItem(atPath: directory.path(name)) }
+        }
+    }
+}

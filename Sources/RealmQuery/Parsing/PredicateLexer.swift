@@ -184,8 +184,8 @@ struct PredicateLexer {
         if isWhole {
             if let value = Int64(digits) { return .int(value) }
             // Exact, as an argument of the same value is; a double would be another number.
-            let signLength = isDigit(text[start]) ? 0 : 1
-            if digits.utf8.count - signLength <= DecimalNumber.precision, let value = DecimalNumber(parsing: digits) {
+            let significant = text[start..<position].drop { !isDigit($0) || $0 == UInt8(ascii: "0") }
+            if significant.count <= DecimalNumber.precision, let value = DecimalNumber(parsing: digits) {
                 return .decimal(DecimalBytes(value))
             }
         }

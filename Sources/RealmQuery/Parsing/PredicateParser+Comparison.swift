@@ -1,3 +1,5 @@
+import RealmModel
+
 extension PredicateParser {
     /// The words that cannot begin a path unless a `#` stands before them.
     static let reservedWords: Set<String> = [
@@ -275,7 +277,10 @@ extension PredicateParser {
         case (.keyPath, _): throw failure("%K stands for a key path, not for a value")
         case (.integer, .int), (.floatingPoint, .double), (.floatingPoint, .float): return value
         case (.integer, .bool(let flag)): return .int(flag ? 1 : 0)
+        // An integer beyond 64 bits with a sign, such as a `UInt64`.
+        case (.integer, .decimal(let number)) where number.number.isWhole && number.number.integer == nil: return value
         case (.floatingPoint, .int(let number)): return .double(Double(number))
+        case (.floatingPoint, .decimal(let number)): return .double(number.number.double)
         case (.integer, _): throw failure("the argument for %d must be an integer, not a \(value.typeName)")
         case (.floatingPoint, _): throw failure("the argument for %f must be a number, not a \(value.typeName)")
         }

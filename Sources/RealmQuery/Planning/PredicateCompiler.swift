@@ -216,7 +216,7 @@ struct PredicateCompiler {
             ownerClass: table.schema.name
         )
         switch value {
-        case .int, .double, .float, .list: break
+        case .int, .double, .float, .decimal, .list: break
         default: throw QueryError("The count of a SUBQUERY can only be compared with a number")
         }
         let test = try ValueTestFactory(path: path, options: comparison.options, model: table.model)

@@ -220,6 +220,50 @@ import Testing
         #expect(counted.filter("id IN {1, 9223372036854775808}").map(\.id) == [1])
     }
 
+    @Test func `integers beyond those of a realm fit each placeholder and the counts of subqueries`() throws {
+        let realm = try memoryRealm([Counted.self, Owner.self])
+        try realm.write {
+            let counted = realm.create(Counted.self, value: ["id": 1, "weight": 0x1p64])
+            realm.create(Owner.self, value: ["counted": [counted]])
+        }
+        let counted = realm.objects(Counted.self)
+        for argument in [UInt64.max as Any, NSNumber(value: UInt64.max), UInt(1) << 63] {
+            for placeholder in ["%@", "%d", "%u", "%lu", "%llu", "%f"] {
+                #expect(counted.filter("id < \(placeholder)", argument).count == 1, "\(placeholder)")
+                #expect(counted.filter("weight < \(placeholder)", argument).count == 0, "\(placeholder)")
+            }
+        }
+        // `%f` makes it a double, as it does a smaller one.
+        #expect(counted.filter("weight == %f", UInt64.max).count == 1)
+        #expect(counted.filter("weight == %d", UInt64.max).count == 0)
+        #expect(counted.filter("weight > %f", Decimal128("1.5")).count == 1)
+        #expect(throws: Realm.Error.self) { try RealmPredicate(parsing: "id < %d", Decimal128("1.5")) }
+        let owners = realm.objects(Owner.self)
+        let count = "SUBQUERY(counted, $one, $one.id == 1).@count"
+        for number in ["9223372036854775808", "18446744073709551616", "1e30"] {
+            #expect(owners.filter("\(count) < \(number)").count == 1, "\(number)")
+            #expect(owners.filter("\(number) > \(count)").count == 1, "\(number)")
+            #expect(owners.filter("\(count) == -\(number)").count == 0, "\(number)")
+            #expect(owners.filter("\(count) IN {1, \(number)}").count == 1, "\(number)")
+            #expect(owners.filter("counted.@count < \(number)").count == 1, "\(number)")
+        }
+        #expect(owners.filter("\(count) < %@", UInt64.max).count == 1)
+    }
+
+    @Test func `zeros before a number change nothing`() throws {
+        let realm = try memoryRealm([Counted.self])
+        try realm.write {
+            let values: [String: Any] = ["id": 1, "free": AnyRealmValue.decimal128("18446744073709551615")]
+            realm.create(Counted.self, value: values)
+        }
+        let zeros = String(repeating: "0", count: 30)
+        let counted = realm.objects(Counted.self)
+        #expect(counted.filter("id == \(zeros)1").count == 1)
+        #expect(counted.filter("free == \(zeros)18446744073709551615").count == 1)
+        #expect(counted.filter("free == +\(zeros)18446744073709551615").count == 1)
+        #expect(counted.filter("free == -\(zeros)18446744073709551615").count == 0)
+    }
+
     @Test func `the float next to an integer beyond those of a realm is found`() throws {
         let realm = try memoryRealm([Counted.self])
         // The double next to it lies in the middle between two floats, of which the other one is even.
@@ -231,6 +275,11 @@ import Testing
         #expect(Float(number) != Float(Double(number)))
         #expect(realm.objects(Counted.self).filter("narrow == %@", number).map(\.id) == [1])
     }
+}
+
+class Owner: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var counted: List<Counted>
 }
 
 class Counted: Object {

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -110,7 +109,7 @@ struct WritePriorityTests {
     func escalationBeforeWait() async throws {
         let writes = try await Store(file.fast).writes
         let held = try await writes.acquire(for: .none)
-        let turns = Mutex<[String]>([])
+        let turns = Journal<String>()
         let (lined, linesUp) = AsyncStream.makeStream(of: Void.self)
         let low = Task.detached(priority: .background) {
             let (ticket, isGranted) = writes.enqueue(.asynchronous, for: .none, priority: .background)
@@ -118,7 +117,7 @@ struct WritePriorityTests {
             linesUp.finish()
             while WriteScheduler.currentPriority < .high { await Task.yield() }
             _ = await writes.waitForTurn(ticket)
-            turns.withLock { $0.append("awaited") }
+            turns.add("awaited")
             writes.finish(ticket)
         }
         for await _ in lined {}
@@ -126,7 +125,7 @@ struct WritePriorityTests {
         #expect(!isGranted)
         let medium = Task.detached(priority: .medium) {
             _ = await writes.waitForTurn(ticket)
-            turns.withLock { $0.append("medium") }
+            turns.add("medium")
             writes.finish(ticket)
         }
         let high = Task.detached(priority: .high) { await low.value }
@@ -134,6 +133,6 @@ struct WritePriorityTests {
         writes.finish(held)
         await high.value
         await medium.value
-        #expect(turns.withLock { $0 } == ["awaited", "medium"])
+        #expect(turns.entries == ["awaited", "medium"])
     }
 }

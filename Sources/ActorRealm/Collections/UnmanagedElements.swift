@@ -60,14 +60,11 @@ struct UnmanagedElements<Element: RealmCollectionValue> {
     mutating func remove(_ element: Element) {
         var member = Member(element)
         noteRows(for: element, member)
-        if members.remove(member) == nil {
+        if !members.contains(member) {
             guard let object = accessor(of: element, member) else { return }
             member = .object(ObjectIdentifier(object))
-            members.remove(member)
         }
-        guard let position = order.firstIndex(of: member) else { return }
-        order.remove(at: position)
-        inOrder.remove(at: position)
+        drop(member)
         guard case .object(let identity) = member else { return }
         unmanaged.removeAll { ObjectIdentifier($0) == identity }
         managed = managed.filter { ObjectIdentifier($0.value) != identity }
@@ -86,11 +83,21 @@ struct UnmanagedElements<Element: RealmCollectionValue> {
         guard case .object = member, !unmanaged.isEmpty, let object = UnmanagedElements.object(in: element),
             object.core != nil
         else { return }
+        var others: [ObjectBase] = []
         unmanaged.removeAll { object in
             guard let row = Row(object) else { return false }
-            managed[row] = object
+            // Two objects with one primary key may have become accessors of one row.
+            if managed[row] == nil { managed[row] = object } else { others.append(object) }
             return true
         }
+        for object in others { drop(.object(ObjectIdentifier(object))) }
+    }
+
+    private mutating func drop(_ member: Member) {
+        members.remove(member)
+        guard let position = order.firstIndex(of: member) else { return }
+        order.remove(at: position)
+        inOrder.remove(at: position)
     }
 
     private static func object(in element: Element) -> ObjectBase? {

@@ -118,10 +118,28 @@ extension AnyRealmValue {
         "Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep."
     }
 
+    /// Why a set does not hold lists and dictionaries.
+    static var setMessage: String { "a set of values of any kind holds no lists and dictionaries" }
+
+    /// Whether the value is a list or a dictionary.
+    private var isCollection: Bool {
+        switch self {
+        case .list, .dictionary: true
+        default: false
+        }
+    }
+
     /// The stored form, for a row that is being written: unmanaged objects are added.
     fileprivate func stored(for writer: _RowWriter) -> StoredValue? {
         writer.adding { context in
-            stored { object in
+            if isCollection, writer.isOfSet {
+                context.refuse(
+                    "\(InputCheck.describe(self)) cannot be an element of '\(writer.propertyDescription)': \(Self.setMessage). "
+                        + "Keep it in a List or a Map; insert(_:value:) of the realm throws where a value may be one."
+                )
+                return nil
+            }
+            return stored { object in
                 guard let key = context.linkKey(to: object, writer: writer), let accessor = object.tableAccessor
                 else { return nil }
                 return .anyLink(table: accessor.table.id, key: key)

@@ -93,6 +93,8 @@ struct InputCheck {
         case let value as AnyRealmValue: return describe(value.content)
         case is [Any]: return "an array"
         case is [String: Any], is ValueReader.Entries: return "a dictionary"
+        case is List<AnyRealmValue>: return "a list"
+        case is Map<String, AnyRealmValue>: return "a dictionary"
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"
         case is InputReader.Unreadable: return "a number or a text that cannot be read"
         default: return "\(excerpt("\(value)")) (\(type(of: value)))"
@@ -269,7 +271,7 @@ struct InputCheck {
 
     private mutating func checkElement(_ element: Any?, _ property: ModelProperty, wrapped: (Any?) -> Any) {
         switch property.shape.kind {
-        case .any: checkAny(element, depth: 0)
+        case .any: checkAny(element, depth: 0, isInSet: property.shape.collection == .set)
         case .object:
             if let value = ValueReader.unwrap(element), isObjectInput(value) { return checkLink(value, property) }
             fallthrough
@@ -283,7 +285,7 @@ struct InputCheck {
         if let problem = Map<String, AnyRealmValue>.problem(of: name) { report(problem) }
     }
 
-    private mutating func checkAny(_ value: Any?, depth: Int) {
+    private mutating func checkAny(_ value: Any?, depth: Int, isInSet: Bool = false) {
         if isGivenUp { return }
         var content = ValueReader.unwrap(value)
         if let any = content as? AnyRealmValue { content = any.content }
@@ -295,7 +297,12 @@ struct InputCheck {
             else { return report("\(Self.describe(object)) cannot be a value here") }
             return
         }
-        if let entries = ValueReader.entries(of: content) {
+        let entries = ValueReader.entries(of: content)
+        let elements = entries == nil && !(content is String) ? ValueReader.elements(of: content) : nil
+        if isInSet, entries != nil || elements != nil {
+            return report("\(Self.describe(value)) cannot be an element here: \(AnyRealmValue.setMessage)")
+        }
+        if let entries {
             if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
             for (name, element) in entries where !isGivenUp {
                 at(.name(name)) { check in
@@ -303,7 +310,7 @@ struct InputCheck {
                     check.checkAny(element, depth: depth + 1)
                 }
             }
-        } else if !(content is String), let elements = ValueReader.elements(of: content) {
+        } else if let elements {
             if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
             for (index, element) in elements.enumerated() where !isGivenUp {
                 at(.index(index)) { $0.checkAny(element, depth: depth + 1) }

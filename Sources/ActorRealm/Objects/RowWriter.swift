@@ -34,6 +34,10 @@ public struct _RowWriter {
 
     var table: TableView { accessor.table }
     var isOptional: Bool { accessor.info.properties[declared].shape.isOptional }
+    /// Whether the property is a set.
+    var isOfSet: Bool { accessor.info.properties[declared].shape.collection == .set }
+    /// The property with its class, for messages.
+    var propertyDescription: String { "\(accessor.info.name).\(accessor.info.properties[declared].name)" }
 
     /// Whether the property, or the collection that it is, holds embedded objects.
     var holdsEmbeddedObjects: Bool {

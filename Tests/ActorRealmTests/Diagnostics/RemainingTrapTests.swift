@@ -12,6 +12,11 @@ struct RemainingTrapTests {
         @Projected(\Keeper.favourite?.name) var puppy
     }
 
+    class Cabinet: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var drawers: MutableSet<AnyRealmValue>
+    }
+
     enum Misuse: String, CaseIterable, Codable, Sendable {
         case unmanagedCollection, decimalOfSomething, detachedDynamic, detachedDeleted, dynamicOfNothing,
             assignedLinkingObjects
@@ -20,7 +25,7 @@ struct RemainingTrapTests {
         case noArray, concurrentQueue, cancelledNothing, committedNothing, embeddedQuery, missingPrimaryKey,
             foreignDeletion
         case deletedTwice, unknownOperator, unknownMapOperator, valuesOfValues, readOnlyProjection, sentSections,
-            wrongKeyType, unpostableObserver, frozenUnmanaged
+            wrongKeyType, unpostableObserver, frozenUnmanaged, listInSet, addedListInSet
 
         /// What the sentence says.
         var sentence: String {
@@ -53,6 +58,7 @@ struct RemainingTrapTests {
             case .sentSections: "Sections made by a closure cannot be sent to another isolation"
             case .wrongKeyType: "for 'int' property 'Keeper.id'"
             case .frozenUnmanaged: "cannot be frozen. Add them to a realm first."
+            case .listInSet, .addedListInSet: "Cabinet.drawers': a set of values of any kind"
             case .unpostableObserver: "Pass a queue or an actor to observe(on:)"
             }
         }
@@ -107,6 +113,14 @@ struct RemainingTrapTests {
                 _ = ThreadSafeReference(to: sections)
             case .wrongKeyType: _ = realm.object(ofType: Keeper.self, forPrimaryKey: "one")
             case .frozenUnmanaged: _ = Puppy().frozen
+            case .listInSet, .addedListInSet:
+                let realm = try memoryRealm([Cabinet.self])
+                let cabinet = Cabinet()
+                if self == .addedListInSet { cabinet.drawers.insert(.fromArray([.int(1)])) }
+                try realm.write {
+                    realm.add(cabinet)
+                    cabinet.drawers.insert(.fromArray([.int(1)]))
+                }
             case .unpostableObserver: _ = realm.objects(Puppy.self).observe { _ in }
             }
         }

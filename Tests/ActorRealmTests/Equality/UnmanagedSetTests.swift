@@ -117,6 +117,57 @@ import Testing
         #expect(group.members.count == 6 && group.anys.count == 5)
     }
 
+    @Test func `objects that became accessors of one row are one element`() throws {
+        let realm = try groupRealm()
+        let (first, second) = (Term("1"), Term("1"))
+        let set = MutableSet<Term>()
+        let anys = MutableSet<AnyRealmValue>()
+        set.insert(objectsIn: [first, second])
+        anys.insert(objectsIn: [.object(first), .object(second)])
+        try realm.write { for term in [first, second] { realm.add(term, update: .all) } }
+        set.insert(first)
+        anys.insert(.object(second))
+        #expect(set.count == 1 && anys.count == 1)
+        set.insert(objectsIn: realm.objects(Term.self))
+        #expect(set.count == 1 && set.contains(second))
+        set.remove(second)
+        anys.remove(.object(first))
+        let others = [first, second] + Array(realm.objects(Term.self))
+        #expect(set.isEmpty && others.allSatisfy { !set.contains($0) && !anys.contains(.object($0)) })
+    }
+
+    @Test func `a list in a set of values is refused wherever it comes from, and by its place`() throws {
+        let realm = try groupRealm()
+        let lists: [AnyRealmValue] = [.fromArray([.int(1)]), .fromDictionary(["a": .none]), .fromArray([])]
+        func refused(_ place: String?, _ body: () throws -> Void) {
+            let error = #expect(throws: Realm.Error.self) { try realm.write { try body() } }
+            #expect(error?.code == .invalidInput)
+            let message = error?.message ?? ""
+            #expect(message.contains("a set of values of any kind"), "\(message)")
+            if let place { #expect(message.contains("anys[\(place)]: "), "\(message)") }
+        }
+        for list in lists {
+            refused("1") { try realm.insert(Group.self, value: ["anys": [.int(1), list] as [AnyRealmValue]]) }
+            let group = Group()
+            group.anys.insert(objectsIn: [.int(1), list])
+            refused("1") { try realm.insert(Group.self, value: group) }
+            refused(nil) { try realm.insert(group) }
+            #expect(group.realm == nil && group.anys.count == 2)
+        }
+        for json in [#"{"anys": [[]]}"#, #"{"anys": [{"a": 1}]}"#] {
+            refused("0") { try realm.insert(Group.self, json: Data(json.utf8)) }
+        }
+        #expect(realm.objects(Group.self).isEmpty)
+        let group = try realm.write { try realm.insert(Group.self, value: ["anys": [1]]) }
+        try realm.write {
+            for list in lists {
+                #expect(!group.anys.contains(list))
+                group.anys.remove(list)
+            }
+        }
+        #expect(group.anys.count == 1)
+    }
+
     @Test func `lists and dictionaries are known by what they hold when they are put in`() {
         let set = MutableSet<AnyRealmValue>()
         let list = List<AnyRealmValue>()

@@ -8,7 +8,7 @@ struct InputCheck {
     /// How deep objects may nest in an input.
     static let depthLimit = 100
     /// The number of problems that are listed.
-    private static let listedCount = 20
+    static let listedCount = 20
 
     private let core: RealmCore
     private let ignoresUnknownKeys: Bool
@@ -96,7 +96,8 @@ struct InputCheck {
         case is List<AnyRealmValue>: return "a list"
         case is Map<String, AnyRealmValue>: return "a dictionary"
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"
-        case is InputReader.Unreadable: return "a number or a text that cannot be read"
+        case let value as InputReader.Unreadable:
+            return value.isSkipped ? "a value that was not looked at" : "a number or a text that cannot be read"
         default: return "\(excerpt("\(value)")) (\(type(of: value)))"
         }
     }

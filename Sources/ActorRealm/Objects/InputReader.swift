@@ -4,21 +4,33 @@ import RealmModel
 /// Reads what a decoder gives as dynamically typed values, as the properties of a class would have them.
 ///
 /// What has another form than its property comes as it is, so that ``InputCheck`` can name it.
-enum InputReader {
+final class InputReader {
+    /// The number of values that could not be read.
+    private var unreadableCount = 0
+
+    /// Whether so much cannot be read that the rest is not looked at: to say where a value stands that it cannot read, a decoder of JSON
+    /// goes over all that stands before.
+    private var isGivenUp: Bool { unreadableCount >= InputCheck.listedCount }
+
     /// What an object of a class is to be made of.
-    static func value(for info: ModelClass, from decoder: any Decoder, depth: Int) -> Any {
+    static func value(for info: ModelClass, from decoder: any Decoder) -> Any {
+        InputReader().value(for: info, from: decoder, depth: 0)
+    }
+
+    private func value(for info: ModelClass, from decoder: any Decoder, depth: Int) -> Any {
         // Deeper ones are refused, and need not be read for that.
         guard depth <= InputCheck.depthLimit, let container = try? decoder.container(keyedBy: Key.self) else {
-            return plain(from: decoder, depth: 0) ?? null
+            return plain(from: decoder, depth: 0) ?? Self.null
         }
         var values: [(name: String, value: Any?)] = []
         for key in container.allKeys {
             let name = JSONNames.name(key.stringValue, from: decoder)
-            guard let decoder = try? container.superDecoder(forKey: key) else { continue }
             guard let property = info.property(name) ?? info.property(columnNamed: name), !property.isComputed else {
-                values.append((name, plain(from: decoder, depth: 0)))
+                // The name is what is wrong.
+                values.append((name, nil))
                 continue
             }
+            guard let decoder = try? container.superDecoder(forKey: key) else { continue }
             values.append((name, value(of: property, from: decoder, depth: depth)))
         }
         return ValueReader.Entries(values)
@@ -35,10 +47,12 @@ enum InputReader {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         decoder.userInfo[Input.info] = info
-        let spelled = JSONNames.spelled(json)
-        if spelled != nil { decoder.userInfo[JSONNames.areSpelled] = true }
+        decoder.userInfo[JSONNames.areSpelled] = true
         do {
-            return try decoder.decode(Input.self, from: spelled ?? JSONNames.spaced(json)).value
+            let spelled = try JSONNames.spelled(json)
+            return try decoder.decode(Input.self, from: spelled).value
+        } catch let refusal as JSONText.Refusal {
+            throw failure("The input is no JSON. \(refusal.reason)")
         } catch DecodingError.dataCorrupted(let context) {
             let cause = context.underlyingError.map { ": \($0)" } ?? ""
             throw failure("The input is no JSON. \(context.debugDescription)\(cause)")
@@ -53,11 +67,11 @@ enum InputReader {
 
         init(from decoder: any Decoder) throws {
             guard let info = decoder.userInfo[Self.info] as? ModelClass else { throw CocoaError(.coderReadCorrupt) }
-            value = InputReader.value(for: info, from: decoder, depth: 0)
+            value = InputReader.value(for: info, from: decoder)
         }
     }
 
-    private static func value(of property: ModelProperty, from decoder: any Decoder, depth: Int) -> Any? {
+    private func value(of property: ModelProperty, from decoder: any Decoder, depth: Int) -> Any? {
         switch property.shape.collection {
         case .none: return element(of: property, from: decoder, depth: depth)
         case .map:
@@ -73,7 +87,7 @@ enum InputReader {
             guard var container = try? decoder.unkeyedContainer() else { break }
             var values: [Any] = []
             while !container.isAtEnd, let decoder = try? container.superDecoder() {
-                values.append(element(of: property, from: decoder, depth: depth) ?? null)
+                values.append(element(of: property, from: decoder, depth: depth) ?? Self.null)
             }
             return values
         }
@@ -81,7 +95,8 @@ enum InputReader {
     }
 
     /// A value, or an element of a collection; nil for null.
-    private static func element(of property: ModelProperty, from decoder: any Decoder, depth: Int) -> Any? {
+    private func element(of property: ModelProperty, from decoder: any Decoder, depth: Int) -> Any? {
+        if isGivenUp { return Unreadable(isSkipped: true) }
         if property.shape.kind == .object, let target = property.shape.target {
             if (try? decoder.singleValueContainer().decodeNil()) == true { return nil }
             return value(for: ModelClass.of(target), from: decoder, depth: depth + 1)
@@ -107,13 +122,14 @@ enum InputReader {
     }
 
     /// A decimal number, which is a text or a number.
-    private static func decimal(in container: any SingleValueDecodingContainer) -> Decimal128? {
+    private func decimal(in container: any SingleValueDecodingContainer) -> Decimal128? {
         if let text = try? container.decode(String.self) { return try? Decimal128(parsing: text) }
         return (try? container.decode(Decimal.self)).map { Decimal128($0) }
     }
 
     /// A value of any kind, as it comes; nil for null, and ``Unreadable`` for what the decoder gives in no form.
-    private static func plain(from decoder: any Decoder, depth: Int) -> Any? {
+    private func plain(from decoder: any Decoder, depth: Int) -> Any? {
+        if isGivenUp { return Unreadable(isSkipped: true) }
         // One level more than may be stored, so that what nests too deep is seen to.
         guard depth <= MixedFormat.depthLimit + 1 else { return nil }
         if let container = try? decoder.container(keyedBy: Key.self) {
@@ -128,7 +144,7 @@ enum InputReader {
         if var container = try? decoder.unkeyedContainer() {
             var values: [Any] = []
             while !container.isAtEnd, let decoder = try? container.superDecoder() {
-                values.append(plain(from: decoder, depth: depth + 1) ?? null)
+                values.append(plain(from: decoder, depth: depth + 1) ?? Self.null)
             }
             return values
         }
@@ -137,11 +153,15 @@ enum InputReader {
         if let value = try? container.decode(Int.self) { return value }
         if let value = try? container.decode(Double.self) { return value }
         if let value = try? container.decode(String.self) { return value }
+        unreadableCount += 1
         return Unreadable()
     }
 
     /// What is no value: a decoder looks at a number or a text when that is asked for, and not before.
-    struct Unreadable {}
+    struct Unreadable {
+        /// Whether it was not even looked at, behind many others.
+        var isSkipped = false
+    }
 
     /// Null, as an element of dynamically typed collections.
     private static var null: Any { Any?.none as Any }

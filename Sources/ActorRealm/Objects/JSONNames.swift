@@ -11,16 +11,18 @@ enum JSONNames {
     /// Told to the decoder of a text in which names are spelled.
     static let areSpelled = CodingUserInfoKey(rawValue: "ActorRealm.names")!
 
-    /// The text with such names spelled, and a space behind it; nil where it is no UTF-8, in which names are what a decoder makes of them.
-    static func spelled(_ json: Data) -> Data? {
-        let bytes = [UInt8](json)
-        // Zeros among the first bytes, or a mark of their order, are those of another encoding.
-        guard !bytes.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) else { return nil }
+    /// The text in UTF-8 with such names spelled, and a space behind it: a decoder ends the process where the last byte of a text is a
+    /// bracket too deep.
+    static func spelled(_ json: Data) throws(JSONText.Refusal) -> Data {
+        let bytes = try JSONText.utf8(json)
         let decoder = JSONDecoder()
         var result: [UInt8] = []
         var copied = 0
         var position = 0
         while let start = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) {
+            try JSONText.checkCommas(in: bytes[position..<start], of: bytes)
+            // A text that has no end, and what follows it, are the decoder's to refuse.
+            position = bytes.count
             guard let (end, isPlain) = end(ofTextAt: start, in: bytes) else { break }
             position = end
             guard !isPlain || bytes[start + 1] == mark, isName(endingAt: end, in: bytes),
@@ -38,19 +40,8 @@ enum JSONNames {
             result.append(UInt8(ascii: "\""))
             copied = end
         }
+        try JSONText.checkCommas(in: bytes[position...], of: bytes)
         return Data(result + bytes[copied...] + [0x20])
-    }
-
-    /// A text in another encoding, with a space behind it as a spelled one has.
-    ///
-    /// A decoder ends the process where the last byte of a text is a bracket too deep.
-    static func spaced(_ json: Data) -> Data {
-        let first = [UInt8](json.prefix(4))
-        let isLittleEndian = first.first != 0 && first.first != 0xFE
-        // Two zeros side by side.
-        let isWide = first.count == 4 && (first[..<2] == [0, 0] || first[2...] == [0, 0])
-        let zeros = [UInt8](repeating: 0, count: isWide ? 3 : 1)
-        return json + (isLittleEndian ? [0x20] + zeros : zeros + [0x20])
     }
 
     /// A name as it stood in the text; one that is spelled in no such way stands for itself.

@@ -69,7 +69,7 @@ extension Realm {
     ) throws -> T {
         let accessor = try core.insertionAccessor(for: type)
         var check = InputCheck(core: core, ignoresUnknownKeys: ignoringUnknownKeys)
-        let value = InputReader.value(for: accessor.info, from: decoder, depth: 0)
+        let value = InputReader.value(for: accessor.info, from: decoder)
         check.check(value, for: accessor.info)
         return try insert(value, after: check, accessor)
     }

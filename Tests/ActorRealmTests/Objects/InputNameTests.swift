@@ -126,12 +126,91 @@ import Testing
         #expect(realm.objects(Maybe.self).count == numbers.count + texts.count)
     }
 
+    @Test func `a comma behind the last member or element is refused, in every encoding`() throws {
+        let realm = try memoryRealm([Measured.self])
+        func insert(_ data: Data) throws { try realm.write { _ = try realm.insert(Measured.self, json: data) } }
+        let refused = [
+            #"{"size": 1,}"#, "{\"size\": 1 ,\r\n\t }", #"{"free": [1,]}"#, #"{"free": [1, {"a": 2,}]}"#,
+            #"{"free": [[],]}"#, #"{"free": ["]",]}"#, #"{"free": "\"",}"#, #"{"gr\u00f6\u00dfe": 1,}"#, "{,}",
+            #"{"free": [,]}"#, #"{"free": [1,,2]}"#, #"{"size": 1}, "#, "{'size': 1}", "{size: 1}",
+            #"{"size": 1 /* , */}"#, "{\"size\": 1} // ,",
+        ]
+        for text in refused {
+            for encoding in encodings {
+                let error = #expect(throws: Realm.Error.self, "\(text) \(encoding)") {
+                    try insert(try #require(text.data(using: encoding)))
+                }
+                #expect(error?.code == .invalidInput)
+            }
+        }
+        // In a text it is none.
+        let taken = [#"{"free": ",}"}"#, #"{"free": [",]", "\",]"]}"#, #"{"scores": {",}": 1, "\",}\u00e9": 2}}"#]
+        for text in taken {
+            for encoding in encodings { try insert(try #require(text.data(using: encoding))) }
+        }
+        #expect(realm.objects(Measured.self).count == taken.count * encodings.count)
+    }
+
+    @Test func `what stands behind many values that cannot be read is not looked at`() throws {
+        let realm = try memoryRealm([Maybe.self])
+        func problems(_ unreadable: Int) throws -> String {
+            let elements = Array(repeating: "01", count: unreadable) + ["5"]
+            let json = "{\"counts\": [\(elements.joined(separator: ","))]}"
+            let error = #expect(throws: Realm.Error.self) {
+                try realm.write { try realm.insert(Maybe.self, json: Data(json.utf8)) }
+            }
+            return error?.message ?? ""
+        }
+        // To say where one stands, a decoder goes over all that stands before, so that many would take hours.
+        let some = try problems(19)
+        #expect(some.contains("counts[18]: ") && !some.contains("counts[19]"))
+        let many = try problems(20)
+        #expect(many.contains("counts[19]: ") && many.contains("and 1 more"))
+        // What has no place is not read at all.
+        let unknown = "{\"unknown\": [\(Array(repeating: "01", count: 20).joined(separator: ","))], \"count\": 5}"
+        let object = try realm.write {
+            try realm.insert(Maybe.self, json: Data(unknown.utf8), ignoringUnknownKeys: true)
+        }
+        #expect(object.count == 5)
+    }
+
+    @Test func `names are told apart by their bytes in every encoding`() throws {
+        let realm = try memoryRealm([Measured.self])
+        let json = "{\"scores\": \(both())}"
+        var inputs = try encodings.map { try #require(json.data(using: $0)) }
+        for (mark, encoding) in marks { inputs.append(Data(mark) + (try #require(json.data(using: encoding)))) }
+        for input in inputs {
+            let measured = try realm.write { try realm.insert(Measured.self, json: input) }
+            #expect(measured.scores.count == 6, "\([UInt8](input.prefix(4)))")
+            #expect(measured.scores[composed] == 1 && measured.scores[decomposed] == 2)
+        }
+        // Half a pair, half a unit, and what is no character.
+        let texts: [[UInt8]] = [
+            [0x22, 0, 0, 0xD8, 0x22, 0], [0x22, 0, 0x61, 0, 0x22], [0x22, 0, 0, 0, 0, 0, 0x11, 0, 0x22, 0, 0, 0],
+            [0xEF, 0xBB, 0xBF, 0xFF, 0xFE, 0x5B, 0, 0x5D, 0],
+            [0xFF, 0xFE] + [UInt8](repeating: 0x5B, count: 513).flatMap { [$0, 0, 0, 0] },
+        ]
+        for broken in texts {
+            let error = #expect(throws: Realm.Error.self) {
+                try realm.write { try realm.insert(Measured.self, json: Data(broken)) }
+            }
+            #expect(error?.code == .invalidInput)
+        }
+    }
+
+    private let encodings = [
+        String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian,
+        .utf32BigEndian,
+    ]
+
+    /// What marks the order of bytes.
+    private let marks: [([UInt8], String.Encoding)] = [
+        ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE], .utf16LittleEndian), ([0xFE, 0xFF], .utf16BigEndian),
+        ([0xFF, 0xFE, 0, 0], .utf32LittleEndian), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
+    ]
+
     @Test func `a text that ends with a bracket too deep is refused`() throws {
         let realm = try memoryRealm([Measured.self])
-        let encodings = [
-            String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian,
-            .utf32BigEndian,
-        ]
         for depth in 510...515 {
             let texts = [
                 String(repeating: "[", count: depth), String(repeating: #"{"":"#, count: depth - 1) + "{",
@@ -146,8 +225,7 @@ import Testing
                 }
             }
         }
-        // A decoder takes that one's mark of the order of bytes for UTF-16's.
-        for encoding in encodings where encoding != .utf32 {
+        for encoding in encodings {
             let data = try #require(#"{"size": 5}"#.data(using: encoding))
             #expect(try realm.write { try realm.insert(Measured.self, json: data).size } == 5)
         }

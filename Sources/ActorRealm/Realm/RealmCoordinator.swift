@@ -235,6 +235,8 @@ final class RealmCoordinator: Sendable {
             state.isLeft = false
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
+        // What was committed since the core took hold of its version was told to those that were known then.
+        if isLasting, file.newestVersion > core.version { registration.postRefresh() }
     }
 
     /// Forgets the cores that are gone.

@@ -10,6 +10,7 @@ struct LostWorkTests {
     /// Used on the loop only.
     private final class Held: @unchecked Sendable {
         var realm: Realm!
+        var token: NotificationToken?
     }
 
     private func commit(_ name: String) throws {
@@ -33,5 +34,66 @@ struct LostWorkTests {
         try commit("told")
         #expect(await eventually { loop.run { names(held.realm) } == ["lost", "told"] })
         loop.run { held.realm = nil }
+    }
+
+    @Test("An observer is told of everything with the next commit when the work that was to tell it was lost")
+    func observing() async throws {
+        let loop = LossyLoop()
+        let held = Held()
+        let told = Journal<[String]>()
+        try loop.run {
+            held.realm = try Realm(configuration: file.fast, scheduler: loop)
+            held.token = held.realm.objects(Tally.self)
+                .observe { change in
+                    guard let tallies = change.collection else { return told.add(["failed"]) }
+                    told.add(tallies.map(\.name))
+                }
+        }
+        _ = await told.wait(for: 1)
+        for round in 0..<3 {
+            let before = loop.lostCount
+            loop.lose(true)
+            try commit("lost \(round)")
+            // The work that brings the realm there, and that which tells the observer.
+            #expect(await eventually { loop.lostCount >= before + 2 })
+            loop.lose(false)
+            try commit("told \(round)")
+            #expect(await eventually { told.entries.last?.count == 2 * round + 2 })
+        }
+        loop.run {
+            held.token?.invalidate()
+            held.realm = nil
+        }
+    }
+
+    @Test("So is one to which what there is was to be told, and the block of a whole realm", arguments: [false, true])
+    func beginning(isOfRealm: Bool) async throws {
+        let loop = LossyLoop()
+        let held = Held()
+        let told = Journal<[String]>()
+        try commit("before")
+        try loop.run {
+            held.realm = try Realm(configuration: file.fast, scheduler: loop)
+            if !isOfRealm { loop.lose(true) }
+            if isOfRealm {
+                held.token = held.realm.observe { _, realm in told.add(names(realm)) }
+            } else {
+                held.token = held.realm.objects(Tally.self)
+                    .observe { told.add($0.collection.map { $0.map(\.name) } ?? []) }
+            }
+        }
+        if isOfRealm {
+            loop.lose(true)
+            try commit("lost")
+        }
+        #expect(await eventually { loop.lostCount > (isOfRealm ? 1 : 0) })
+        loop.lose(false)
+        try commit("told")
+        let all = isOfRealm ? ["before", "lost", "told"] : ["before", "told"]
+        #expect(await eventually { told.entries.last == all })
+        loop.run {
+            held.token?.invalidate()
+            held.realm = nil
+        }
     }
 }

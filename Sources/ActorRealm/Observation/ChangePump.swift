@@ -161,7 +161,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         )
     }
 
-    /// Runs a part of the delivery in the isolation, behind what was handed to it before; ends when the isolation is gone.
+    /// Runs a part of the delivery in the isolation, behind what was handed to it before; ends when the isolation is gone, and asks
+    /// again when it loses that.
     private func hand(_ work: @escaping @Sendable (ChangePump) throws -> Void) {
         let handover = Handover(self)
         isolation.post {
@@ -215,6 +216,22 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         }
     }
 
+    /// What was handed to the isolation was let go of on the way, on any thread.
+    ///
+    /// Where the isolation is there, which a scheduler is that loses some work, the next version or the next move of its realm is worth
+    /// another try.
+    private func wasLost() {
+        guard isolation.isAlive, let signals = home?.core.signals else {
+            _ = cancel()
+            return
+        }
+        if cursor.fetch() != nil {
+            cursor.refuse()
+            signals.noteRefusal(of: cursor)
+        }
+        advance()
+    }
+
     private func refuse(in core: RealmCore) {
         core.signals.noteRefusal(of: cursor)
         cursor.refuse()
@@ -265,7 +282,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         if life.withLock({ $0.isCancelled }) { core.signals.remove(cursor) }
     }
 
-    /// Carries a pump to its isolation; one that is let go of on the way ends it.
+    /// Carries a pump to its isolation, and tells it when it is let go of on the way.
     private final class Handover: Sendable {
         private let pump: Mutex<ChangePump?>
 
@@ -281,7 +298,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         }
 
         deinit {
-            _ = arrive()?.cancel()
+            arrive()?.wasLost()
         }
     }
 }

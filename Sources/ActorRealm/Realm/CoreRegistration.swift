@@ -49,11 +49,15 @@ final class CoreRegistration: @unchecked Sendable {
         guard isolation.canPost else { return }
         guard isolation.isAlive else { return endOrphan() }
         guard !isRefreshPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        isolation.post { [weak self] in
-            guard let self else { return }
-            isRefreshPosted.store(false, ordering: .sequentiallyConsistent)
-            // A realm that was invalidated pins no version until it is used.
-            if let core, core.lifecycle == .open { core.refreshQuietly() }
-        }
+        isolation.post(
+            { [weak self] in
+                guard let self else { return }
+                isRefreshPosted.store(false, ordering: .sequentiallyConsistent)
+                // A realm that was invalidated pins no version until it is used.
+                if let core, core.lifecycle == .open { core.refreshQuietly() }
+            },
+            // The next version is worth another try.
+            orElse: { [weak self] in self?.isRefreshPosted.store(false, ordering: .sequentiallyConsistent) }
+        )
     }
 }

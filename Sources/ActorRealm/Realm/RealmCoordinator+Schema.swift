@@ -50,7 +50,11 @@ extension RealmCoordinator {
                 if plan.isEmpty || configuration.readOnly {
                     if configuration.readOnly { try Self.checkReadable(plan, configuration) }
                     if let stored, stored.hasUnrecordedNames { setNamedSchema(stored) }
-                    return setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)
+                    // What is missing is left to who opens the file to write, which nobody does through one that is opened for reading.
+                    if plan.isEmpty || isReadOnly {
+                        setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)
+                    }
+                    return
                 }
                 let complete = declared.keepingRules(of: stored) { _ in true }
                 let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: complete).isEmpty

@@ -235,6 +235,8 @@ final class RealmCoordinator: Sendable {
             state.isLeft = false
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
+        // What was committed since the core took hold of its version was told to those that were known then.
+        if isLasting, file.newestVersion > core.version { registration.postRefresh() }
     }
 
     /// Forgets the cores that are gone.
@@ -274,9 +276,10 @@ final class RealmCoordinator: Sendable {
         return isOpen
     }
 
-    /// Whether it is only waiting for its threads to let go of it, and its file was deleted or replaced meanwhile: whoever
-    /// opens the path begins anew.
-    var isForsaken: Bool { isEnded || !hasOpenRealms && !file.isInPlace }
+    /// Whether no realm of it is open, and nobody can write through it any more, so that whoever opens the path begins anew.
+    ///
+    /// Its file was deleted or replaced, or has stopped writing after a failed flush.
+    var isForsaken: Bool { isEnded || (file.hasStopped || !file.isInPlace) && !hasOpenRealms }
 
     // MARK: The end
 

@@ -62,6 +62,7 @@ extension RealmCore {
         isOpenEnded: Bool = false,
         isExclusive: Bool = false
     ) throws {
+        var base: UInt64 = 0
         do {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
@@ -72,11 +73,13 @@ extension RealmCore {
                 isCountedAsWriter = true
             }
             let transaction = try coordinator.file.beginWrite(joining: joining, from: origin)
+            base = transaction.version - 1
             transaction.isRecorded = coordinator.file.keepsLog
             try model.begin(transaction)
         } catch {
             coordinator.writes.finish(turn)
-            if let error = error as? StorageError { noteOutdated(error) }
+            // What is on its way to the disk may be lost; where it is not, the realm finds it there.
+            if let error = error as? StorageError, base <= coordinator.file.newestVersion { noteOutdated(error) }
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         ticket = turn

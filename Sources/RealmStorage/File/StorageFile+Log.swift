@@ -249,11 +249,9 @@ extension StorageFile {
         // Its process may have died between the two.
         if image.header.version > lock.newestVersion { lock.publish(image.header.version) }
         let byteCount = try data.currentByteCount()
-        state.withLock { state in
-            state.byteCount = byteCount
-            state.published = image.header
-            state.slot = image.slot
-            setPageLimit(atLeast: UInt32(image.header.pageCount), byteCount: byteCount)
+        try state.withLock { (state) throws(StorageError) in
+            let found = HeaderRecovery.Result(header: image.header, slot: image.slot)
+            try take(found, &state, byteCount: byteCount)
         }
         lock.beginEndOfLog()
         do throws(StorageError) {

@@ -340,6 +340,11 @@ package final class StorageFile: Sendable {
                 path: path
             )
         }
+        try take(found, &state, byteCount: byteCount)
+    }
+
+    /// Takes over the header of another process's version, unless it says what this process can not see to.
+    func take(_ found: HeaderRecovery.Result, _ state: inout State, byteCount: Int) throws(StorageError) {
         guard found.header.pageCount <= UInt64(reservation.pageCapacity) else { throw outgrown }
         if found.header.features != state.published.features, !data.isReadOnly {
             try found.header.features.requireWritable(path)
@@ -347,7 +352,7 @@ package final class StorageFile: Sendable {
         state.byteCount = byteCount
         state.published = found.header
         state.slot = found.slot
-        setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: state.byteCount)
+        setPageLimit(atLeast: UInt32(found.header.pageCount), byteCount: byteCount)
     }
 
     /// The header of a version that another process has published, or of a newer one.

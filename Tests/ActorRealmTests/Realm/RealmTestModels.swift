@@ -28,6 +28,10 @@ func withNewRealm<Result>(_ configuration: Realm.Configuration, _ body: (Realm) 
     return try queue.sync { try body(Realm(configuration: configuration, queue: queue)) }
 }
 
+/// Opens a realm as synchronous code does.
+@MainActor
+func openBlocking(_ configuration: Realm.Configuration) throws -> Realm { try Realm(configuration: configuration) }
+
 /// A realm file of one test.
 struct TestFile: Sendable {
     let directory = TemporaryDirectory()

@@ -74,4 +74,41 @@ struct AddressSpaceTests {
         #expect(file.pinnedVersionCount == 1)
         #expect(try PageArray.values(of: old.catalog.root, in: old.view)[0] == 0)
     }
+
+    @Test("so is what a process with a log wrote behind it, for who has to end that log, which is left as it is")
+    func grownInLog() throws {
+        let path = directory.path("logged.realm")
+        let child = try ForkedProcess { parent in
+            let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 64))
+            func commit(pageCount: Int, creates: Bool = false) throws {
+                try file.lockForWriting()
+                defer { file.unlockForWriting() }
+                let transaction = try file.beginWrite()
+                if creates { try PageArray.create(in: transaction) }
+                try PageArray.set(1, to: UInt64(pageCount), in: transaction)
+                if pageCount > 0 { _ = try transaction.allocate(pageCount: pageCount, kind: .overflow) }
+                transaction.record = (.changes, LoggedFile.Change(values: [(1, UInt64(pageCount))]).content)
+                try file.publish([PageArray.commit(transaction)])
+            }
+            try commit(pageCount: 0, creates: true)
+            parent.send(1)
+            while let byte = parent.receive() {
+                for _ in 0..<40 { try commit(pageCount: 16) }
+                parent.send(file.openLog == nil ? 0 : byte)
+            }
+        }
+        #expect(child.connection.receive() == 1)
+        let file = try open("logged.realm")
+        let old = try file.beginRead()
+        #expect(child.ask(7) == 7, "the other process has a log")
+        for _ in 0..<2 {
+            try file.lockForWriting()
+            let error = #expect(throws: StorageError.self) { try file.beginWrite() }
+            #expect(error?.code == .addressSpaceExhausted)
+            file.unlockForWriting()
+        }
+        #expect(FileManager.default.fileExists(atPath: path + ".log"))
+        #expect(try PageArray.values(of: old.catalog.root, in: old.view)[1] == 0)
+        #expect(child.end() == 0)
+    }
 }

@@ -227,15 +227,28 @@ struct ObservingTests {
                 }
         }
         _ = await journal.wait(for: 1)
-        try await worker.with { _, realm in
-            let transaction = try await realm.beginAsyncWrite()
-            realm.create(Chore.self, value: ["id": 1, "name": "one"])
-            // The block says it itself when it is called meanwhile; here it has the occasion.
-            for _ in 0..<200 { await Task.yield() }
+        let configuration = file.configuration
+        let count = try await worker.with { _, realm in
+            // Committed in the same turn, so that it is on its way when the transaction begins.
+            try withNewRealm(configuration) { other in
+                try other.write { _ = other.create(Chore.self, value: ["id": 1, "name": "one"]) }
+            }
+            realm.beginWrite()
+            realm.create(Chore.self, value: ["id": 2, "name": "two"])
+            await realm.passTurns()
             #expect(journal.entries.count == 1)
+            try realm.commitWrite()
+            await realm.asyncRefresh()
+            let count = journal.entries.count
+            #expect(count > 1)
+            let transaction = try await realm.beginAsyncWrite()
+            realm.create(Chore.self, value: ["id": 3, "name": "three"])
+            await realm.passTurns()
+            #expect(journal.entries.count == count)
             try await transaction.commit()
+            return count
         }
-        #expect(await journal.wait(for: 2).count == 2)
+        #expect(await journal.wait(for: count + 1).count == count + 1)
         token.invalidate()
     }
 

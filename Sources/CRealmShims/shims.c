@@ -2,6 +2,7 @@
 #include "CRealmShims.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 int crealm_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {
@@ -60,6 +61,16 @@ int crealm_open(const char *path, int flags, uint32_t mode) {
     close(fd);
     errno = error;
     return high;
+}
+
+int crealm_open_unnamed(const char *directory, uint32_t mode) {
+    return crealm_open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int crealm_link_unnamed(int fd, const char *path) {
+    char source[32];
+    snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
 int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count) {

@@ -96,7 +96,7 @@ package enum RecordedFiles {
             try base.open(forReadingOnly: isReadOnly)
         }
 
-        func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
+        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
             try recorder.step("creating the log")
             let device = try base.create(header)
             recorder.append(.create(Array(FileManager.default.contents(atPath: path) ?? Data())))

@@ -46,7 +46,7 @@ extension StorageFile {
     /// Makes the space of a log beside the commits.
     private func makeLogSpace(_ log: LogOptions) {
         // Beside other processes there is no log.
-        if isOpenElsewhere {
+        guard let lock, !lock.isSharedWithOtherProcesses, !lock.hasOutsiders else {
             pageCommitCount = 0
             return logSpace.withLock { $0 = .none }
         }
@@ -133,7 +133,11 @@ extension StorageFile {
         case .oneFlush: break
         case .records:
             releaseBehindCheckpoint()
-            if openLog.usedByteCount > openLog.header.ringByteCount / 2 { beginCheckpoint() }
+            if openLog.usedByteCount > openLog.header.ringByteCount / 2 {
+                beginCheckpoint()
+                // It is over where nothing runs beside the commits.
+                releaseBehindCheckpoint()
+            }
         case .pages(let mark):
             guard mark.isOpen else { break }
             openLog.goOn(at: mark.point)

@@ -4,8 +4,12 @@ import Testing
 
 @Suite("The course of a checkpoint")
 struct CheckpointCourseTests {
+    private static let identifier = FileHeader(newFile: FileBeginning()).identifier
+
     private static func candidate(_ version: UInt64) -> CheckpointCourse.Candidate {
-        var header = FileHeader(newFile: FileBeginning())
+        var beginning = FileBeginning()
+        beginning.identifier = identifier
+        var header = FileHeader(newFile: beginning)
         header.version = version
         header.mark = LogMark(
             log: LogIdentifier(low: 1, high: 2),

@@ -149,18 +149,23 @@ extension StorageFile {
 
     /// Flushes the realm file; with a log open others learn of a failure even when this process dies of it.
     ///
-    /// Two threads may do so at once: the note stays as long as one of them is at it, and for good when one fails.
+    /// One thread at a time does so, and nobody behind a failure: the system tells only one caller of it, and whoever flushes beside or
+    /// behind that one would take for durable what was left out.
     func synchronizePages() throws(StorageError) {
         guard let lock, lock.logState != .none else { return try data.synchronize() }
-        pageFlushes.withLock { count in
-            count += 1
-            if count == 1 { lock.notePageFlush(true) }
+        let result = pageFlush.withLock { (failure) -> Result<Void, StorageError> in
+            if let failure { return .failure(failure) }
+            lock.notePageFlush(true)
+            do throws(StorageError) {
+                try data.synchronize()
+            } catch {
+                failure = error
+                return .failure(error)
+            }
+            lock.notePageFlush(false)
+            return .success(())
         }
-        try data.synchronize()
-        pageFlushes.withLock { count in
-            count -= 1
-            if count == 0 { lock.notePageFlush(false) }
-        }
+        try result.get()
     }
 
     /// Shows other processes the published version, whose header is in no slot.

@@ -36,8 +36,8 @@ package final class StorageFile: Sendable {
     let checkpoint = Mutex(CheckpointCourse())
     /// Held by whoever carries out its steps.
     let checkpointSteps = Mutex(())
-    /// How many flushes of the realm file are under way, or have failed, beside an open log.
-    let pageFlushes = Mutex(0)
+    /// Held during a flush of the realm file beside an open log; the failure of one.
+    let pageFlush = Mutex<StorageError?>(nil)
     /// Held while the newest version is shown to other processes beside an open log.
     let imaging = Mutex(())
     /// The commits that could have been records, since there was no log.

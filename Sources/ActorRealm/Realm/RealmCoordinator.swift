@@ -98,7 +98,7 @@ final class RealmCoordinator: Sendable {
     deinit {
         stopThreads(waits: false)
         // A thread that makes one keeps the file open.
-        file.finishCheckpoint()
+        file.endCheckpoint()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 

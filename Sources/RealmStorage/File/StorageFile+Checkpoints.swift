@@ -23,7 +23,10 @@ extension StorageFile {
             course.choose(CheckpointCourse.Candidate(header: header, slot: 1 - slot))
             return true
         }
-        if isBegun { log.runBeside(.checkpoint) { self.finishCheckpoint() } }
+        guard isBegun else { return }
+        let errand = CheckpointErrand(self)
+        checkpointErrand.withLock { $0 = WeakReference(errand) }
+        log.runBeside(.checkpoint) { errand.run() }
     }
 
     /// Carries out what is left of a checkpoint that was begun, after whoever is at it.
@@ -33,6 +36,13 @@ extension StorageFile {
         checkpointSteps.withLock { _ in
             while takeCheckpointStep() {}
         }
+    }
+
+    /// The same, for the last one that uses the file: no thread keeps it open behind this.
+    package func endCheckpoint() {
+        guard ForkDetector.generation == forkGeneration else { return }
+        finishCheckpoint()
+        checkpointErrand.withLock { $0?.object }?.giveUp()
     }
 
     /// Carries out the next step of the checkpoint that was begun; one caller at a time.

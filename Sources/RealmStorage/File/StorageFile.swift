@@ -36,6 +36,8 @@ package final class StorageFile: Sendable {
     let checkpoint = Mutex(CheckpointCourse())
     /// Held by whoever carries out its steps.
     let checkpointSteps = Mutex(())
+    /// Who was told to make the last one.
+    let checkpointErrand = Mutex<WeakReference<CheckpointErrand>?>(nil)
     /// Held during a flush of the realm file beside an open log; the failure of one.
     let pageFlush = Mutex<StorageError?>(nil)
     /// Held while the newest version is shown to other processes beside an open log.

@@ -1,5 +1,6 @@
 import Foundation
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import RealmStorage
@@ -27,6 +28,13 @@ struct BackgroundCheckpointTests {
         try file.makeCheckpoint()
         try commit(file, 1, 7)
         return file
+    }
+
+    /// The same file once more, as another process has it.
+    private static func openBeside(_ file: StorageFile, recorder: LoggedFile.Recorder? = nil) throws -> StorageFile {
+        let options = LoggedFile.options(recorder: recorder)
+        let data = try StorageFile.openData(path: file.path, options: options)
+        return try StorageFile.openUnshared(data: data, path: file.path, options: options)
     }
 
     /// What an opening finds in copies of the files as they are, without a lock file.
@@ -201,6 +209,108 @@ struct BackgroundCheckpointTests {
         #expect(child.end() == 0)
     }
 
+    @Test("Rule 11: whoever is to end the log waits for the header of the checkpoint", arguments: 0...2)
+    func ending(taken: Int) throws {
+        let recorder = LoggedFile.Recorder()
+        let file = try open("ending-\(taken)", recorder: recorder)
+        file.unlockForWriting()
+        let slot = file.state.withLock { $0.slot }
+        file.beginCheckpoint()
+        for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
+        let other = try Self.openBeside(file, recorder: recorder)
+        let before = recorder.operations.count
+        let thread = OtherThread { [self] in
+            try other.lockForWriting()
+            defer { other.unlockForWriting() }
+            try commit(other, 2, 2)
+        }
+        thread.waitUntilItWaits()
+        while file.takeCheckpointStep() {}
+        try thread.end()
+        let headers = steps(recorder.operations[before...]).filter { $0.hasPrefix("slot") || $0 == "flush realm" }
+        let own = ["flush realm", "slot \(1 - slot)", "flush realm"]
+        // The header that says that the log is closed goes over that of the checkpoint before.
+        #expect(headers.starts(with: own[taken...] + ["flush realm", "slot \(slot)", "flush realm"]))
+        #expect(try LoggedFile.values(of: file).values[1...2] == [7, 2])
+    }
+
+    @Test("Rule 8: others are told of both flushes before they begin, and behind both that nothing has failed")
+    func notes() throws {
+        final class NotedFlushes: Sendable {
+            let file = Mutex<StorageFile?>(nil)
+            let notes = Mutex<[Bool]>([])
+        }
+        final class NotingDevice: ForwardingDevice {
+            let base: any StorageDevice
+            let flushes: NotedFlushes
+
+            init(_ base: any StorageDevice, _ flushes: NotedFlushes) {
+                self.base = base
+                self.flushes = flushes
+            }
+
+            func synchronize() throws(StorageError) {
+                if let lock = flushes.file.withLock({ $0 })?.lock {
+                    flushes.notes.withLock { $0.append(lock.hasStopped) }
+                }
+                try base.synchronize()
+            }
+        }
+        let flushes = NotedFlushes()
+        var options = LoggedFile.options(blocks: 64, stepping: true)
+        options.makeDevice = { NotingDevice($0, flushes) }
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        for value in UInt64(1)...3 { try commit(file, 1, value) }
+        flushes.file.withLock { $0 = file }
+        defer { flushes.file.withLock { $0 = nil } }
+        file.beginCheckpoint()
+        while file.takeCheckpointStep() { #expect(file.lock?.hasStopped == false) }
+        #expect(flushes.notes.withLock { $0 } == [true, true])
+    }
+
+    @Test("Rule 32: whoever lets go of a file last closes it himself, though a thread was told to make a checkpoint")
+    func lastUser() throws {
+        final class Work: Sendable { let bodies = Mutex<[@Sendable () -> Void]>([]) }
+        let work = Work()
+        let path = folder.path("a.realm")
+        var options = LoggedFile.options(blocks: 64)
+        options.log?.runBeside = { kind, body in
+            if kind == .space { body() } else { work.bodies.withLock { $0.append(body) } }
+        }
+        try {
+            let file = try StorageFile.open(path: path, options: options)
+            try file.lockForWriting()
+            for value in UInt64(1)...3 { try commit(file, 1, value) }
+            file.beginCheckpoint()
+            file.unlockForWriting()
+            file.endCheckpoint()
+        }()
+        #expect(!StorageFile.isOpenAnywhere(path: path))
+        #expect(!FileManager.default.fileExists(atPath: path + ".log"))
+        let bodies = work.bodies.withLock { $0 }
+        #expect(bodies.count == 1)
+        for body in bodies { body() }
+        #expect(try LoggedFile.values(of: StorageFile.open(path: path)).values[1] == 3)
+    }
+
+    @Test("A child that was forked beside a checkpoint leaves it to its parent")
+    func forked() throws {
+        let file = try open()
+        defer { file.unlockForWriting() }
+        file.beginCheckpoint()
+        let slots = try Data(contentsOf: URL(fileURLWithPath: file.path)).prefix(4 * pageByteCount)
+        let child = try ForkedProcess { _ in
+            file.finishCheckpoint()
+            _exit(file.checkpoint.withLock { $0.isResting } ? 2 : 0)
+        }
+        #expect(child.end() == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)).prefix(4 * pageByteCount) == slots)
+        for _ in 0..<3 { #expect(file.takeCheckpointStep()) }
+        #expect(file.checkpointVersion.load(ordering: .relaxed) == file.newestVersion)
+    }
+
     @Test("Rule 8: a step that fails stops writing, and loses no commit", arguments: 0..<3)
     func failure(of step: Int) throws {
         let path: String
@@ -218,6 +328,10 @@ struct BackgroundCheckpointTests {
             #expect(recorder.state.withLock { $0.didFail })
             #expect(file.hasStopped)
             #expect(file.lock?.hasStopped == true)
+            // Nobody waits for it.
+            let other = try Self.openBeside(file)
+            #expect(other.lock?.tryLockForCheckpoint() == true)
+            other.lock?.unlockForCheckpoint()
             let error = #expect(throws: StorageError.self) { try commit(file, 4, 4) }
             #expect(error?.code == .writingStopped)
             #expect(!file.takeCheckpointStep())
@@ -228,19 +342,53 @@ struct BackgroundCheckpointTests {
         #expect(try LoggedFile.values(of: file).values[1...4] == [7, 2, 3, 0])
     }
 
-    @Test("Rule 32: a close finishes the checkpoint first", arguments: 0...2)
+    @Test(
+        "Rule 11: whoever ends the use of a file finishes the checkpoint first, though another process is about to end the log",
+        arguments: 0...2
+    )
+    func endOfUse(taken: Int) throws {
+        let file = try open("ended-\(taken)")
+        file.unlockForWriting()
+        file.beginCheckpoint()
+        for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
+        let other = try Self.openBeside(file)
+        #expect(try other.lock?.tryLockForWriting() == true)
+        file.endUse(because: StorageError(.ended, "The file was closed"))
+        #expect(file.closeUnlessRead())
+        #expect(!file.takeCheckpointStep())
+        #expect(other.lock?.tryLockForCheckpoint() == true)
+        other.lock?.unlockForCheckpoint()
+        other.unlockForWriting()
+        try other.lockForWriting()
+        try commit(other, 2, 2)
+        other.unlockForWriting()
+        #expect(try LoggedFile.values(of: other).values[1...2] == [7, 2])
+        #expect(try LoggedFile.valuesOfCopy(of: file.path, in: folder)[1...2] == [7, 2])
+    }
+
+    @Test("Rule 32: a close finishes the checkpoint first, and its header is the newest one", arguments: 0...3)
     func close(taken: Int) throws {
+        let recorder = LoggedFile.Recorder()
         let path: String
+        let before: Int
+        let slot: Int
         do {
-            let file = try open("closing-\(taken)")
+            let file = try open("closing-\(taken)", recorder: recorder)
             path = file.path
+            slot = file.state.withLock { $0.slot }
             file.beginCheckpoint()
             for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
-            try commit(file, 2, 2)
+            // Behind a checkpoint that is over, both headers are of one version.
+            if taken < 3 { try commit(file, 2, 2) }
             file.unlockForWriting()
+            before = recorder.operations.count
         }
+        let own = ["flush realm", "slot \(1 - slot)", "flush realm"]
+        let closing = ["flush realm", "slot \(slot)", "flush realm"]
+        #expect(steps(recorder.operations[before...]).starts(with: own[taken...] + closing))
         #expect(!FileManager.default.fileExists(atPath: path + ".log"))
-        #expect(try LoggedFile.values(of: StorageFile.open(path: path)).values[1...2] == [7, 2])
+        let found = try LoggedFile.values(of: StorageFile.open(path: path)).values
+        #expect(found[1...2] == (taken < 3 ? [7, 2] : [7, 0]))
     }
 
     @Test(

@@ -37,6 +37,25 @@ struct FirstCommitsTests {
         for index in 1...pageCommitCount + 1 { #expect(values[index] == UInt64(index)) }
     }
 
+    @Test("Unless somebody says otherwise, 32 commits come before a log, and 32 before the next one")
+    func usualCount() throws {
+        var options = LoggedFile.options()
+        let usual = LogOptions(replay: { _, _ in throw CocoaError(.featureUnsupported) })
+        options.log?.pageCommitCount = usual.pageCommitCount
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        for _ in 0..<2 {
+            for _ in 0..<32 {
+                try commit(file, 1)
+                #expect(!hasLog(file))
+            }
+            try commit(file, 1)
+            #expect(hasLog(file))
+            try file.closeLog()
+        }
+    }
+
     @Test("A life that writes once flushes no more than it does without the setting")
     func oneWrite() throws {
         var counts: [Int] = []

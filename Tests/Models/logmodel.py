@@ -31,7 +31,8 @@ Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
 Hdr = namedtuple('Hdr', 'hseq closed log img ext')
 Frm = namedtuple('Frm', 'log lsn ver n last prev cid marker hist dur')
 Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending')
-St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered')
+# mem: a process and the pages that it holds in its memory, which are not in the file
+St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered mem')
 Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper')
 Proc = namedtuple('Proc', 'st W K R O')   # st: 0 not there, 1 alone in opening or closing, 2 open
 
@@ -118,7 +119,7 @@ def initial(npages, bud):
     h = Hdr(1, True, 0, img, ())
     hdr = ((h, frozenset([h]), False), EMPTY)
     return St(pages, hdr, EMPTY, (), None, (CLOSED, CLOSED), None, None, frozenset(), frozenset(), frozenset(), frozenset(),
-              bud, 1, 1, None, None, False)
+              bud, 1, 1, None, None, False, None)
 
 
 def tree_pages(img):
@@ -126,8 +127,29 @@ def tree_pages(img):
     return ((img.root, img.rootval), (px, ('C', vx)), (py, ('C', vy)))
 
 
-def tree_ok(s, img):
-    return all(s.pages[p][0] == v for p, v in tree_pages(img))
+def held(s, n=None):
+    """The pages that a process holds in its memory."""
+    return dict(s.mem[1]) if s.mem and n in (None, s.mem[0]) else {}
+
+
+def with_held(s, n, mem):
+    return s._replace(mem=(n, tuple(sorted(mem.items(), key=repr))))
+
+
+def tree_ok(s, img, mem={}):
+    return all(mem.get(p, s.pages[p][0]) == v for p, v in tree_pages(img))
+
+
+def bring(s, img):
+    """Writes held pages of a version to the file."""
+    if not s.mem:
+        return s
+    mem, pages = held(s), s.pages
+    for p, v in tree_pages(img):
+        if mem.get(p) == v:
+            pages = put(pages, p, wr(pages[p], v, False))
+            del mem[p]
+    return with_held(s._replace(pages=pages), s.mem[0], mem)
 
 
 # ---- what opening would find -----------------------------------------------------------------------------------------------
@@ -253,10 +275,10 @@ def violation(s):
         if e:
             return e
     if s.shm is not None and any(p.st == 2 for p in s.procs):
-        if not tree_ok(s, s.shm.pub):
+        if not all(tree_ok(s, s.shm.pub, held(s, n)) for n, p in enumerate(s.procs) if p.st == 2):
             return 'the published version %d cannot be read' % s.shm.pub.ver
         for n, p in enumerate(s.procs):
-            if p.R is not None and not tree_ok(s, p.R):
+            if p.R is not None and not tree_ok(s, p.R, held(s, n)):
                 return 'pages of version %d are overwritten under the reader in %s' % (p.R.ver, 'AB'[n])
     if s.ro is not None and not tree_ok(s, s.ro[0]):
         return 'pages of checkpoint %d are overwritten under the read-only reader' % s.ro[0].ver
@@ -319,6 +341,8 @@ def pins(s, base):
     for p in s.procs:
         if p.R is not None:
             out.add(p.R.ver)
+        if p.K is not None and p.K[0] == 'h1' and 'bring_without_pin' not in V:
+            out.add(p.K[1].ver)
     if s.ro is not None:
         out.add(s.ro[1])
     return out
@@ -375,6 +399,8 @@ def note_seen(s, hist):
 def die(s, n):
     p = s.procs[n]
     s = s._replace(procs=put(s.procs, n, CLOSED))
+    if s.mem and s.mem[0] == n:
+        s = s._replace(mem=None)
     if s.wlock == n:
         s = s._replace(wlock=None)
     if s.klock == n:
@@ -397,6 +423,8 @@ def steps(s, kinds):
         who = 'AB'[n]
         if p.st == 0:
             if b.opens and not alone and (alive or n == 0):   # processes are alike: the first is A
+                if alive and s.mem and 'openings_do_not_wait' not in V:
+                    continue
                 if alive:
                     add('%s opens (others have it open)' % who, sp(spend(s, opens=1), n, st=2))
                 else:
@@ -416,7 +444,7 @@ def steps(s, kinds):
             add('%s: a reader begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(t, n, R=s.shm.pub), s.shm.pub.hist))
         if p.R is not None:
             add('%s: the reader ends' % who, sp(s, n, R=None))
-        if p.W is None and p.K is None and p.R is None and b.closes and len(alive) == 1:
+        if p.W is None and p.K is None and p.R is None and s.mem is None and b.closes and len(alive) == 1:
             x = s.shm
             if not (x.stop or x.acked > x.pub.lsn or x.flog is not None or x.frealm is not None or x.pcint is not None or x.cand is not None):
                 add('%s begins to close' % who, sp(spend(s, closes=1), n, st=1, O=('c1', None)))
@@ -464,7 +492,7 @@ def cuts(s, add):
                 for c in combos:
                     logs = ((d, one(c[0]), tuple(one(v) for v in c[1:])),) if l else ()
                     t = base._replace(pages=pages, hdr=hdr, dir=one(d), logs=logs, shm=None, procs=(CLOSED, CLOSED), wlock=None, klock=None,
-                                      refused=frozenset(), ro=None, failed=frozenset())
+                                      mem=None, refused=frozenset(), ro=None, failed=frozenset())
                     if t not in seen:
                         seen.add(t)
                         add('the power is cut: headers %s, log %s' % (brief_h(t), brief_l(t)), t)
@@ -485,7 +513,7 @@ def sampled_cut(rng):
         l = log_of(s, d[0]) if d[0] is not None else None
         logs = ((l[0], pick(l[1]), tuple(map(pick, l[2]))),) if l else ()
         t = spend(s, cuts=1)._replace(pages=tuple(map(pick, s.pages)), hdr=hdr, dir=d, logs=logs, shm=None, procs=(CLOSED, CLOSED), wlock=None,
-                                      klock=None, refused=frozenset(), ro=None, failed=frozenset())
+                                      klock=None, mem=None, refused=frozenset(), ro=None, failed=frozenset())
         add('the power is cut: headers %s, log %s' % (brief_h(t), brief_l(t)), t)
     return cut
 
@@ -537,6 +565,8 @@ def writer(s, n, p, who, add, kinds):
                 if kind == 'take' or kind != 'sync' and not b.commits:
                     continue
                 if kind == 'group' and b.commits < 2:
+                    continue
+                if kind == 'held' and sum(1 for q in s.procs if q.st) > 1:
                     continue
                 if kind == 'sync':
                     if x.dur < x.pub.lsn:
@@ -658,7 +688,7 @@ def writer(s, n, p, who, add, kinds):
     elif pc == 'p1':
         if 'two_header_writers' in V:
             add('%s begins to flush pages' % who, go(s, 'p2'))
-        elif s.klock is None and x.cand is None and x.frealm is None:
+        elif s.klock is None and x.cand is None and x.frealm is None and s.mem is None:
             add('%s takes the checkpoint lock, begins to flush pages' % who, go(sh(s, frealm=n)._replace(klock=n), 'p2'))
         elif s.klock is None and x.frealm is not None and 'rewrite_beside_writer' not in V:
             add('%s finds that a page flush did not end: writes all pages since the checkpoint, and its own, once more' % who, rewrite(s, (img,)))
@@ -776,6 +806,16 @@ def begin(s, n, who, kind, cids, add):
         if r is None:
             return
         t, img = r
+        mem = held(s)
+        for pg, v in tree_pages(img):
+            if img.pic[pg][0] == img.ver:
+                mem.pop(pg, None)
+                if kind == 'held':
+                    mem[pg] = v
+        if kind == 'held':
+            t = t._replace(pages=s.pages)
+        if kind == 'held' or s.mem:
+            t = with_held(t, n, mem)
     t = spend(t, commits=len(cids))._replace(ncid=max(t.ncid, max(cids) + 1))
     if kind == 'page':
         # Nothing that stood there fits behind it.
@@ -793,7 +833,7 @@ def begin(s, n, who, kind, cids, add):
     if 'header_per_commit' in V:
         t = write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
     add('%s begins %s v%d (commits %s)' % (who, {'rec': 'a record commit', 'group': 'a group of two',
-        'unfl': 'an unflushed commit', 'lazy': 'a commit without pages'}[kind], new, cids), sp(t, n, W=('append', kind, img, tuple(frames))))
+        'held': 'a commit with held pages', 'unfl': 'an unflushed commit', 'lazy': 'a commit without pages'}[kind], new, cids), sp(t, n, W=('append', kind, img, tuple(frames))))
 
 
 def rewrite(s, more):
@@ -808,6 +848,8 @@ def rewrite(s, more):
 def checkpointer(s, n, p, who, add):
     x, b = s.shm, s.bud
     if p.K is None:
+        if s.mem and s.mem[0] == n:
+            add('%s chooses v%d to bring its pages to the file' % (who, x.pub.ver), sp(s, n, K=('h1', x.pub)))
         if s.klock is not None or x.stop or x.ending:
             return
         if x.pcint is not None and 'page_commit_no_intent' not in V and 'two_header_writers' not in V:
@@ -827,7 +869,23 @@ def checkpointer(s, n, p, who, add):
         return
     pc, img = p.K
     go = lambda t, pc: sp(t, n, K=(pc, img))
-    if pc == 'k1':
+    if pc == 'h1':
+        t = s
+        if 'bring_without_pin' in V:     # what was chosen is written, whatever has become of its place
+            for pg, v in tree_pages(img):
+                if img.pic[pg][0] > x.C.ver and s.pages[pg][0] != v:
+                    t = t._replace(pages=put(t.pages, pg, wr(t.pages[pg], v, False)))
+        t = bring(t, img)
+        if p.R is not None:
+            t = bring(t, p.R)
+        add('%s brings the pages of v%d to the file' % (who, img.ver), go(t, 'h2'))
+    elif pc == 'h2':
+        t = sp(s, n, K=None)
+        if p.W is None and tree_ok(s, x.pub) and (p.R is None or tree_ok(s, p.R)):
+            add('%s lets openings through' % who, t._replace(mem=None))
+        else:
+            add('%s holds pages again' % who, t)
+    elif pc == 'k1':
         add('%s announces checkpoint v%d' % (who, img.ver), go(sh(s, cand=img, sure='no_recheck' in V), 'k2' if 'no_recheck' not in V else 'k3'))
     elif pc == 'k2':
         if x.pub.ver == img.ver:
@@ -839,7 +897,7 @@ def checkpointer(s, n, p, who, add):
         if 'header_before_pages' in V:
             add('%s writes header v%d' % (who, img.ver), go(write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ())), 'k5'))
             return
-        add('%s notes that a page flush begins' % who, go(t, 'k3b'))
+        add('%s notes that a page flush begins' % who, go(t if 'flush_without_held' in V else bring(t, img), 'k3b'))
     elif pc == 'k3b':
         add('%s flushes the pages' % who, go(flush_realm(s), 'k3c'))
         if b.fails:
@@ -1115,6 +1173,10 @@ CONFIGS = {
     'the log ended by another process': (B(commits=2, ckpts=1, kills=2, opens=3), ('rec', 'page', 'take'), 9),
     'the log ended by another process, a flush fails': (B(commits=2, ckpts=1, kills=1, fails=1, opens=3), ('rec', 'take'), 9),
     'the log ended by another process, a life after it': (B(commits=2, kills=2, cuts=1, opens=4), ('rec', 'take'), 9),
+    'pages that are held, a reader, a kill': (B(commits=4, ckpts=1, kills=1, opens=2, readers=1), ('held',), 9),
+    'pages that are held, and others': (B(commits=3, ckpts=1, kills=1, opens=2), ('held', 'rec', 'page'), 9),
+    'pages that are held, a power cut, a life after it': (B(commits=4, ckpts=2, cuts=1, opens=2), ('held',), 8),
+    'pages that are held, a failed flush': (B(commits=3, ckpts=1, fails=1, kills=1, opens=2), ('held',), 9),
     'copies put back after the log went round': (B(commits=5, ckpts=2, kills=1, opens=2, tamper=1), ('rec', 'unfl'), 7),
 }
 # name: (budgets, kinds, pages, what is done wrong)
@@ -1165,6 +1227,9 @@ UNSAFE = {
     'take_without_word': (B(commits=1, kills=1, opens=2), ('rec', 'take'), 9, 'nothing says that the log is being ended, and somebody goes on in it'),
     'slot_last': (B(commits=4, ckpts=1, kills=1, cuts=1, opens=2), ('rec', 'take'), 8, 'the slot of a checkpoint is told behind the use of pages that the one before needs'),
     'take_over_checkpoint': (B(commits=2, ckpts=1, opens=1), ('rec', 'take'), 9, 'the closed header goes to the slot of the checkpoint'),
+    'openings_do_not_wait': (B(commits=1, opens=2), ('held',), 8, 'another process opens the file while pages of the newest version are in memory'),
+    'flush_without_held': (B(commits=1, ckpts=1, opens=1), ('held',), 8, 'a checkpoint is made of pages that are in memory'),
+    'bring_without_pin': (B(commits=5, ckpts=1, opens=1), ('held', 'rec'), 8, 'pages come to places that have become those of others'),
     'torn_shared_memory': (B(commits=1), ('rec',), 8, 'version and root are stored one behind the other'),
 }
 

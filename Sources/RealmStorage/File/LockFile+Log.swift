@@ -139,7 +139,19 @@ extension LockFile {
     }
 
     /// Has no process write any more until nobody has the file open.
-    func stopWriting() { memory.word32(LogWord.stopped).store(1, ordering: .sequentiallyConsistent) }
+    ///
+    /// - Parameter isWithoutPages: Whether the newest version has pages that could not be brought to the file: nobody else can read it.
+    func stopWriting(isWithoutPages: Bool = false) {
+        let word = memory.word32(LogWord.stopped)
+        if isWithoutPages {
+            word.store(2, ordering: .sequentiallyConsistent)
+        } else {
+            _ = word.compareExchange(expected: 0, desired: 1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Whether the newest version can be read by the process only that wrote it.
+    var lacksPages: Bool { memory.word32(LogWord.stopped).load(ordering: .sequentiallyConsistent) == 2 }
 
     /// Whether writing has stopped, or has to because a flush of the realm file may have failed; for whoever has the write lock.
     var hasStopped: Bool {

@@ -47,6 +47,8 @@ struct PublishingPlan {
     let isBulk: Bool
     /// What makes it durable.
     let way: Way
+    /// Whether its pages stay in memory for now.
+    var holdsPages = false
     private let flushes: Bool
 
     /// - Parameters:
@@ -97,6 +99,13 @@ struct PublishingPlan {
         header.extents = header.isContentFlushed ? [] : extents
         header.contentChecksum = header.isContentFlushed ? 0 : PreparedCommit.contentChecksum(of: runs)
         self.header = header
+    }
+
+    /// Tells by their first page the runs that stay in memory.
+    var heldPages: (PageNumber) -> Bool {
+        guard holdsPages else { return { _ in false } }
+        let pages = Set(runs.map(\.page))
+        return { pages.contains($0) }
     }
 
     /// The records that make it durable, if that is its way.

@@ -103,6 +103,17 @@ extension StorageDevice {
         }
     }
 
+    /// Writes the buffers of some runs, ascending, which lie below the file's end.
+    func write(_ runs: [PreparedCommit.Run], of reservation: Reservation) throws(StorageError) {
+        var pieces: [(UnsafeRawPointer, Int)] = []
+        var index = 0
+        while index < runs.count {
+            let offset = Int(runs[index].page) * pageByteCount
+            _ = nextStretch(of: runs, from: &index, in: reservation, into: &pieces)
+            try write(pieces, at: offset)
+        }
+    }
+
     /// Fills what nobody has written to before an end with zeros, and makes the file as long as that.
     func fillHoles(
         of growth: inout FileGrowth,

@@ -20,7 +20,8 @@ extension StorageFile {
             }
             candidateVersion.store(published.version, ordering: .sequentiallyConsistent)
             let header = checkpointHeader(of: published, published.mark)
-            course.choose(CheckpointCourse.Candidate(header: header, slot: 1 - slot))
+            let runs = held.withLock { $0.needed(by: []) }
+            course.choose(CheckpointCourse.Candidate(header: header, slot: 1 - slot, runs: runs))
             return true
         }
         if isBegun { log.runBeside(.checkpoint) { self.finishCheckpoint() } }
@@ -44,7 +45,9 @@ extension StorageFile {
         guard let (candidate, step) = checkpoint.withLock({ $0.next }) else { return false }
         do throws(StorageError) {
             switch step {
-            case .flushPages: try synchronizePages()
+            case .flushPages:
+                try bringToFile(candidate.runs)
+                try synchronizePages()
             case .writeHeader: try candidate.header.write(toSlot: candidate.slot, of: data)
             case .flushHeader:
                 try synchronizePages()
@@ -89,6 +92,7 @@ extension StorageFile {
     /// Adds the version of the checkpoint, and the one that is to be the next, to those whose pages must stay.
     func pinCheckpoint(in pinned: inout [UInt64]) {
         let words = [
+            settlingVersion.load(ordering: .sequentiallyConsistent),
             candidateVersion.load(ordering: .sequentiallyConsistent),
             checkpointVersion.load(ordering: .sequentiallyConsistent),
         ]
@@ -103,6 +107,7 @@ extension StorageFile {
         do throws(StorageError) {
             // A flush behind one that failed succeeds, and says nothing of what that one left out.
             if let stopped = state.withLock({ $0.stopped }) { throw stopped }
+            try settlePages()
             // Of all versions since the last checkpoint.
             try synchronizePages()
         } catch {

@@ -26,6 +26,7 @@ extension StorageFile {
         }
         // Pages are a checkpoint of their own version, and go to the slot that the one before does not use.
         finishCheckpoint()
+        try settlePagesOrStop()
         return .pages(LogMark(log: openLog.header.log, point: openLog.pointBehindPages, isOpen: true))
     }
 
@@ -85,8 +86,8 @@ extension StorageFile {
     private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
         // Whatever stands in the way: it need not be asked about at each commit.
         pageCommitCount = 0
-        guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
-        defer { lock.letOpenAgain() }
+        guard let lock, !lock.hasOutsiders, holdOffOpenings() else { return false }
+        defer { letOpenAgain() }
         // Beside another file the log would not be found, and be in the way.
         guard isFile(at: path) else { return false }
         // As an older one would be.
@@ -208,6 +209,7 @@ extension StorageFile {
 
     private func forgetLog() {
         openLog = nil
+        _ = letOpeningsThrough()
         pageCommitCount = 0
         checkpoint.withLock { $0 = CheckpointCourse() }
         candidateVersion.store(0, ordering: .sequentiallyConsistent)

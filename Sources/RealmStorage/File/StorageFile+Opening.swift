@@ -95,6 +95,13 @@ extension StorageFile {
         }
         let byteCount = try data.currentByteCount()
         if let lock, recovered == nil {
+            if lock.lacksPages {
+                throw StorageError(
+                    .writingStopped,
+                    "Another process could not bring what it has committed to the realm file. Close the realm there; then it can be opened",
+                    path: path
+                )
+            }
             for _ in 0..<1000 where recovered == nil {
                 if let image = lock.image {
                     recovered = HeaderRecovery.Result(header: image.header, slot: image.slot)

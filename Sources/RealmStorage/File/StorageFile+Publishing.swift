@@ -39,7 +39,7 @@ extension StorageFile {
         let (published, slot, byteCount, stopped) = state.withLock {
             ($0.published, $0.slot, $0.byteCount, $0.stopped)
         }
-        let plan = PublishingPlan(
+        var plan = PublishingPlan(
             commits,
             over: published,
             inSlot: slot,
@@ -54,26 +54,40 @@ extension StorageFile {
         var step = PublishingPlan.Step.writing
         do throws(StorageError) {
             if let stopped { throw stopped }
+            plan.holdsPages = expectsToHold(plan, lock)
             try carryOut(plan, from: byteCount, &step)
         } catch {
+            if plan.holdsPages {
+                held.withLock { $0.abandon() }
+                waitForQuiet()
+            }
             recover(from: error, at: step, of: plan, published, lock)
             throw error
         }
         raisePageLimit(to: last.pageCount)
         for run in plan.runs {
-            reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
+            // What is not in the file was never verified there.
+            let checksum = plan.holdsPages ? 0 : UInt32(truncatingIfNeeded: run.checksum)
+            reservation.verified[Int(run.page)].store(checksum, ordering: .relaxed)
         }
-        writer.withLock { $0.release(upTo: last.version, in: reservation) }
-        let hasPin = state.withLock { state in
-            state.published = plan.header
-            if let end = logEnd(behind: plan) { state.published.mark.point = end }
-            if plan.entries == nil { state.slot = plan.slot }
-            return isPinned && pinPublished(&state, lock)
+        let isHeld = plan.heldPages
+        writer.withLock { $0.release(upTo: last.version, in: reservation, keeping: isHeld) }
+        // At once: whoever brings held pages to the file takes those of the version that is published.
+        let hasPin = held.withLock { held in
+            for commit in commits { held.retire(commit.retired) }
+            if plan.holdsPages { held.add(plan.runs) }
+            return state.withLock { state in
+                state.published = plan.header
+                if let end = logEnd(behind: plan) { state.published.mark.point = end }
+                if plan.entries == nil { state.slot = plan.slot }
+                return isPinned && pinPublished(&state, lock)
+            }
         }
         if openLog != nil, plan.isBesideLog { publishImage(lock) }
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
+        if plan.holdsPages { waitForQuiet() }
         return hasPin ? Snapshot(file: self, header: plan.header, view: view) : nil
     }
 
@@ -194,7 +208,10 @@ extension StorageFile {
                 if needed > byteCount, !plan.isBulk {
                     byteCount = try grow(from: byteCount, for: needed, flushing: plan.flushesLength, &reached)
                 }
-                try data.write(plan.runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
+                // The places of pages that are held are secured all the same.
+                if !plan.holdsPages {
+                    try data.write(plan.runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
+                }
                 try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
                 if plan.isBulk { note(byteCount: byteCount) }
                 return .success(())

@@ -117,6 +117,10 @@ extension StorageFile {
                 path: path
             )
         }
+        // Where openings wait for pages that are held, they are not to be let through below.
+        guard letOpeningsThrough() else {
+            throw StorageError(.alreadyOpen, "The realm is written to while it is to be replaced", path: path)
+        }
         var failure: (any Error)?
         do throws(StorageError) {
             try lock.whileAlone { () throws(StorageError) in

@@ -27,6 +27,26 @@ extension StorageFile {
         lock?.unlockForWriting()
     }
 
+    /// Whether another process has the file open, or that cannot be told.
+    package var isOpenElsewhere: Bool { lock.map { $0.isSharedWithOtherProcesses || $0.hasOutsiders } ?? true }
+
+    /// Has other processes that open the file wait, if none has it open, until `letOpenAgain()`; false when one has.
+    package func holdOffOpenings() -> Bool {
+        guard let lock else { return false }
+        return held.withLock { $0.countOther(1) { lock.holdOffOpenings() } }
+    }
+
+    /// Lets other processes open the file again.
+    package func letOpenAgain() {
+        guard let lock else { return }
+        held.withLock { held in
+            _ = held.countOther(-1) {
+                lock.letOpenAgain()
+                return true
+            }
+        }
+    }
+
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
 
@@ -97,6 +117,7 @@ extension StorageFile {
         mayFollowLog.store(false, ordering: .relaxed)
         // What others take for the newest version, who may come to stand there behind the look at their tables.
         let visible = lock.newestVersion
+        releasePastBuffers()
         var pinned = try lock.pinnedVersions()
         try checkActiveVersions(pinned, newest: published.version)
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
@@ -144,7 +165,7 @@ extension StorageFile {
         }
         let (writerState, group) = try loaded.get()
         // A reader whose version nobody knows holds everything back.
-        if !lock.hasOutsiders { writerState.space.reclaim(pinned: pinned, durable: published.version) }
+        if !lock.hasOutsiders { reclaim(writerState, pinned: pinned, durable: published.version) }
         if writerState.space.isDamaged {
             endGroup(of: writerState)
             throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)

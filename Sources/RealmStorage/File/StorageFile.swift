@@ -40,6 +40,10 @@ package final class StorageFile: Sendable {
     let pageFlushes = Mutex(0)
     /// Held while the newest version is shown to other processes beside an open log.
     let imaging = Mutex(())
+    /// Pages of commits that the log made durable, which are not in the file yet; to be taken before `state`.
+    let held = Mutex(HeldPages())
+    /// A version whose pages stay while they are brought to the file; 0 for none.
+    let settlingVersion = Atomic<UInt64>(0)
     /// The commits that could have been records, since there was no log.
     // Used by the thread that publishes.
     nonisolated(unsafe) var pageCommitCount = 0
@@ -76,6 +80,8 @@ package final class StorageFile: Sendable {
         /// open may point into it, the next one uses it again.
         // Plain memory that nobody writes to meanwhile.
         nonisolated(unsafe) var withdrawnBuffers: [UnsafeMutableRawPointer] = []
+        /// The memory of runs that readers of this process found there before they came to the file.
+        var pastBuffers: [PastBuffers] = []
         /// The groups that were begun so far, which are numbered from 1 on.
         var groupCount: UInt64 = 0
         /// Why commits were lost last.
@@ -84,11 +90,35 @@ package final class StorageFile: Sendable {
         var givenUp: (group: UInt64, error: StorageError)?
 
         /// Forgets the commits up to a version, which stand in the file now, and lets their memory be used again.
-        mutating func release(upTo version: UInt64, in reservation: Reservation) {
+        ///
+        /// - Parameters:
+        ///   - version: The version.
+        ///   - reservation: Where the memory is.
+        ///   - isHeld: Tells by their first page the runs that stand in memory and not in the file.
+        mutating func release(
+            upTo version: UInt64,
+            in reservation: Reservation,
+            keeping isHeld: (PageNumber) -> Bool = { _ in false }
+        ) {
             while let commit = prepared.first, commit.version <= version {
                 prepared.removeFirst()
-                for run in commit.runs { withdrawBuffer(of: Int(run.page), in: reservation) }
+                for run in commit.runs where !isHeld(run.page) {
+                    withdrawBuffer(of: Int(run.page), in: reservation)
+                }
             }
+        }
+
+        /// Has memory be used again that readers of past versions found pages in, when none is left of them.
+        mutating func releasePastBuffers(_ count: Int, readers versions: [UInt64]) {
+            var kept: [PastBuffers] = []
+            for past in pastBuffers[..<count] {
+                if versions.contains(where: past.versions.contains) {
+                    kept.append(past)
+                } else {
+                    withdrawnBuffers += past.buffers
+                }
+            }
+            pastBuffers.replaceSubrange(..<count, with: kept)
         }
 
         /// Forgets all commits; what they wrote can still be read when a transaction is open that stands on them.
@@ -112,6 +142,13 @@ package final class StorageFile: Sendable {
         mutating func withdrawBuffer(of page: Int, in reservation: Reservation) {
             if let bytes = reservation.withdrawBuffer(of: page) { withdrawnBuffers.append(bytes) }
         }
+    }
+
+    /// Memory that pages stood in before they came to the file, which readers of some versions may point into.
+    struct PastBuffers {
+        var versions: ClosedRange<UInt64>
+        // Plain memory that nobody writes to meanwhile.
+        nonisolated(unsafe) var buffers: [UnsafeMutableRawPointer]
     }
 
     struct Pin {

@@ -18,6 +18,8 @@ struct CheckpointCourse {
         /// The header as it is to be written; its mark says what a recovery needs of the log.
         var header: FileHeader
         var slot: Int
+        /// The pages of its version that are not in the file yet.
+        var runs: [PreparedCommit.Run] = []
     }
 
     private enum State {

@@ -9,12 +9,16 @@ package struct LogOptions: Sendable {
     package var contentByteLimit = 1 << 20
     /// So many commits are kept as pages before a log is made: it costs zeros and four flushes, and the close one more.
     package var pageCommitCount = 32
+    /// Whether pages of commits that the log made durable stay in memory as long as no other process has the file.
+    package var holdsPages = false
     /// What is done beside commits.
     package enum Work: Sendable {
         /// Making the space of a log ahead.
         case space
         /// Making a checkpoint.
         case checkpoint
+        /// Waiting for a quiet moment, and bringing pages to the file that were held until then.
+        case pages
     }
 
     /// Runs what is done beside commits, one after the other; in the way of the commit, unless it says otherwise.

@@ -1,7 +1,7 @@
 /// A sealed write transaction, ready to be written and flushed by the file's I/O thread.
 package final class PreparedCommit: Sendable {
     /// One run that the commit writes.
-    struct Run: Sendable {
+    struct Run: Sendable, Equatable {
         var page: PageNumber
         var pageCount: UInt32
         var checksum: UInt64

@@ -98,7 +98,9 @@ struct SpaceMap: Equatable {
     /// - Parameters:
     ///   - pinned: the versions at which readers stand, ascending.
     ///   - durable: the newest durable version; pages retired by later, unflushed commits stay untouched.
-    mutating func reclaim(pinned: [UInt64], durable: UInt64) {
+    /// - Returns: What may be used again.
+    @discardableResult
+    mutating func reclaim(pinned: [UInt64], durable: UInt64) -> [Extent] {
         var candidates: [RetiredExtent] = []
         for version in held.keys where !pinned.containsSorted(version) {
             candidates += held.removeValue(forKey: version) ?? []
@@ -110,7 +112,7 @@ struct SpaceMap: Equatable {
             candidates += waiting[..<ripe]
             waiting.removeFirst(ripe)
         }
-        if candidates.isEmpty { return }
+        if candidates.isEmpty { return [] }
         var released: [Extent] = []
         released.reserveCapacity(candidates.count)
         for retired in candidates {
@@ -123,6 +125,7 @@ struct SpaceMap: Equatable {
         }
         released.sort { $0.page < $1.page }
         release(released)
+        return released
     }
 
     /// Moves the end back over free pages there; returns whether it moved.

@@ -96,7 +96,7 @@ private actor FailingRealmSubject {
         random = SplitMix64(seed: seed)
         configuration = file.configuration
         configuration.failures = failures
-        if keepsLog { configuration.keepLog(behind: 3) }
+        if keepsLog { configuration.keepLog(behind: 3, holdsPages: false) }
         try await open()
     }
 

@@ -33,7 +33,14 @@ struct LogCrashTests {
         for session in 0..<3 {
             // Checkpoints in the way of the commits, or beside them.
             let isStepping = seed % 3 != 0
-            let options = LoggedFile.options(blocks: Self.blocks, recorder: recorder, stepping: isStepping)
+            // Pages come to the file in the commits, or behind them.
+            let holds = seed % 3 == 2
+            let options = LoggedFile.options(
+                blocks: Self.blocks,
+                recorder: recorder,
+                stepping: isStepping,
+                holds: holds
+            )
             let file = try StorageFile.open(path: path, options: options)
             try file.lockForWriting()
             for round in 0..<20 {
@@ -58,6 +65,7 @@ struct LogCrashTests {
                 if isStepping {
                     for _ in 0..<Int.random(in: 0...2, using: &random) { _ = file.takeCheckpointStep() }
                 }
+                if holds, Int.random(in: 0..<3, using: &random) == 0 { #expect(file.letOpeningsThrough()) }
                 if seed % 2 == 0, round % 6 == 2 || round % 6 == 4 {
                     let transaction = try file.beginWrite()
                     try PageArray.setBallast(round % 6 == 2 ? 450 + round : 0, in: transaction)

@@ -13,9 +13,15 @@ enum LoggedFile {
     /// - Parameters:
     ///   - blocks: How long the log is.
     ///   - recorder: Notes what is done to the files.
-    ///   - stepping: Whether the steps of a checkpoint are the test's to take.
+    ///   - stepping: Whether the steps of a checkpoint are the test's to take, and letting openings through.
+    ///   - holds: Whether pages stay in memory behind their commits; the test lets openings through.
     /// - Returns: The options.
-    static func options(blocks: Int = 8, recorder: Recorder? = nil, stepping: Bool = false) -> StorageOptions {
+    static func options(
+        blocks: Int = 8,
+        recorder: Recorder? = nil,
+        stepping: Bool = false,
+        holds: Bool = false
+    ) -> StorageOptions {
         var options = StorageOptions()
         var log = LogOptions(replay: { records, transaction in
             for record in records { try apply(record.content, to: transaction) }
@@ -23,7 +29,8 @@ enum LoggedFile {
         })
         log.ringByteCount = blocks * LogHeader.blockByteCount
         log.pageCommitCount = 0
-        if stepping { log.runBeside = { if $0 == .space { $1() } } }
+        log.holdsPages = holds
+        if stepping || holds { log.runBeside = { if $0 == .space { $1() } } }
         options.log = log
         if let recorder { RecordedFiles.record(&options, with: recorder) }
         return options

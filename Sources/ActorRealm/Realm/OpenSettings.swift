@@ -60,7 +60,7 @@ struct OpenSettings: Sendable {
         if configuration.keepsLog, !configuration.readOnly, options.durability == .flushed {
             var log = LogOptions(replay: LogReplay.apply)
             let thread = DedicatedThread(name: "realm-log")
-            log.holdsPages = true
+            log.holdsPages = ProcessInfo.processInfo.environment["MEASURE_LOG"] == "hold"
             log.runBeside = { thread.perform($1) }
             configuration.adjustLog?(&log)
             options.log = log

@@ -185,6 +185,7 @@ extension RealmCore {
             try settle()
             throw error
         }
+        if tokens.isEmpty, try commitLogged() { return }
         let prepared: PreparedCommit
         let turn: WriteScheduler.Ticket
         do {

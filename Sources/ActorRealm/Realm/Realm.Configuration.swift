@@ -134,7 +134,7 @@ extension Realm {
         /// Whether commits are made durable by their records in a log beside the file, and not by their pages.
         ///
         /// That of the first opening in a process counts; with durability `unflushed` there is no log.
-        package var keepsLog = false
+        package var keepsLog = ProcessInfo.processInfo.environment["MEASURE_LOG"] != nil
         /// When there is a log, how long it is, and where it stands, for tests.
         var adjustLog: (@Sendable (inout LogOptions) -> Void)?
 

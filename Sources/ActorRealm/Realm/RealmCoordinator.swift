@@ -118,6 +118,9 @@ final class RealmCoordinator: Sendable {
         return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.sharedIfSet
     }
 
+    /// Whether one realm of this process uses the file.
+    var hasOneCore: Bool { state.withLock { $0.cores.count + $0.passing.count == 1 } }
+
     /// What the record of the commit says whose turn it is; no time is before the one before.
     var recordHeading: RecordHeading {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)

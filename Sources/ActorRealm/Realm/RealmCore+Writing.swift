@@ -66,6 +66,7 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
+            let joining = joining || isBehind
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
@@ -109,6 +110,44 @@ extension RealmCore {
             cancelTransaction()
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
+    }
+
+    /// Ends the transaction with a durable record, whose pages are made when somebody reads.
+    func commitLogged() throws -> Bool {
+        guard let turn = ticket, coordinator.file.keepsLog, coordinator.hasOneCore else { return false }
+        do {
+            try model.resume()
+            try throwWriteFailure()
+            try model.keepRecord(coordinator.recordHeading)
+            guard model.hasRecord else { return false }
+            let isLogged = try model.joinLogged()
+            ticket = nil
+            exclusiveTask = 0
+            isBehind = true
+            place.pointee = .nowhere
+            if !isLogged { try catchUp(in: turn) }
+            coordinator.writes.finish(turn)
+            return true
+        } catch {
+            cancelTransaction()
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    /// Makes the pages of what was written without them, and moves there.
+    func catchUp() throws {
+        let turn = try coordinator.writes.acquireBlocking(for: isolation.key, origin: nil, deadline: nil)
+        defer { coordinator.writes.finish(turn) }
+        try catchUp(in: turn)
+    }
+
+    func catchUp(in turn: WriteScheduler.Ticket) throws {
+        isBehind = false
+        if let commit = try coordinator.file.sealGroup() {
+            try coordinator.file.publish([commit])
+            coordinator.writes.didPublish(commit.version)
+        }
+        try advanceToNewest(asWriter: true)
     }
 
     /// Leaves the transaction to be sealed together with later ones, as ``prepareCommit()`` otherwise.

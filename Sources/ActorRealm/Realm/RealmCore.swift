@@ -62,6 +62,8 @@ final class RealmCore {
     /// Whether `invalidate()` ended a transaction that the program has begun and not ended: what it writes goes nowhere until it does,
     /// since another job may have called that.
     var hasLostTransaction = false
+    /// Whether it has written versions whose pages are not made yet.
+    var isBehind = false
     /// Whether nothing was read or written yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
@@ -177,6 +179,9 @@ final class RealmCore {
     private func admitCaller() throws(StorageError) {
         isFresh = false
         if exclusiveTask != 0 { return try showTransactionToItsTaskOnly() }
+        if isBehind, !model.isInTransaction {
+            do { try catchUp() } catch { throw error as? StorageError ?? StorageError(.io, "\(error)") }
+        }
         place.pointee = isolation.place
     }
 
@@ -385,6 +390,7 @@ final class RealmCore {
             hasLostTransaction = isOpenEnded
             cancelTransaction()
         }
+        if isBehind { try? catchUp() }
         // It holds a version of the file.
         _ = takeBase()
         self.lifecycle = lifecycle

@@ -46,6 +46,25 @@ extension ModelView {
         return transaction.storage.groupNumber
     }
 
+    package var hasRecord: Bool { transaction?.storage.record != nil }
+
+    /// Ends the transaction with a durable record, without pages; false where that cannot be, and it is open still.
+    package func joinLogged() throws(StorageError) -> Bool {
+        guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        guard transaction.storage.record != nil else { return false }
+        try transaction.storage.checkCommit()
+        try leave(transaction)
+        do throws(StorageError) {
+            guard try transaction.storage.joinLogged() else { try transaction.storage.join(); transaction.isPrepared = true; try endTransaction(); return false }
+        } catch {
+            transaction.storage.abandonGroup(because: error)
+            throw error
+        }
+        transaction.isPrepared = true
+        try endTransaction()
+        return true
+    }
+
     /// The number of the group that the open transaction, or the one that was set aside, belongs to.
     package var groupNumber: UInt64? {
         switch state {

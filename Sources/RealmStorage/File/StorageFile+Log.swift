@@ -70,6 +70,16 @@ extension StorageFile {
         if !openLog.hasRoom(forContents: byteCounts) { try makeCheckpoint() }
     }
 
+    /// Makes a record durable whose pages are not made yet; false where the log has no room for it, or there is none.
+    func logDurably(_ entry: CommitLog.Entry) throws(StorageError) -> Bool {
+        guard let openLog, openLog.hasRoom(forContents: CollectionOfOne(entry.content.count)) else { return false }
+        if openLog.usedByteCount > openLog.header.ringByteCount / 2 { return false }
+        try openLog.append([entry])
+        try openLog.flush()
+        lock?.note(durable: openLog.durable, of: openLog.header.log)
+        return true
+    }
+
     /// The records of commits; nil where they are to be kept as pages.
     private func entries(of commits: [PreparedCommit]) -> [CommitLog.Entry]? {
         var all: [CommitLog.Entry] = []

@@ -89,6 +89,8 @@ extension StorageFile {
         if joining, let member = try joinCounted(from: origin) { return member }
         try checkProcess()
         guard let lock, !data.isReadOnly else { throw readOnlyError }
+        // What is durable by its records only.
+        if let commit = try sealGroup() { try publish([commit]) }
         let isFirst = mayFollowLog.load(ordering: .relaxed)
         if isFirst { try followLog(lock) }
         let newest = lock.newestVersion

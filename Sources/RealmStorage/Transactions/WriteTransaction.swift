@@ -273,7 +273,7 @@ package final class WriteTransaction {
             retired: group.retired,
             hasSpilled: group.hasSpilled,
             changes: changeSet,
-            entries: group.entries
+            entries: group.entries.map { Array($0.dropFirst(group.loggedCount)) }
         )
         do throws(StorageError) {
             try file.endGroup(of: state, with: prepared)
@@ -302,6 +302,28 @@ package final class WriteTransaction {
         state.catalog = catalog.root
         end()
         checkInvariantsIfAsked()
+    }
+
+    /// Makes the record durable, and ends the transaction without pages, which are made when somebody needs them.
+    ///
+    /// - Returns: False where the log does not take the record: the transaction is open still.
+    package func joinLogged() throws(StorageError) -> Bool {
+        guard let record, let entries = group.entries, entries.count == group.loggedCount, !group.hasSpilled else {
+            return false
+        }
+        try checkCommit()
+        try file.checkWriting(in: group)
+        if let damage = group.damage { throw damage }
+        let entry = CommitLog.Entry(
+            kind: record.kind,
+            position: state.numbers.position + (changes.isEmpty ? 0 : 1),
+            version: version,
+            content: record.content
+        )
+        guard try file.logDurably(entry) else { return false }
+        try join()
+        group.loggedCount += 1
+        return true
     }
 
     /// Leaves its record to the group, which is kept as pages when one of its members has none.

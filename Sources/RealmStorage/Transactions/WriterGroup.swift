@@ -45,6 +45,8 @@ final class WriterGroup {
     /// As many runs as a small commit writes and gives up, so that their lists do not grow step by step.
     private static var usualRunCount: Int { 16 }
 
+    /// So many of its records are in the log, and durable.
+    @exclusivity(unchecked) var loggedCount = 0
     /// The records of the members so far; nil when one has none.
     var entries: [CommitLog.Entry]? = []
 

@@ -73,9 +73,8 @@ struct ReaderTableTests {
             lock.unregister(entry)
         }
         // The table goes with its process.
-        try withExtendedLifetime(locks) {
-            #expect(try locks[11].pinnedVersions() == (0..<4096).map { UInt64($0) })
-        }
+        let pinned = try withExtendedLifetime(locks) { try locks[11].pinnedVersions() }
+        #expect(pinned == (0..<4096).map { UInt64($0) })
     }
 
     @Test("two threads that find a process dead do not clear the one that took its slot meanwhile")

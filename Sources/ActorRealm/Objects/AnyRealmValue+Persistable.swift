@@ -40,7 +40,7 @@ extension AnyRealmValue {
                 let object = accessor.makeObject(key: key) as? Object
             else {
                 misuse(
-                    "A value links to an object of a class that the configuration's objectTypes do not contain: add "
+                    "A value links to an object of a class that the configuration's `objectTypes` do not contain: add "
                         + "'\(core.model.schema.schema(of: table)?.name ?? "")' to them."
                 )
             }
@@ -115,7 +115,7 @@ extension AnyRealmValue {
 
     /// Why lists and dictionaries that nest deeper are refused.
     static var depthMessage: String {
-        "Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep."
+        "Lists and dictionaries in an `AnyRealmValue` may nest \(MixedFormat.depthLimit) levels deep."
     }
 
     /// The stored form, for a row that is being written: unmanaged objects are added.

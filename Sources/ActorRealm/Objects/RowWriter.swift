@@ -76,8 +76,12 @@ public struct _RowWriter {
         !values.contains { $0.flatMap { ValueReader.object($0) }.map { $0.core === accessor.core } ?? false }
     }
 
+    /// Whether that very value is stored: one of the same place in the order, such as 1 for 1.0, is another one.
     private func isStored(_ value: @autoclosure () -> StoredValue) -> Bool {
-        skipsEqual && attemptRead(or: nil) { try table.value(property, key: rowKey) } == value()
+        guard skipsEqual, let stored = attemptRead(or: nil, { try table.value(property, key: rowKey) }) else {
+            return false
+        }
+        return stored.isIdentical(to: value())
     }
 
     /// Writes to the model like `RealmCore.attemptWrite`, but touches the core, which costs a slow retain, on failure only.
@@ -221,20 +225,20 @@ public struct _RowWriter {
 
     /// Makes a list hold these elements.
     func setList(_ elements: [StoredValue]) {
-        if skipsEqual, storedElements == elements { return }
+        if skipsEqual, storedElements?.areIdentical(to: elements) ?? false { return }
         attemptWrite { try table.listAssign(property, key: rowKey, elements) }
     }
 
     /// Makes a set hold these elements.
     func setSet(_ elements: [StoredValue]) {
-        if skipsEqual, storedElements == elements.sortedAndUnique() { return }
+        if skipsEqual, storedElements?.areIdentical(to: elements.sortedAndUnique()) ?? false { return }
         attemptWrite { try table.setAssign(property, key: rowKey, elements) }
     }
 
     /// Makes a dictionary hold these entries.
     func setMap(_ entries: [StoredEntry]) {
-        if skipsEqual,
-            attemptRead(or: nil, { try table.map(property, key: rowKey).entries() }) == entries.sortedAndUnique()
+        if skipsEqual, let stored = attemptRead(or: nil, { try table.map(property, key: rowKey).entries() }),
+            stored.areIdentical(to: entries.sortedAndUnique())
         {
             return
         }

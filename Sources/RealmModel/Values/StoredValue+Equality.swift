@@ -39,12 +39,8 @@ extension StoredValue: Hashable {
         case (.double(let one), .double(let other)), (.date(let one), .date(let other)):
             one.bitPattern == other.bitPattern
         case (.decimal(let one), .decimal(let other)): one == other
-        case (.list(let one), .list(let other)):
-            one.count == other.count && zip(one, other).allSatisfy { $0.isIdentical(to: $1) }
-        case (.dictionary(let one), .dictionary(let other)):
-            one.count == other.count
-                && zip(one, other)
-                    .allSatisfy { TextBytes.areEqual($0.key, $1.key) && $0.value.isIdentical(to: $1.value) }
+        case (.list(let one), .list(let other)): one.areIdentical(to: other)
+        case (.dictionary(let one), .dictionary(let other)): one.areIdentical(to: other)
         case (.int, _), (.float, _), (.double, _), (.decimal, _): false
         default: self == other
         }
@@ -59,6 +55,21 @@ extension StoredEntry: Hashable {
     package func hash(into hasher: inout Hasher) {
         TextBytes.hash(key, into: &hasher)
         hasher.combine(value)
+    }
+}
+
+extension [StoredValue] {
+    /// Whether both hold the same values down to their types and bits.
+    package func areIdentical(to other: [StoredValue]) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.isIdentical(to: $1) }
+    }
+}
+
+extension [StoredEntry] {
+    /// Whether both hold the same values under the same names, down to their types and bits.
+    package func areIdentical(to other: [StoredEntry]) -> Bool {
+        count == other.count
+            && zip(self, other).allSatisfy { TextBytes.areEqual($0.key, $1.key) && $0.value.isIdentical(to: $1.value) }
     }
 }
 

@@ -4,7 +4,7 @@ package import RealmStorage
 /// Finds out what changed between two versions by comparing their rows, for when the file no longer keeps the record.
 ///
 /// Leaves that both versions share are skipped, so the work depends on what changed here too; a property written with
-/// an equal value goes unnoticed.
+/// the value that it had goes unnoticed.
 package enum VersionComparison {
     /// What changed from one version to another one of the same file.
     package static func changes(from old: ModelView, to new: ModelView) throws -> ChangeSet {
@@ -23,6 +23,7 @@ package enum VersionComparison {
             try forEachRow(of: new) { changes.inserted.append($0) }
             return changes
         }
+        let properties = PropertyPair.all(of: old.schema, new.schema)
         var before = try Rows(old)
         var after = try Rows(new)
         while let newLocation = after.location {
@@ -41,7 +42,7 @@ package enum VersionComparison {
                 changes.inserted.append(after.key)
                 try after.next()
             } else {
-                let columns = try differences(old, oldLocation, new, newLocation, key: after.key)
+                let columns = try differences(properties, old, oldLocation, new, newLocation, key: after.key)
                 if !columns.isEmpty {
                     changes.modified.append(TableChanges.Modification(key: after.key, columns: columns))
                 }
@@ -56,7 +57,33 @@ package enum VersionComparison {
         return changes
     }
 
+    /// A stored property of the later version, and where the earlier one has it.
+    private struct PropertyPair {
+        let old: Int
+        let new: Int
+        let collection: CollectionKind
+        /// Whether it was of the same kind: values of others cannot be compared.
+        let isAlike: Bool
+
+        /// The properties that both versions have: another process may have changed the class in between, which moves them.
+        static func all(of old: ClassSchema, _ new: ClassSchema) -> [PropertyPair] {
+            new.properties.enumerated()
+                .compactMap { ordinal, property in
+                    guard property.isStored, let place = old.ordinal(of: property.name) else { return nil }
+                    let former = old.properties[place]
+                    return PropertyPair(
+                        old: place,
+                        new: ordinal,
+                        collection: property.collection,
+                        isAlike: former.isStored && former.kind == property.kind
+                            && former.collection == property.collection && former.targetClass == property.targetClass
+                    )
+                }
+        }
+    }
+
     private static func differences(
+        _ properties: [PropertyPair],
         _ old: TableView,
         _ oldLocation: RowLocation,
         _ new: TableView,
@@ -64,16 +91,21 @@ package enum VersionComparison {
         key: Int64
     ) throws -> ColumnSet {
         var columns = ColumnSet()
-        for (ordinal, property) in new.schema.properties.enumerated() where property.isStored {
-            guard old.schema.properties.indices.contains(ordinal) else { continue }
+        for property in properties {
             let isEqual =
-                if property.collection == .none {
-                    try old.value(ordinal, at: oldLocation) == new.value(ordinal, at: newLocation)
+                if !property.isAlike {
+                    false
+                } else if property.collection == .none {
+                    try old.value(property.old, at: oldLocation)
+                        .isIdentical(to: new.value(property.new, at: newLocation))
+                } else if property.collection == .map {
+                    try old.map(property.old, key: key).entries()
+                        .areIdentical(to: new.map(property.new, key: key).entries())
                 } else {
-                    try old.list(ordinal, at: oldLocation, key: key).values()
-                        == new.list(ordinal, at: newLocation, key: key).values()
+                    try old.list(property.old, at: oldLocation, key: key).values()
+                        .areIdentical(to: new.list(property.new, at: newLocation, key: key).values())
                 }
-            if !isEqual { columns.insert(ordinal) }
+            if !isEqual { columns.insert(property.new) }
         }
         return columns
     }

@@ -14,6 +14,8 @@ final class AccessorRegistry {
     /// The first failure of the storage in the open write transaction: its commit throws it, because the setters that met
     /// it cannot.
     var writeFailure: (any Error)?
+    /// How many schemas the realm has seen, each of which may give the properties other places.
+    private var schemaCount: UInt64 = 0
     private var byType: [ObjectIdentifier: TableAccessor] = [:]
     /// The accessor that was asked for last, with its class; none for frozen realms, which several threads may ask.
     @exclusivity(unchecked) private var last: (type: ObjectIdentifier, accessor: Unmanaged<TableAccessor>)?
@@ -84,7 +86,7 @@ final class AccessorRegistry {
         guard let table = try core.model.table(named: className) else { return nil }
         let declared = schema[programName(of: className)]
         let info = declared.map { ModelClass(dynamic: $0) } ?? ModelClass(dynamic: table.schema)
-        let accessor = TableAccessor(core: core, table: table, info: info)
+        let accessor = TableAccessor(core: core, table: table, info: info, stamp: schemaCount)
         dynamicByName[className] = accessor
         return accessor
     }
@@ -105,8 +107,9 @@ final class AccessorRegistry {
 
     /// Follows a change of the schema.
     func schemaDidChange() {
-        for accessor in byType.values { accessor.readOrdinals() }
-        for accessor in dynamicByName.values { accessor.readOrdinals() }
+        schemaCount += 1
+        for accessor in byType.values { accessor.readOrdinals(stamp: schemaCount) }
+        for accessor in dynamicByName.values { accessor.readOrdinals(stamp: schemaCount) }
     }
 
     private func find(_ type: ObjectBase.Type) throws(StorageError) -> TableAccessor? {
@@ -114,7 +117,7 @@ final class AccessorRegistry {
         let info = ModelClass.of(type)
         if let other = schema[info.name], other.type != type { return nil }
         guard let table = try core.model.table(named: info.name) else { return nil }
-        let accessor = TableAccessor(core: core, table: table, info: info)
+        let accessor = TableAccessor(core: core, table: table, info: info, stamp: schemaCount)
         byType[ObjectIdentifier(type)] = accessor
         return accessor
     }

@@ -4,24 +4,26 @@ import RealmModel
 struct PropertyMap {
     /// The ordinals of the stored class, by declared ordinal.
     private(set) var ordinals: [Int]
-    /// The schema of which the ordinals are.
+    /// Says of which schema the ordinals are: how many the realm has seen by then.
+    ///
+    /// The stamp of the schema itself is the same for all changes of one migration.
     private(set) var stamp: UInt64
     /// The ordinals in earlier schemas, by stamp: what was made with them finds its properties again.
     private var earlier: [UInt64: [Int]] = [:]
 
-    init(_ info: ModelClass, in table: TableView) {
+    init(_ info: ModelClass, in table: TableView, stamp: UInt64) {
         ordinals = Self.ordinals(of: info, in: table)
-        stamp = table.model.schemaStamp
+        self.stamp = stamp
     }
 
     /// Follows a change of the table's schema.
-    mutating func follow(_ info: ModelClass, in table: TableView) {
+    mutating func follow(_ info: ModelClass, in table: TableView, stamp: UInt64) {
         // A class that a migration removed, or that is not there before a transaction, has no rows to read.
         if table.model.schema[info.name] != nil {
-            earlier[stamp] = ordinals
+            earlier[self.stamp] = ordinals
             ordinals = Self.ordinals(of: info, in: table)
         }
-        stamp = table.model.schemaStamp
+        self.stamp = stamp
     }
 
     /// The ordinal of a property, given by that in the schema with a stamp.

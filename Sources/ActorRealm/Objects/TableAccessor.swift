@@ -30,12 +30,13 @@ final class TableAccessor {
 
     var type: ObjectBase.Type { info.type }
 
-    init(core: RealmCore, table: TableView, info: ModelClass) {
+    /// Makes the accessor of a class, whose properties are where the schema has them that is the realm's at a stamp.
+    init(core: RealmCore, table: TableView, info: ModelClass, stamp: UInt64) {
         self.core = core
         isFrozen = core.isFrozen
         self.table = table
         self.info = info
-        properties = PropertyMap(info, in: table)
+        properties = PropertyMap(info, in: table, stamp: stamp)
         primaryKeyKind = info.primaryKeyProperty?.shape.kind
         slotCount = info.properties.count + 1
         let slots = UnsafeMutablePointer<ColumnSlot>.allocate(capacity: slotCount)
@@ -89,8 +90,8 @@ final class TableAccessor {
     func ordinal(of property: Int, mappedAt stamp: UInt64) -> Int { properties.ordinal(of: property, mappedAt: stamp) }
 
     /// Follows a change of the table's schema.
-    func readOrdinals() {
-        properties.follow(info, in: table)
+    func readOrdinals(stamp: UInt64) {
+        properties.follow(info, in: table, stamp: stamp)
         columns.read(properties.ordinals)
         lookups.forgetEqualities()
         origins.update(repeating: -1, count: slotCount)

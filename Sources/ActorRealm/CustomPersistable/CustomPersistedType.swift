@@ -1,4 +1,5 @@
 import RealmModel
+import RealmStorage
 
 /// What a type of the program's own can be stored as.
 public protocol _CustomPersistedType: _PersistableInsideOptional, RealmCollectionValue {
@@ -12,6 +13,8 @@ public protocol _CustomPersistedType: _PersistableInsideOptional, RealmCollectio
     static func _customStored(_ value: Self) -> _Stored?
     /// Converts from the stored form; nil when it is null or of another type.
     static func _customFromStored(_ stored: _Stored) -> Self?
+    /// Whether what is stored in a property of a managed object is null or a value of the type.
+    static func _isCustomReadable(_ object: ObjectBase, _ key: UInt32) -> Bool
     /// Whether two values are stored as the same.
     static func _customEqual(_ left: Self, _ right: Self) -> Bool
     /// Hashes what is stored.
@@ -19,6 +22,8 @@ public protocol _CustomPersistedType: _PersistableInsideOptional, RealmCollectio
 }
 
 extension _CustomPersistedType {
+    /// Whether what is stored in a property of a managed object is null or a value of the type.
+    public static func _isCustomReadable(_ object: ObjectBase, _ key: UInt32) -> Bool { true }
     /// Whether two values are stored as the same.
     public static func _customEqual(_ left: Self, _ right: Self) -> Bool { left == right }
     /// Hashes what is stored.
@@ -38,6 +43,18 @@ extension _Scalar {
     public static func _customFromStored(_ stored: _Stored) -> Self? { _fromStored(stored) }
 }
 
+extension _Scalar {
+    /// Whether what is stored in a property of a managed object is null or a value of the type.
+    public static func _isCustomReadable(_ object: ObjectBase, _ key: UInt32) -> Bool {
+        _getOptional(object, key) != nil || object.view(key).isNull(object.rowIndex)
+    }
+    /// Whether two values are stored as the same: strings by their bytes.
+    public static func _customEqual(_ left: Self, _ right: Self) -> Bool {
+        guard let one = _sectionKey(left), let other = _sectionKey(right) else { return left == right }
+        return one.value == other.value
+    }
+}
+
 extension EmbeddedObject: _CustomPersistedType {}
 
 extension _CustomPersistedType where Self: EmbeddedObject {
@@ -52,16 +69,9 @@ extension _CustomPersistedType where Self: EmbeddedObject {
     /// Converts from the stored form; nil, because an object has none without a row.
     public static func _customFromStored(_ stored: _Stored) -> Self? { nil }
     /// Whether two objects have equal properties.
-    public static func _customEqual(_ left: Self, _ right: Self) -> Bool {
-        ModelClass.of(Self.self).properties
-            .allSatisfy { property in
-                property.value(in: left) as? AnyHashable == property.value(in: right) as? AnyHashable
-            }
-    }
+    public static func _customEqual(_ left: Self, _ right: Self) -> Bool { EmbeddedEquality.areEqual(left, right) }
     /// Hashes the properties.
     public static func _customHash(_ value: Self, into hasher: inout Hasher) {
-        for property in ModelClass.of(Self.self).properties where !property.isCollection {
-            hasher.combine(property.value(in: value) as? AnyHashable)
-        }
+        EmbeddedEquality.hash(value, into: &hasher)
     }
 }

@@ -65,7 +65,7 @@ extension Map {
     }
     /// The sum of a property of the objects; 0 when there are no values.
     public func sum<Result: AddableType>(ofProperty property: String) -> Result {
-        Result._fromAggregate(aggregate(.sum, property)) ?? Result._zero()
+        Result._sum(aggregate(.sum, property))
     }
     /// The mean of a property of the objects; nil when there are no values.
     public func average<Result: AddableType>(ofProperty property: String) -> Result? {
@@ -145,7 +145,7 @@ extension Map where Value: MinMaxType {
 
 extension Map where Value: AddableType {
     /// The sum of the values.
-    public func sum() -> Value { Value._fromAggregate(aggregate(.sum, nil)) ?? Value._zero() }
+    public func sum() -> Value { Value._sum(aggregate(.sum, nil)) }
     /// The mean of the values; nil when there are none.
     public func average<Result: AddableType>() -> Result? { Result._fromAggregate(aggregate(.average, nil)) }
 }
@@ -159,9 +159,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: MinMaxType {
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: AddableType {
     /// The sum of the values.
-    public func sum() -> Value.Wrapped {
-        Value.Wrapped._fromAggregate(aggregate(.sum, nil)) ?? Value.Wrapped._zero()
-    }
+    public func sum() -> Value.Wrapped { Value.Wrapped._sum(aggregate(.sum, nil)) }
     /// The mean of the values; nil when there are none.
     public func average<Result: AddableType>() -> Result? { Result._fromAggregate(aggregate(.average, nil)) }
 }

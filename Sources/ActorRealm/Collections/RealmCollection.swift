@@ -209,36 +209,6 @@ public protocol AddableType: SendableMetatype {
     static func _zero() -> Self
 }
 
-extension _Scalar {
-    /// Converts the result of an aggregate.
-    public static func _fromAggregate(_ stored: _Stored) -> Self? { _fromStored(stored) }
-}
-extension _PersistableInteger {
-    /// What nothing adds up to.
-    public static func _zero() -> Self { 0 }
-    /// Converts the result of an aggregate.
-    public static func _fromAggregate(_ stored: _Stored) -> Self? {
-        switch stored.value {
-        case .int(let value): Self(truncatingIfNeeded: value)
-        case .double(let value): Self(exactly: value.rounded(.towardZero))
-        case .float(let value): Self(exactly: value.rounded(.towardZero))
-        default: nil
-        }
-    }
-}
-extension Double {
-    /// What nothing adds up to.
-    public static func _zero() -> Double { 0 }
-    /// Converts the result of an aggregate.
-    public static func _fromAggregate(_ stored: _Stored) -> Double? { stored.value.number }
-}
-extension Float {
-    /// What nothing adds up to.
-    public static func _zero() -> Float { 0 }
-    /// Converts the result of an aggregate.
-    public static func _fromAggregate(_ stored: _Stored) -> Float? { stored.value.number.map { Float($0) } }
-}
-
 extension RealmCollection {
     /// Computes over a property, or over the elements themselves: with nil, and with `self`.
     func aggregate(_ operation: AggregateOperation, _ name: String?) -> _Stored {
@@ -265,9 +235,10 @@ extension RealmCollection {
     }
     /// The sum of a property; 0 when there are no values.
     ///
-    /// Integers wrap around at 64 bits. Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
+    /// Integers wrap around at 64 bits; a sum that does not fit in the type ends the process: ask for a wider one (`let sum: Int = …`).
+    /// So does damage here: `requireReadable(_:_:)` with the property throws it before.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
-        Value._fromAggregate(aggregate(.sum, property)) ?? Value._zero()
+        Value._sum(aggregate(.sum, property))
     }
     /// The mean of a property; nil when there are no values.
     ///
@@ -296,7 +267,8 @@ extension RealmCollection where Element: ObjectBase {
     }
     /// The sum of a property; 0 when there are no values.
     ///
-    /// Integers wrap around at 64 bits.
+    /// Integers wrap around at 64 bits. A sum that does not fit in the property's type ends the process: `sum(ofProperty:)` gives it in a
+    /// wider one.
     public func sum<Value: AddableType & _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value {
         sum(ofProperty: PathRecorder.name(of: keyPath))
     }
@@ -337,7 +309,9 @@ extension RealmCollection where Element: MinMaxType {
 
 extension RealmCollection where Element: AddableType {
     /// The sum; 0 when there are no values.
-    public func sum() -> Element { Element._fromAggregate(aggregate(.sum, nil)) ?? Element._zero() }
+    ///
+    /// One that does not fit in the type ends the process: `sum(ofProperty: "self")` gives it in a wider one.
+    public func sum() -> Element { Element._sum(aggregate(.sum, nil)) }
     /// The mean; nil when there are no values.
     public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
 }
@@ -351,9 +325,7 @@ extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinM
 
 extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
     /// The sum, leaving nil out; 0 when there are no values.
-    public func sum() -> Element.Wrapped {
-        Element.Wrapped._fromAggregate(aggregate(.sum, nil)) ?? Element.Wrapped._zero()
-    }
+    public func sum() -> Element.Wrapped { Element.Wrapped._sum(aggregate(.sum, nil)) }
     /// The mean, leaving nil out; nil when there are no values.
     public func average<Value: AddableType>() -> Value? { Value._fromAggregate(aggregate(.average, nil)) }
 }

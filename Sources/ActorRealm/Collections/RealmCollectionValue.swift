@@ -80,9 +80,19 @@ extension _Scalar {
     public static func _storedElement(_ value: Self, in backing: _CollectionBacking) -> _Stored? { _stored(value) }
     /// What an element looks like in the schema.
     public static var _elementShape: _PropertyShape { _shape }
+    /// Whether the type has a value for a stored form.
+    public static func _isReadableElement(_ stored: _Stored, in backing: _CollectionBacking) -> Bool {
+        stored.value.isNull || _fromStored(stored) != nil
+    }
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
-        _fromStored(stored) ?? _defaultValue()
+        if let element = _fromStored(stored) { return element }
+        // Nothing is stored in a closed realm.
+        if stored.value.isNull { return _defaultValue() }
+        misuse(
+            "The stored value \(stored.value.words) of a collection is none of \(Self.self). Make the elements optional to read "
+                + "such values as nil, or call requireReadable() before, which throws."
+        )
     }
     /// The stored form of an element; an unmanaged object is added.
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? { _stored(value) }

@@ -30,15 +30,25 @@ extension _CustomPersistable {
 
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
-        guard let persisted = PersistedType._getOptional(object, key) else { return _defaultValue() }
+        guard let persisted = PersistedType._getOptional(object, key) else {
+            return PersistedType._isCustomReadable(object, key) ? _defaultValue() : _unreadable(object, key)
+        }
         if let value = _fromPersisted(persisted) { return value }
         // Nothing is stored in a closed realm.
         return object.core?.isClosed ?? false ? _defaultValue() : converted(persisted)
     }
 
+    private static func _unreadable(_ object: ObjectBase, _ key: UInt32) -> Self {
+        misuse(
+            "The stored value of '\(object.propertyDescription(key))' is none of \(PersistedType.self), and cannot be converted to "
+                + "\(Self.self). Make the property optional to read such values as nil, or read it with value(of:), which throws."
+        )
+    }
+
     /// Whether what is stored can be converted.
     public static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool {
-        _fromPersisted(PersistedType._getOptional(object, key) ?? PersistedType._customDefault()) != nil
+        PersistedType._isCustomReadable(object, key)
+            && _fromPersisted(PersistedType._getOptional(object, key) ?? PersistedType._customDefault()) != nil
     }
 
     /// Reads an optional property of a managed object.
@@ -110,12 +120,14 @@ extension _CustomPersistable {
     }
     /// Makes an element from its stored form; nil for null, and where the type has no value for it.
     public static func _optionalElement(_ stored: _Stored, in backing: _CollectionBacking) -> Self? {
-        stored.value.isNull ? nil : _fromPersisted(PersistedType._element(stored, in: backing))
+        guard !stored.value.isNull, PersistedType._isReadableElement(stored, in: backing) else { return nil }
+        return _fromPersisted(PersistedType._element(stored, in: backing))
     }
 
     /// Whether the type has a value for a stored form.
     public static func _isReadableElement(_ stored: _Stored, in backing: _CollectionBacking) -> Bool {
-        _fromPersisted(PersistedType._element(stored, in: backing)) != nil
+        PersistedType._isReadableElement(stored, in: backing)
+            && _fromPersisted(PersistedType._element(stored, in: backing)) != nil
     }
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {

@@ -1,6 +1,9 @@
 import RealmModel
 
 /// The integer types; all are stored as 64-bit values.
+///
+/// Another program may declare a wider type for the same property. A value that does not fit then is none of the type: an optional
+/// property reads it as nil, and others end the process, as with a value that is no case of an enum.
 public protocol _PersistableInteger: _Scalar, FixedWidthInteger, _Indexable, _PrimaryKey, _QueryNumeric, AddableType,
     MinMaxType
 {}
@@ -15,7 +18,22 @@ extension _PersistableInteger {
     /// Reads the property of a managed object.
     @inlinable @inline(__always)
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
-        Self(truncatingIfNeeded: object.readInteger(key))
+        let value = object.readInteger(key)
+        return Self(exactly: value) ?? _misfit(value, object, key)
+    }
+
+    /// Whether what is stored fits.
+    public static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool {
+        Self(exactly: object.readInteger(key)) != nil
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func _misfit(_ value: Int64, _ object: ObjectBase, _ key: UInt32) -> Self {
+        misuse(
+            "The stored value \(value) of '\(object.propertyDescription(key))' does not fit in \(Self.self). Declare a wider "
+                + "type, make the property optional to read such values as nil, or read it with value(of:), which throws."
+        )
     }
 
     /// Reads an optional property of a managed object.
@@ -23,7 +41,7 @@ extension _PersistableInteger {
     public static func _getOptional(_ object: ObjectBase, _ key: UInt32) -> Self? {
         let slot = object.column(key)
         let row = object.rowIndex
-        return slot.isNull(row) ? nil : Self(truncatingIfNeeded: slot.integer(row))
+        return slot.isNull(row) ? nil : Self(exactly: slot.integer(row))
     }
 
     /// Writes a value into a row.
@@ -35,7 +53,7 @@ extension _PersistableInteger {
     /// Converts from the stored form; nil when it is null or no value of the type.
     public static func _fromStored(_ stored: _Stored) -> Self? {
         guard case .int(let value) = stored.value else { return nil }
-        return Self(truncatingIfNeeded: value)
+        return Self(exactly: value)
     }
 }
 

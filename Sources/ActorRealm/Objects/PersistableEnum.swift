@@ -30,7 +30,7 @@ extension PersistableEnum {
 
     /// Whether what is stored is a case.
     public static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool {
-        Self(rawValue: RawValue._get(object, key)) != nil
+        RawValue._isReadable(object, key) && Self(rawValue: RawValue._get(object, key)) != nil
     }
 
     /// Reads an optional property of a managed object.

@@ -35,6 +35,25 @@ package struct DecimalNumber: Sendable {
         self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
     }
 
+    /// The whole number towards zero; nil where it has more than 64 bits, and for what is not finite.
+    package var truncated: Int64? {
+        guard form == .finite else { return nil }
+        var whole = coefficient
+        var rest = exponent
+        while rest < 0, whole != 0 {
+            whole /= 10
+            rest += 1
+        }
+        while rest > 0, whole != 0 {
+            let (product, isTooLarge) = whole.multipliedReportingOverflow(by: 10)
+            if isTooLarge { return nil }
+            whole = product
+            rest -= 1
+        }
+        guard let magnitude = Int128(exactly: whole) else { return nil }
+        return Int64(exactly: isNegative ? -magnitude : magnitude)
+    }
+
     /// A binary number: the shortest decimal that names it, which need not be its exact value.
     package init(_ value: Double) { self.init(naming: value) }
 

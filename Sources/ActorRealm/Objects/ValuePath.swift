@@ -62,14 +62,20 @@ enum ValuePath {
         return listed.filter { value in identity(of: value).map { seen.insert($0).inserted } ?? true }
     }
 
-    /// What is the same for values that are equal in a realm: texts by their bytes, and one NaN like another.
+    /// What is the same for values that are equal in a realm: those of one place in its order, and objects of one row.
     private static func identity(of value: Any) -> AnyHashable? {
-        switch value {
-        case let text as String: TextKey(text)
-        case let number as Double where number.isNaN: Double.nan.bitPattern
-        case let number as Float where number.isNaN: Double.nan.bitPattern
-        default: value as? AnyHashable
+        if let object = ValueReader.object(value) { return identity(of: object) }
+        guard let element = value as? any RealmCollectionValue else { return value as? AnyHashable }
+        if case .object(let object)? = element as? AnyRealmValue { return identity(of: object) }
+        func key<Element: RealmCollectionValue>(_ element: Element) -> AnyHashable {
+            Element._setKey(element).map { AnyHashable($0.value) } ?? AnyHashable(element)
         }
+        return key(element)
+    }
+
+    private static func identity(of object: ObjectBase) -> AnyHashable {
+        guard object.core != nil, let accessor = object.tableAccessor else { return AnyHashable(object) }
+        return AnyHashable([AnyHashable(ObjectIdentifier(accessor.table)), AnyHashable(object.rowKey)])
     }
 
     /// Says that there is no such operator.

@@ -121,7 +121,7 @@ enum ValueReader {
         }
         if type(of: value) == [String: Any].self, let dictionary = value as? [String: Any] {
             for property in info.properties where !property.isComputed {
-                if let given = dictionary[property.name] ?? dictionary[property.columnName] {
+                if let given = given(for: property, in: dictionary) {
                     result[property.ordinal] = .some(unwrap(given))
                 }
             }
@@ -129,7 +129,7 @@ enum ValueReader {
         }
         if type(of: value) != [Any].self, let dictionary = value as? [String: Any?] {
             for property in info.properties where !property.isComputed {
-                if let given = dictionary[property.name] ?? dictionary[property.columnName] {
+                if let given = given(for: property, in: dictionary) {
                     result[property.ordinal] = .some(unwrap(given))
                 }
             }
@@ -146,6 +146,17 @@ enum ValueReader {
             return result
         }
         return nil
+    }
+
+    /// What a dictionary gives for a property, whose name it has byte by byte: in another spelling it is another name.
+    private static func given<Value>(for property: ModelProperty, in dictionary: [String: Value]) -> Value? {
+        func given(_ name: String) -> Value? {
+            guard let place = dictionary.index(forKey: name), TextBytes.areEqual(dictionary[place].key, name) else {
+                return nil
+            }
+            return dictionary[place].value
+        }
+        return given(property.name) ?? given(property.columnName)
     }
 
     /// The elements of an array, which may be optional.

@@ -23,7 +23,11 @@ struct LinkID {
     }
 
     /// The number that stands for a row in the tree of a property that can link to any class.
-    static func number(table: UInt32, key: Int64) -> Int64 { Int64(table) << keyBits | key }
+    ///
+    /// No link leads to a row beyond the bits, which only damage gives out: its number is in no tree, and not that of another row.
+    static func number(table: UInt32, key: Int64) -> Int64 {
+        key >> keyBits == 0 ? Int64(table) << keyBits | key : -1
+    }
 }
 
 extension TableView {

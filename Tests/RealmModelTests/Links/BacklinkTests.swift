@@ -34,6 +34,35 @@ import Testing
         try ModelVerifier.verify(database.model)
     }
 
+    @Test("A row whose key has more bits than a link has room for is not taken for another table's")
+    func keysBeyondLinks() throws {
+        let database = try TestDatabase(
+            ["First", "Second", "Third"]
+                .map {
+                    ClassSchema(name: $0, properties: [PropertySchema(name: "any", kind: .any)])
+                }
+        )
+        let first = try database.table("First")
+        let third = try database.table("Third")
+        #expect(first.id == 1 && third.id == 3)
+        // As a damaged lock file or page would have the table give out.
+        let beyond: Int64 = 1 << 44
+        try database.write { _ in
+            let origin = try database.table("Second").insert()
+            #expect(try third.insert() == 0)
+            try database.table("Second").set(0, key: origin, to: StoredValue.anyLink(table: third.id, key: 0))
+            try first.openWriter().rows.skipKeys(to: beyond)
+            #expect(try first.insert() == beyond)
+        }
+        #expect(try !first.hasBacklinks(to: beyond) && third.hasBacklinks(to: 0))
+        try database.write { _ in try first.delete(key: beyond) }
+        #expect(try third.hasBacklinks(to: 0))
+        try ModelVerifier.verify(database.model)
+        try database.write { _ in try third.delete(key: 0) }
+        #expect(try database.table("Second").value(0, key: 0) == .null)
+        try ModelVerifier.verify(database.model)
+    }
+
     @Test("A link of a row whose backlink was put aside is the one that it has at the commit")
     func changesLinksPutAside() throws {
         let database = try TestDatabase(Self.classes)

@@ -2,7 +2,7 @@ import ActorRealm
 import Foundation
 import Testing
 
-class CrateRow: EmbeddedObject {
+class PalletRow: EmbeddedObject {
     @Persisted var numbers: List<Int>
     @Persisted var tags: MutableSet<String>
     @Persisted var sizes: Map<String, Double>
@@ -18,11 +18,11 @@ class LidRow: EmbeddedObject {
 }
 
 /// A type whose values are stored as embedded objects with collections in them.
-struct Crate: CustomPersistable {
-    let row: CrateRow
-    init(persistedValue: CrateRow) { row = persistedValue }
-    init(_ value: [String: Any]) { row = CrateRow(value: value) }
-    var persistableValue: CrateRow { row }
+struct Pallet: CustomPersistable {
+    let row: PalletRow
+    init(persistedValue: PalletRow) { row = persistedValue }
+    init(_ value: [String: Any]) { row = PalletRow(value: value) }
+    var persistableValue: PalletRow { row }
 }
 
 /// A type whose values are stored as strings.
@@ -33,7 +33,7 @@ struct Word: CustomPersistable {
 }
 
 class CrateHolder: Object {
-    @Persisted var crates: List<Crate>
+    @Persisted var crates: List<Pallet>
     @Persisted var words: List<Word>
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
@@ -49,18 +49,18 @@ struct CustomEqualityTests {
 
     @Test("Of embedded objects all properties count, collections and embedded objects in them too")
     func embedded() {
-        let crate = Crate(Self.whole)
-        #expect(crate == Crate(Self.whole) && crate.hashValue == Crate(Self.whole).hashValue)
+        let crate = Pallet(Self.whole)
+        #expect(crate == Pallet(Self.whole) && crate.hashValue == Pallet(Self.whole).hashValue)
         let others: [[String: Any]] = [
             ["numbers": [1, 3]], ["numbers": [1]], ["numbers": [2, 1]], ["tags": ["a", "c"]], ["sizes": ["a": 2.0]],
             ["sizes": ["b": 1.0]], ["name": decomposed], ["weight": 1.0], ["any": AnyRealmValue.int(2)],
             ["lid": ["number": 2]],
             ["lid": NSNull()], ["lids": [["number": 1], ["number": 3]]],
         ]
-        for other in others { #expect(crate != Crate(Self.whole.merging(other) { $1 }), "\(other)") }
+        for other in others { #expect(crate != Pallet(Self.whole.merging(other) { $1 }), "\(other)") }
         let same: [[String: Any]] = [["tags": ["b", "a"]], ["any": AnyRealmValue.double(1)]]
         for other in same {
-            let other = Crate(Self.whole.merging(other) { $1 })
+            let other = Pallet(Self.whole.merging(other) { $1 })
             #expect(crate == other && crate.hashValue == other.hashValue)
         }
     }
@@ -68,12 +68,12 @@ struct CustomEqualityTests {
     @Test("They are found in lists, managed ones too")
     func lists() throws {
         let holder = CrateHolder()
-        holder.crates.append(objectsIn: [Crate(["numbers": [1]]), Crate(["numbers": [2]])])
-        #expect(holder.crates.index(of: Crate(["numbers": [2]])) == 1)
-        let realm = try memoryRealm([CrateHolder.self, CrateRow.self, LidRow.self])
+        holder.crates.append(objectsIn: [Pallet(["numbers": [1]]), Pallet(["numbers": [2]])])
+        #expect(holder.crates.index(of: Pallet(["numbers": [2]])) == 1)
+        let realm = try memoryRealm([CrateHolder.self, PalletRow.self, LidRow.self])
         try realm.write { realm.add(holder) }
-        #expect(holder.crates.index(of: Crate(["numbers": [2]])) == 1)
-        #expect(holder.crates.contains(Crate(["numbers": [1]])) && !holder.crates.contains(Crate(["numbers": [3]])))
+        #expect(holder.crates.index(of: Pallet(["numbers": [2]])) == 1)
+        #expect(holder.crates.contains(Pallet(["numbers": [1]])) && !holder.crates.contains(Pallet(["numbers": [3]])))
         realm.close()
     }
 

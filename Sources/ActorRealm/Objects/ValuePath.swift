@@ -64,16 +64,17 @@ enum ValuePath {
 
     /// What is the same for values that are equal in a realm: those of one place in its order, and objects of one row.
     private static func identity(of value: Any) -> AnyHashable? {
-        if let object = ValueReader.object(value) { return identity(of: object) }
+        if let object = ValueReader.object(value) { return rowIdentity(of: object) }
         guard let element = value as? any RealmCollectionValue else { return value as? AnyHashable }
-        if case .object(let object)? = element as? AnyRealmValue { return identity(of: object) }
+        if case .object(let object)? = element as? AnyRealmValue { return rowIdentity(of: object) }
         func key<Element: RealmCollectionValue>(_ element: Element) -> AnyHashable {
             Element._setKey(element).map { AnyHashable($0.value) } ?? AnyHashable(element)
         }
         return key(element)
     }
 
-    private static func identity(of object: ObjectBase) -> AnyHashable {
+    /// Has another name: with the same one, an object would be taken for any value again.
+    private static func rowIdentity(of object: ObjectBase) -> AnyHashable {
         guard object.core != nil, let accessor = object.tableAccessor else { return AnyHashable(object) }
         return AnyHashable([AnyHashable(ObjectIdentifier(accessor.table)), AnyHashable(object.rowKey)])
     }

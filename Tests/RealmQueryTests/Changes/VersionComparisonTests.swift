@@ -20,8 +20,13 @@ struct VersionComparisonTests {
         }
 
         /// Brings the class into a form, and has it written to.
-        func write(_ properties: [PropertySchema], _ block: (TableView) throws -> Void) throws -> ModelView {
-            let declared = DatabaseSchema(classes: [ClassSchema(name: "Thing", properties: properties)])
+        func write(_ properties: [PropertySchema], version: UInt64 = 0, _ block: (TableView) throws -> Void) throws
+            -> ModelView
+        {
+            let declared = DatabaseSchema(
+                classes: [ClassSchema(name: "Thing", properties: properties)],
+                version: version
+            )
             try file.lockForWriting()
             defer { file.unlockForWriting() }
             let model = try ModelView(snapshot: file.beginRead())
@@ -86,12 +91,12 @@ struct VersionComparisonTests {
             try table.listAssign(1, key: key, [.int(1)])
             try table.set(2, key: key, to: StoredValue.string("a"))
         }
-        let after = try versions.write([list, word]) { table in
+        let after = try versions.write([list, word], version: 1) { table in
             try table.set(1, key: key, to: StoredValue.string("b"))
         }
         #expect(try differences(from: before, to: after) == ["word"])
         // Of another type under its own name, which cannot be compared.
-        let retyped = try versions.write([PropertySchema(name: "list", kind: .int), word]) { _ in }
+        let retyped = try versions.write([PropertySchema(name: "list", kind: .int), word], version: 2) { _ in }
         #expect(try differences(from: after, to: retyped) == ["list"])
     }
 }

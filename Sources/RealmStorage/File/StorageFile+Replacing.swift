@@ -9,6 +9,8 @@ extension StorageFile {
 
     /// Makes a new file, which appears under its name only when it is complete and durable.
     ///
+    /// Waits for those who make one there too: they would write to one temporary file.
+    ///
     /// - Parameters:
     ///   - path: Where it shall be.
     ///   - replaces: Whether it takes the place of a file that is there; otherwise that is an error.
@@ -18,6 +20,16 @@ extension StorageFile {
     /// - Throws: what `fill` throws, or `StorageError`; then there is no new file.
     @discardableResult
     package static func build(
+        at path: String,
+        replaces: Bool,
+        beginning: FileBeginning,
+        _ fill: (StorageFile) throws -> Void
+    ) throws -> (fileID: UInt64, version: UInt64) {
+        try whileAlone(building: path) { try buildAlone(at: path, replaces: replaces, beginning: beginning, fill) }
+    }
+
+    @discardableResult
+    private static func buildAlone(
         at path: String,
         replaces: Bool,
         beginning: FileBeginning,
@@ -56,8 +68,6 @@ extension StorageFile {
     }
 
     /// Makes a new file as ``build(at:replaces:beginning:_:)`` does, unless others make one there meanwhile: then theirs stays.
-    ///
-    /// Waits for those who are about the same.
     package static func buildUnlessMade(
         at path: String,
         beginning: FileBeginning,
@@ -66,17 +76,17 @@ extension StorageFile {
         try whileAlone(building: path) {
             if FileIdentity.ofFile(at: path) != nil { return }
             do {
-                try build(at: path, replaces: false, beginning: beginning, fill)
+                try buildAlone(at: path, replaces: false, beginning: beginning, fill)
             } catch let error as StorageError where error.errorNumber == EEXIST {
                 // Whoever makes an empty one waits for nobody.
             }
         }
     }
 
-    /// Runs what makes a file while nobody else does who asks for that as well.
+    /// Runs what makes a file while nobody else makes one at the same place.
     ///
     /// The system gives the lock of a process back that is killed.
-    private static func whileAlone(building path: String, _ body: () throws -> Void) throws {
+    private static func whileAlone<Result>(building path: String, _ body: () throws -> Result) throws -> Result {
         let claim = temporaryPath(for: path) + ".claim"
         while true {
             let descriptor = Int32(

@@ -1,5 +1,6 @@
 import Foundation
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import RealmStorage
@@ -124,6 +125,60 @@ struct NewFileTests {
             }
             #expect(try names == ["new.realm", "new.realm.lock"], "waiting: \(isWaiting)")
             for name in try names { try FileManager.default.removeItem(atPath: directory.path(name)) }
+        }
+    }
+
+    /// They write to files of one temporary name, which is moved to the place of the file when it is complete.
+    @Test("Of those who make one file at once one does, and the others learn that it is there")
+    func atOnce() throws {
+        for round in 0..<20 {
+            let outcomes = Mutex<[Int32?]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { number in
+                var failure: Int32?
+                do {
+                    try StorageFile.build(at: path, replaces: false, beginning: FileBeginning(version: 5), fill(60))
+                } catch {
+                    failure = (error as? StorageError)?.errorNumber ?? -1
+                }
+                outcomes.withLock { $0.append(failure) }
+            }
+            let failures = outcomes.withLock { $0 }
+            #expect(
+                failures.count { $0 == nil } == 1 && failures.count { $0 == EEXIST } == 5,
+                "round \(round): \(failures)"
+            )
+            do {
+                let file = try StorageFile.open(path: path)
+                #expect(file.newestVersion == 6, "round \(round)")
+            }
+            #expect(try names == ["new.realm", "new.realm.lock"], "round \(round)")
+            for name in try names { try FileManager.default.removeItem(atPath: directory.path(name)) }
+        }
+    }
+
+    @Test("A file that is replaced is whole beside others who want to make one at its place")
+    func besideReplacing() throws {
+        try StorageFile.build(at: path, replaces: false, beginning: FileBeginning(version: 5), fill(60))
+        for round in 0..<20 {
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { number in
+                do {
+                    let isReplacing = number == 0
+                    try StorageFile.build(
+                        at: path,
+                        replaces: isReplacing,
+                        beginning: FileBeginning(version: isReplacing ? 5 : 100),
+                        fill(60)
+                    )
+                    if !isReplacing { failures.withLock { $0.append("made where one is") } }
+                } catch {
+                    let isTaken = (error as? StorageError)?.errorNumber == EEXIST
+                    if number == 0 || !isTaken { failures.withLock { $0.append("\(number): \(error)") } }
+                }
+            }
+            #expect(failures.withLock { $0 } == [], "round \(round)")
+            let file = try StorageFile.open(path: path)
+            #expect(file.newestVersion == 6, "round \(round)")
         }
     }
 }

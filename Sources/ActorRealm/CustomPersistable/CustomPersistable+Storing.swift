@@ -30,12 +30,12 @@ extension _CustomPersistable {
 
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> Self {
-        guard let persisted = PersistedType._getOptional(object, key) else {
-            return PersistedType._isCustomReadable(object, key) ? _defaultValue() : _unreadable(object, key)
-        }
-        if let value = _fromPersisted(persisted) { return value }
+        let persisted = PersistedType._getOptional(object, key)
+        if let persisted, let value = _fromPersisted(persisted) { return value }
         // Nothing is stored in a closed realm.
-        return object.core?.isClosed ?? false ? _defaultValue() : converted(persisted)
+        if object.core?.isClosed ?? false { return _defaultValue() }
+        if let persisted { return converted(persisted) }
+        return PersistedType._isCustomReadable(object, key) ? _defaultValue() : _unreadable(object, key)
     }
 
     private static func _unreadable(_ object: ObjectBase, _ key: UInt32) -> Self {

@@ -53,6 +53,10 @@ extension _Scalar {
         guard let one = _sectionKey(left), let other = _sectionKey(right) else { return left == right }
         return one.value == other.value
     }
+    /// Hashes what is the same for equal values.
+    public static func _customHash(_ value: Self, into hasher: inout Hasher) {
+        if let key = _sectionKey(value) { key.value.hash(into: &hasher) } else { value.hash(into: &hasher) }
+    }
 }
 
 extension EmbeddedObject: _CustomPersistedType {}

@@ -147,9 +147,20 @@ struct InputCheck {
 
     /// Whether a list, set or map can be read here.
     private mutating func canRead(elementsOf value: Any) -> Bool {
-        guard let core = (value as? any ThreadConfined)?.realm?.core, !core.isCurrent else { return true }
-        report("the collection belongs to a realm of another isolation: give a frozen copy of it")
-        return false
+        guard let core = (value as? any ThreadConfined)?.realm?.core else { return true }
+        guard core.isCurrent else {
+            report("the collection belongs to a realm of another isolation: give a frozen copy of it")
+            return false
+        }
+        // What another program has stored there need not be what this one has types for.
+        do {
+            if let collection = value as? any RealmCollection { try collection.requireReadable() }
+            try (value as? any BackedMap)?.requireReadable()
+            return true
+        } catch {
+            report((error as? Realm.Error)?.message ?? "\(error)")
+            return false
+        }
     }
 
     private mutating func checkContent(_ value: Any, _ info: ModelClass) {

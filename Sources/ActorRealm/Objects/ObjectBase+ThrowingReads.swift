@@ -64,6 +64,12 @@ nonisolated extension ObjectBase {
         }
     }
 
+    /// The value of a property of the class; nil where reading it would trap.
+    final func readableValue(of property: ModelProperty) -> Any? {
+        guard (try? requireReadable(property)) != nil else { return nil }
+        return ValueReader.unwrap(property.value(in: self))
+    }
+
     /// Throws what reading a property would trap on.
     final func requireReadable(_ property: ModelProperty) throws {
         guard let core, let accessor = tableAccessor else { return }

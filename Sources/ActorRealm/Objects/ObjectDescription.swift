@@ -138,11 +138,11 @@ enum ObjectDescription {
 }
 
 /// A map of any types, as far as what stands behind it goes.
-private protocol BackedMap {
+protocol BackedMap {
     var backing: _CollectionBacking? { get }
     func requireReadable() throws
 }
 
 extension Map: BackedMap {
-    fileprivate var backing: _CollectionBacking? { _backing }
+    var backing: _CollectionBacking? { _backing }
 }

@@ -74,10 +74,15 @@ extension ObservationSource where Subject == ObjectSubject {
             names.map { name in
                 let declared = object.modelClass.property(columnNamed: name)
                 let label = declared?.name ?? name
-                guard declared != nil, let property = schema?[name], property.isStored, property.collection == .none
+                guard let declared, let property = schema?[name], property.isStored, property.collection == .none
                 else { return PropertyChange(name: label, oldValue: nil, newValue: nil) }
                 let old = since.isEmpty ? known : since[name].map(resolved) ?? known
-                return PropertyChange(name: label, oldValue: old?[label], newValue: object[label])
+                // Another program may have written what this one has no value for.
+                return PropertyChange(
+                    name: label,
+                    oldValue: old?.readableValue(of: declared),
+                    newValue: object.readableValue(of: declared)
+                )
             }
         )
     }

@@ -143,8 +143,8 @@ extension ObservationSource where Subject == ObjectSubject {
                 let old = since.isEmpty ? known : since[name].map(resolved) ?? known
                 return PropertyChange(
                     name: name,
-                    oldValue: old.flatMap { property.projected.value(of: $0) },
-                    newValue: property.projected.value(of: projection.rootObject)
+                    oldValue: old.flatMap { property.readableValue(of: $0) },
+                    newValue: property.readableValue(of: projection.rootObject)
                 )
             }
         )

@@ -14,6 +14,17 @@ enum ProjectionSchema {
         var origin: Substring {
             projected.isProjectedCollection ? path.prefix(upTo: path.lastIndex(of: ".") ?? path.endIndex) : path[...]
         }
+
+        /// Throws what reading the property of an object would trap on.
+        func requireReadable(in root: ObjectBase) throws {
+            try root.requireReadable(origin.split(separator: ".").map(String.init))
+        }
+
+        /// The value in an object; nil where reading it would trap.
+        func readableValue(of root: ObjectBase) -> Any? {
+            guard (try? requireReadable(in: root)) != nil else { return nil }
+            return projected.value(of: root)
+        }
     }
 
     // What is found never changes, and key paths are immutable.

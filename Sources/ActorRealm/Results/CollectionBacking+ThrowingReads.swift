@@ -179,8 +179,8 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
     /// Reads the elements and properties of each, for where reading one would end the process.
     ///
-    /// As ``requireReadable()``; and after it the getters of these properties do not end the process either, nor do sums, averages and
-    /// extremes of them.
+    /// As ``requireReadable()``; and after it the getters of these properties do not end the process either, nor do averages and extremes
+    /// of them, nor sums that fit in the type that they are asked for in.
     ///
     /// ```swift
     /// let todos = realm.objects(Todo.self)
@@ -259,7 +259,7 @@ nonisolated extension Projection {
     /// - Throws: As `value(of:)` of the object.
     public func requireReadable() throws {
         for property in ProjectionSchema.of(Self.self) {
-            try rootObject.requireReadable(property.origin.split(separator: ".").map(String.init))
+            try property.requireReadable(in: rootObject)
         }
     }
 }

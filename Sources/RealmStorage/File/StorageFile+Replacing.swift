@@ -9,7 +9,7 @@ extension StorageFile {
 
     /// Makes a new file, which appears under its name only when it is complete and durable.
     ///
-    /// Waits for those who make one there too: they would write to one temporary file.
+    /// Two that make one there at once would write to one temporary file: the second one throws that the place is taken.
     ///
     /// - Parameters:
     ///   - path: Where it shall be.
@@ -25,7 +25,9 @@ extension StorageFile {
         beginning: FileBeginning,
         _ fill: (StorageFile) throws -> Void
     ) throws -> (fileID: UInt64, version: UInt64) {
-        try whileAlone(building: path) { try buildAlone(at: path, replaces: replaces, beginning: beginning, fill) }
+        try whileAlone(building: path, waits: false) {
+            try buildAlone(at: path, replaces: replaces, beginning: beginning, fill)
+        }
     }
 
     @discardableResult
@@ -68,12 +70,14 @@ extension StorageFile {
     }
 
     /// Makes a new file as ``build(at:replaces:beginning:_:)`` does, unless others make one there meanwhile: then theirs stays.
+    ///
+    /// Waits for those who are about the same.
     package static func buildUnlessMade(
         at path: String,
         beginning: FileBeginning,
         _ fill: (StorageFile) throws -> Void
     ) throws {
-        try whileAlone(building: path) {
+        try whileAlone(building: path, waits: true) {
             if FileIdentity.ofFile(at: path) != nil { return }
             do {
                 try buildAlone(at: path, replaces: false, beginning: beginning, fill)
@@ -86,7 +90,11 @@ extension StorageFile {
     /// Runs what makes a file while nobody else makes one at the same place.
     ///
     /// The system gives the lock of a process back that is killed.
-    private static func whileAlone<Result>(building path: String, _ body: () throws -> Result) throws -> Result {
+    private static func whileAlone<Result>(
+        building path: String,
+        waits: Bool,
+        _ body: () throws -> Result
+    ) throws -> Result {
         let claim = temporaryPath(for: path) + ".claim"
         while true {
             let descriptor = Int32(
@@ -98,7 +106,7 @@ extension StorageFile {
                 LockFile.unlockAll(descriptor)
                 close(descriptor)
             }
-            try LockFile.lock(descriptor, 0, 1, waits: true, claim)
+            try lock(claim: claim, descriptor, to: path, waits: waits)
             var status = stat()
             _ = try SystemCall.retrying(claim, "Cannot examine the claim to a new realm file") {
                 Int(fstat(descriptor, &status))
@@ -107,6 +115,24 @@ extension StorageFile {
             guard FileIdentity.ofFile(at: claim) == FileIdentity.of(status) else { continue }
             defer { unlink(claim) }
             return try body()
+        }
+    }
+
+    private static func lock(
+        claim: String,
+        _ descriptor: Int32,
+        to path: String,
+        waits: Bool
+    ) throws(StorageError) {
+        do throws(StorageError) {
+            try LockFile.lock(descriptor, 0, 1, waits: waits, claim)
+        } catch {
+            guard !waits, error.errorNumber == EAGAIN || error.errorNumber == EACCES else { throw error }
+            throw StorageError(
+                .alreadyOpen,
+                "A file is being made at this place, by another call or process: wait until that has ended",
+                path: path
+            )
         }
     }
 

@@ -49,6 +49,7 @@ import Testing
         let items = try #require(try model.table(named: "Item"))
         try #require(items.count == Self.claim)
         #expect(try items.allKeys().count == 40)
+        #expect(throws: StorageError.self) { try items.requireCounts() }
         withExtendedLifetime(model) {}
     }
 

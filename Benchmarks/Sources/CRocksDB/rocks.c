@@ -20,6 +20,8 @@
     each(rocksdb_readoptions_create) each(rocksdb_readoptions_destroy) each(rocksdb_writeoptions_create)                 \
     each(rocksdb_writeoptions_set_sync) each(rocksdb_writeoptions_destroy) each(rocksdb_writebatch_create)               \
     each(rocksdb_writebatch_put_cf) each(rocksdb_writebatch_destroy) each(rocksdb_write)                                 \
+    each(rocksdb_flushoptions_create) each(rocksdb_flushoptions_set_wait) each(rocksdb_flushoptions_destroy)             \
+    each(rocksdb_flush_cf) each(rocksdb_compact_range_cf)                                                                \
     each(rocksdb_get_pinned_cf) each(rocksdb_pinnableslice_value) each(rocksdb_pinnableslice_destroy) each(rocksdb_free)
 
 static struct {
@@ -127,6 +129,20 @@ char *rocks_commit(rocks_batch *batch, bool is_flushed) {
     return error;
 }
 
+char *rocks_flush(rocks *database, bool is_compacted) {
+    char *error = NULL;
+    rocksdb_flushoptions_t *options = call.rocksdb_flushoptions_create();
+    call.rocksdb_flushoptions_set_wait(options, 1);
+    for (int family = 0; family < 2 && !error; family++) {
+        call.rocksdb_flush_cf(database->handle, options, database->families[family], &error);
+    }
+    call.rocksdb_flushoptions_destroy(options);
+    for (int family = 0; family < 2 && !error && is_compacted; family++) {
+        call.rocksdb_compact_range_cf(database->handle, database->families[family], NULL, 0, NULL, 0);
+    }
+    return error;
+}
+
 int64_t rocks_get(rocks *database, int family, const void *key, size_t key_count, void *value, size_t capacity) {
     char *error = NULL;
     rocksdb_pinnableslice_t *slice = call.rocksdb_get_pinned_cf(
@@ -157,6 +173,7 @@ void rocks_put(rocks_batch *batch, int family, const void *key, size_t key_count
     abort();
 }
 char *rocks_commit(rocks_batch *batch, bool is_flushed) { abort(); }
+char *rocks_flush(rocks *database, bool is_compacted) { abort(); }
 int64_t rocks_get(rocks *database, int family, const void *key, size_t key_count, void *value, size_t capacity) { abort(); }
 void rocks_free(char *message) { abort(); }
 

@@ -93,6 +93,8 @@ struct InputCheck {
         case let value as AnyRealmValue: return describe(value.content)
         case is [Any]: return "an array"
         case is [String: Any], is ValueReader.Entries: return "a dictionary"
+        case is Set<AnyHashable>: return "a set"
+        case is [AnyHashable: Any]: return "a dictionary"
         case is List<AnyRealmValue>: return "a list"
         case is Map<String, AnyRealmValue>: return "a dictionary"
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"

@@ -112,6 +112,17 @@ enum ObjectDescription {
         return collection._backing ?? collection as AnyObject
     }
 
+    /// A value as Swift shows it, except for dates that no calendar has.
+    static func text(_ value: Any) -> String {
+        switch ValueReader.unwrap(value) {
+        case let date as Date: return date.text
+        case let any as AnyRealmValue:
+            if case .date(let date) = any { return "date(\(date.text))" }
+            return "\(value)"
+        default: return "\(value)"
+        }
+    }
+
     private static func describe(value: Any?, depth: Int) -> String {
         guard let value = ValueReader.unwrap(value) else { return "(null)" }
         switch value {

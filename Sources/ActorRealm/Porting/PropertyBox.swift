@@ -80,7 +80,7 @@ extension _PropertyBox: Encodable where Value: Encodable {
 
 extension _PropertyBox: CustomStringConvertible {
     /// The value as text.
-    public var description: String { String(describing: value) }
+    public var description: String { ObjectDescription.text(value) }
 }
 
 extension _PropertyBox: _Persistable {

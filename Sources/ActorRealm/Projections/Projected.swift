@@ -55,7 +55,9 @@ extension Projected: AnyProjected {
         ValueReader.unwrap(unsafeDowncast(root, to: T.self)[keyPath: keyPath])
     }
 
-    func describedValue(of root: ObjectBase) -> String { "\(unsafeDowncast(root, to: T.self)[keyPath: keyPath])" }
+    func describedValue(of root: ObjectBase) -> String {
+        ObjectDescription.text(unsafeDowncast(root, to: T.self)[keyPath: keyPath])
+    }
 
     func name() -> String { PathRecorder.name(of: keyPath) }
 

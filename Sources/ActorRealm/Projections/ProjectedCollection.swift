@@ -52,7 +52,8 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     public var description: String {
         do { try requireReadable() } catch { return "ProjectedCollection<\(Value.self)> [unreadable: \(error)]" }
         return "ProjectedCollection<\(Value.self)> {\n"
-            + prefix(100).enumerated().map { "\t[\($0)] \($1)" }.joined(separator: ",\n") + "\n}"
+            + prefix(100).enumerated().map { "\t[\($0)] \(ObjectDescription.text($1))" }.joined(separator: ",\n")
+            + "\n}"
     }
 }
 

@@ -79,8 +79,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
     /// A listing of the first hundred elements.
     public var description: String {
-        "ResultsSection<\(Key.self), \(Element.self)> [\(key)] (\n"
-            + prefix(100).map { "\t\($0)" }.joined(separator: ",\n") + "\n)"
+        "ResultsSection<\(Key.self), \(Element.self)> [\(ObjectDescription.text(key))] (\n"
+            + prefix(100).map { "\t\(ObjectDescription.text($0))" }.joined(separator: ",\n") + "\n)"
     }
 }
 

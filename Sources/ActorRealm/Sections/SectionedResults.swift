@@ -77,7 +77,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     /// A listing of the sections.
     public var description: String {
         "SectionedResults<\(Key.self), \(SectionElement.self)> (\n"
-            + prefix(100).map { "\t[\($0.key)] \($0.count) elements" }.joined(separator: ",\n") + "\n)"
+            + prefix(100).map { "\t[\(ObjectDescription.text($0.key))] \($0.count) elements" }.joined(separator: ",\n")
+            + "\n)"
     }
 }
 

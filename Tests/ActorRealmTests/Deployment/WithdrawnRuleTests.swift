@@ -36,6 +36,23 @@ struct WithdrawnRuleTests {
         }
     }
 
+    /// Expects that a realm which was prepared begins no more, because what it declares was put aside meanwhile.
+    private func expectOutdated(
+        _ coordinator: RealmCoordinator,
+        _ configuration: Realm.Configuration,
+        at location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(sourceLocation: location) {
+            _ = try coordinator.core(
+                orCurrent: nil,
+                configuration: configuration,
+                origin: ReaderOrigin(fileID: #fileID, line: #line)
+            )
+        } throws: {
+            ($0 as? Realm.Error)?.code == .schemaOutdated
+        }
+    }
+
     /// A program that keeps results and a loop over their changes.
     private actor Watcher {
         private var found: Results<Rules.Plain>?
@@ -125,15 +142,7 @@ struct WithdrawnRuleTests {
         // Finds no realm that is open, and puts aside what the opening has declared.
         let plain = try await Program(Self.configuration(path, Rules.Plain.self))
         #expect(try stored?["text"]?.isUnique == false && stored?["n"]?.isIndexed == false)
-        #expect {
-            _ = try coordinator.core(
-                orCurrent: nil,
-                configuration: configuration,
-                origin: ReaderOrigin(fileID: #fileID, line: #line)
-            )
-        } throws: {
-            ($0 as? Realm.Error)?.code == .schemaOutdated
-        }
+        expectOutdated(coordinator, configuration)
         // So it begins anew.
         let strict = try await Program(configuration)
         #expect(try stored?["text"]?.isUnique == true && stored?["n"]?.isIndexed == true)
@@ -157,15 +166,7 @@ struct WithdrawnRuleTests {
         #expect(try stored?["text"]?.isUnique == true && stored?["n"]?.isIndexed == true)
         #expect(!coordinator.file.hasDeclaredRules(numbers))
         // Whatever the file has: nobody knows that it is to stay.
-        #expect {
-            _ = try coordinator.core(
-                orCurrent: nil,
-                configuration: configuration,
-                origin: ReaderOrigin(fileID: #fileID, line: #line)
-            )
-        } throws: {
-            ($0 as? Realm.Error)?.code == .schemaOutdated
-        }
+        expectOutdated(coordinator, configuration)
         let strict = try await Program(configuration)
         #expect(coordinator.file.hasDeclaredRules(numbers))
         await plain.perform { $0.close() }

@@ -1,9 +1,8 @@
+import ActorRealm
 import Dispatch
 import Foundation
 import RealmTestSupport
 import Testing
-
-@testable import ActorRealm
 
 /// Misuse of functions that do not throw, where no other suite has a test of it.
 @Suite("The other kinds of misuse end the process with a sentence that names the remedy", .timeLimit(.minutes(60)))

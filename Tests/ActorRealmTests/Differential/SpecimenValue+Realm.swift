@@ -55,7 +55,7 @@ extension SpecimenValue {
     }
 
     /// The value as the realm takes it.
-    var stored: Any? {
+    var stored: (any Sendable)? {
         switch self {
         case .null: nil
         case .int(let value): value

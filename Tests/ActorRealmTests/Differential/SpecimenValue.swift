@@ -88,6 +88,8 @@ enum SpecimenValue {
         case (.uuid(let one), .uuid(let other)):
             return bytes(Array(one.uuidString.utf8), Array(other.uuidString.utf8))
         case (.int(let one), .int(let other)): return one == other ? 0 : one < other ? -1 : 1
+        case (.double(let one), .double(let other)): return one == other ? 0 : one < other ? -1 : 1
+        case (.float(let one), .float(let other)): return one == other ? 0 : one < other ? -1 : 1
         default: return numbers(left, right)
         }
     }

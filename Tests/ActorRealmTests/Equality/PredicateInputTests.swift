@@ -45,6 +45,68 @@ import Testing
         #expect(realm.objects(Term.self).filter("free IN %@", Array(0..<200_000)).count == 0)
     }
 
+    /// The least time of the processor, of three, that something takes on this thread: what other threads do does not count.
+    private func processorTime(_ body: () throws -> Void) rethrows -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        var times: [Double] = []
+        for _ in 0..<3 {
+            let start = now()
+            try body()
+            times.append(now() - start)
+        }
+        return times.min()!
+    }
+
+    private func realm(terms: Int) throws -> Realm {
+        let realm = try termRealm()
+        try realm.write {
+            for index in 0..<terms {
+                realm.add(Term("t\(index)", "n\(index % 7)", weight: Double(index), free: .int(index)))
+            }
+        }
+        return realm
+    }
+
+    @Test(arguments: ["free", "weight", "name", "id"])
+    func `the most values that an argument may have cost time in proportion, and each object a bounded one`(
+        _ property: String
+    ) throws {
+        let (few, many) = (try realm(terms: 4), try realm(terms: 2_000))
+        func time(_ count: Int, _ realm: Realm) throws -> Double {
+            let isText = property == "name" || property == "id"
+            // None of them is there, so that each object is compared with all that it has to be compared with.
+            let values: Any = isText ? (0..<count).map { "x\($0)" } : (0..<count).map { -1 - $0 }
+            return try processorTime {
+                let predicate = try RealmPredicate(parsing: "\(property) IN %@", values)
+                #expect(try realm.objects(Term.self).filter(predicate).count == 0)
+            }
+        }
+        let most = try time(100_000, few)
+        // Fifty times the values may take fifty times the time, and not 2,500 times.
+        let some = try time(2_000, few)
+        #expect(most < some * 200 + 0.1, "\(some) s, then \(most) s")
+        // One of 2,000 objects may cost a look into the values, and not as many comparisons as there are values.
+        let each = try time(100_000, many)
+        #expect(each < most * 5 + 0.1, "\(most) s, then \(each) s")
+    }
+
+    @Test func `the most clauses that a text may have cost as much as that many texts with one`() throws {
+        let realm = try realm(terms: 2_000)
+        func time(_ clauses: Int) throws -> Double {
+            let text = "TRUEPREDICATE" + String(repeating: " SORT(weight DESC) DISTINCT(weight)", count: clauses / 2)
+            return try processorTime {
+                let predicate = try RealmPredicate(parsing: text)
+                #expect(try realm.objects(Term.self).filter(predicate).first?.id == "t1999")
+            }
+        }
+        let (two, sixteen) = (try time(2), try time(16))
+        #expect(sixteen < two * 24 + 0.05, "\(two) s, then \(sixteen) s")
+    }
+
     @Test func `an argument that nests deep is an error`() async throws {
         // On a thread of the pool, whose stack is small.
         let refused =

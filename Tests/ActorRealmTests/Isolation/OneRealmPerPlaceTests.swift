@@ -1,10 +1,7 @@
-import CRealmShims
+import ActorRealm
 import Dispatch
 import Foundation
-import RealmStorage
 import Testing
-
-@testable import ActorRealm
 
 /// Knows nothing of actors, as a helper in any library does.
 private func add(_ name: String, to configuration: Realm.Configuration) throws {
@@ -12,7 +9,7 @@ private func add(_ name: String, to configuration: Realm.Configuration) throws {
     try realm.write { realm.add(Tally(name: name)) }
 }
 
-private func open(_ configuration: Realm.Configuration) throws -> Realm { try Realm(configuration: configuration) }
+private func openHere(_ configuration: Realm.Configuration) throws -> Realm { try Realm(configuration: configuration) }
 
 @Suite("There is one realm of a file in each place", .timeLimit(.minutes(60)))
 struct OneRealmPerPlaceTests {
@@ -25,14 +22,14 @@ struct OneRealmPerPlaceTests {
             realm = try await Realm(configuration: configuration, actor: self)
         }
 
-        func helperOpensTheSame() throws -> Bool { try ActorRealmTests.open(realm.configuration) === realm }
+        func helperOpensTheSame() throws -> Bool { try openHere(realm.configuration) === realm }
 
         func helperWrites(_ name: String) throws { try add(name, to: realm.configuration) }
 
         func helperWritesInside() throws -> (isSame: Bool, code: Realm.Error.Code?) {
             try realm.write {
                 realm.add(Tally(name: "outer"))
-                let inner = try ActorRealmTests.open(realm.configuration)
+                let inner = try openHere(realm.configuration)
                 let isSame = inner === realm && inner.isInWriteTransaction
                 return (isSame, code { try add("inner", to: realm.configuration) })
             }
@@ -62,7 +59,7 @@ struct OneRealmPerPlaceTests {
 
     actor Bare {
         func open(_ configuration: Realm.Configuration) async throws -> (isSame: Bool, isLive: Bool) {
-            let first = try ActorRealmTests.open(configuration)
+            let first = try openHere(configuration)
             let second = try await Realm(configuration: configuration, actor: self)
             try await second.asyncWrite { second.add(Tally(name: "a")) }
             return (first === second, first.objects(Tally.self).count == 1)
@@ -95,27 +92,27 @@ struct OneRealmPerPlaceTests {
         let isQueueSame = try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
             let inside = try realm.write { code { try add("inner", to: configuration) } }
-            return try open(configuration) === realm && inside == .alreadyInWriteTransaction
+            return try openHere(configuration) === realm && inside == .alreadyInWriteTransaction
         }
         #expect(isQueueSame)
         let isThreadSame = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                let realm = try! open(configuration)
-                continuation.resume(returning: try! open(configuration) === realm)
+                let realm = try! openHere(configuration)
+                continuation.resume(returning: try! openHere(configuration) === realm)
             }
         }
         #expect(isThreadSame)
         let isTaskSame =
             try await Task.detached {
-                let realm = try open(configuration)
-                return try open(configuration) === realm
+                let realm = try openHere(configuration)
+                return try openHere(configuration) === realm
             }
             .value
         #expect(isTaskSame)
         let isWorkerSame = try DispatchQueue.global()
             .sync {
-                let realm = try open(configuration)
-                return try open(configuration) === realm
+                let realm = try openHere(configuration)
+                return try openHere(configuration) === realm
             }
         #expect(isWorkerSame)
     }
@@ -123,20 +120,11 @@ struct OneRealmPerPlaceTests {
     @Test("The realm of a task is not found by the next task on the same thread")
     func nextTask() async throws {
         let configuration = file.fast
-        let number = await Task.detached { crealm_current_task() }.value
-        #expect(number != 0)
         for _ in 0..<50 {
-            nonisolated(unsafe) let realm = try await Task.detached { Leaked(try open(configuration)) }.value.realm
-            let isFound = try await Task.detached { try open(configuration) === realm }.value
+            nonisolated(unsafe) let realm = try await Task.detached { Leaked(try openHere(configuration)) }.value.realm
+            let isFound = try await Task.detached { try openHere(configuration) === realm }.value
             #expect(!isFound)
         }
-    }
-
-    @Test("No task has the number of another one, whatever its address")
-    func taskNumbers() async {
-        var numbers: Set<UInt64> = []
-        for _ in 0..<200 { numbers.insert(await Task.detached { crealm_current_task() }.value) }
-        #expect(numbers.count == 200)
     }
 
     // MARK: Executors
@@ -165,7 +153,7 @@ struct OneRealmPerPlaceTests {
         }
 
         func openedByHelper(_ configuration: Realm.Configuration) throws -> Bool {
-            realm = try ActorRealmTests.open(configuration)
+            realm = try openHere(configuration)
             return realm?.objects(Tally.self).isEmpty ?? false
         }
 
@@ -228,60 +216,6 @@ struct OneRealmPerPlaceTests {
         while await two.names().isEmpty { await Task.yield() }
         try await two.asyncWrite("more")
         #expect(await two.names() == ["elsewhere", "more"])
-    }
-
-    // MARK: Actors that are gone
-
-    struct Observed: @unchecked Sendable {
-        let tokens: [NotificationToken]
-        let core: WeakReference<RealmCore>
-    }
-
-    actor Passing {
-        func observe(_ configuration: Realm.Configuration) async throws -> Observed {
-            let realm = try await Realm(configuration: configuration, actor: self)
-            let tokens = [
-                realm.objects(Tally.self).observe { _ in }, realm.observe { _, _ in },
-                realm.objects(Todo.self).observe { _ in },
-            ]
-            return Observed(tokens: tokens, core: WeakReference(realm.core))
-        }
-    }
-
-    @Test(
-        "The realm of an actor that is gone lets go of its version with the next commit, though its tokens live elsewhere"
-    )
-    func orphans() async throws {
-        let configuration = file.fast
-        let store = try await Store(configuration)
-        let observed = try await Passing().observe(configuration)
-        try await store.helperWrites("next")
-        while observed.core.object != nil { await Task.yield() }
-        #expect(observed.tokens.allSatisfy { !$0.invalidate() }, "each has ended by itself")
-    }
-
-    /// Whether a core goes within two seconds: jobs that are under way hold it.
-    private func isGone(_ core: WeakReference<RealmCore>) async -> Bool {
-        for _ in 0..<2_000 where core.object != nil { try? await Task.sleep(for: .milliseconds(1)) }
-        return core.object == nil
-    }
-
-    @Test("It does so as well when an observer fails of which nobody can be told, and with the next opening")
-    func unheardFailures() async throws {
-        struct Failure: Error {}
-        let configuration = file.fast
-        let failing = try await Passing().observe(configuration)
-        do {
-            let core = try #require(failing.core.object)
-            while core.isolation.isAlive { await Task.yield() }
-            for member in core.signals.deliverers(before: .max) { member.fail(Failure()) }
-        }
-        #expect(await isGone(failing.core), "its observers have failed")
-        let opened = try await Passing().observe(configuration)
-        if let isolation = opened.core.object?.isolation { while isolation.isAlive { await Task.yield() } }
-        _ = try await Store(configuration)
-        #expect(await isGone(opened.core), "somebody else has opened the file")
-        #expect((failing.tokens + opened.tokens).allSatisfy { !$0.invalidate() }, "each has ended by itself")
     }
 
     // MARK: Queues

@@ -1,9 +1,7 @@
+import ActorRealm
 import Dispatch
 import Foundation
-import RealmStorage
 import Testing
-
-@testable import ActorRealm
 
 /// Isolations that keep each other from running, and have a realm each.
 @Suite("Places on one queue", .timeLimit(.minutes(60)))

@@ -16,6 +16,58 @@ struct DateTextTests {
         #expect(list.description.contains(date.text))
     }
 
+    final class Letter: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var sent: Date
+        @Persisted var read: Date?
+        @Persisted var days: List<Date>
+        @Persisted var any: AnyRealmValue
+    }
+
+    final class Envelope: Projection<Letter> {
+        @Projected(\Letter.sent) var sent
+    }
+
+    private static let ends: [Double] = [.nan, .infinity, 1e300]
+
+    @Test("Nor do those of sections, of what is projected and of boxes", arguments: ends)
+    func listings(seconds: Double) throws {
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        let realm = try memoryRealm([Letter.self])
+        let letter = try realm.write {
+            realm.create(Letter.self, value: ["id": 1, "sent": date, "read": date, "days": [date], "any": date])
+        }
+        let letters = realm.objects(Letter.self)
+        for sections in [
+            letters.sectioned(by: \.sent).description, letters.sectioned(by: \.read).description,
+            letters.sectioned(by: \.any).description, letters.sectioned(by: \.sent)[0].description,
+            letter.days.sectioned(by: { (day: Date) in day }).description,
+            letter.days.sectioned(by: { (day: Date) in day })[0].description,
+            Envelope(projecting: letter).description, letter.description,
+        ] {
+            #expect(sections.contains(date.text))
+        }
+    }
+
+    @Test("Nor does a message about sets and dictionaries that are given for something else", arguments: ends)
+    func givenSets(seconds: Double) throws {
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        let realm = try memoryRealm([Letter.self])
+        func message(_ value: Any) throws -> String? {
+            try realm.write {
+                do {
+                    _ = try realm.insert(Letter.self, value: ["id": 1, "sent": value])
+                    return nil
+                } catch {
+                    return (error as? Realm.Error)?.message
+                }
+            }
+        }
+        #expect(try message(Set([date]))?.contains("a set") == true)
+        #expect(try message([1: date])?.contains("a dictionary") == true)
+    }
+
     @Test("Others are told as Foundation does")
     func ordinary() {
         let date = Date(timeIntervalSinceReferenceDate: 0)

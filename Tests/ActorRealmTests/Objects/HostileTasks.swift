@@ -1,24 +1,30 @@
+import ActorRealm
 import Foundation
 import RealmTestSupport
-
-@testable import ActorRealm
 
 /// Random calls of what throws and suspends, on an actor whose realm others close and invalidate.
 actor HostileTasks {
     private let file = TestFile()
     private var realm: Realm?
+    private var isClosed = false
 
     private func reopen() async throws -> Realm {
-        if let realm, !realm.isClosed { return realm }
+        if let realm, !isClosed { return realm }
+        isClosed = false
         let opened = try await Realm(configuration: file.fast, actor: self)
         realm = opened
         return opened
     }
 
+    private func close() {
+        realm?.close()
+        isClosed = true
+    }
+
     /// Lets another job of the actor come between.
     private func interfere(_ kind: Int) {
         switch kind {
-        case 0: realm?.close()
+        case 0: close()
         case 1: realm?.invalidate()
         default: break
         }
@@ -45,7 +51,7 @@ actor HostileTasks {
             await other(kind)
             transaction.cancel()
             try await transaction.commit()
-        case 5: try await realm.asyncWrite { realm.close() }
+        case 5: try await realm.asyncWrite { close() }
         case 6: try await realm.asyncWrite { try realm.write {} }
         case 7:
             // The actor is free while that runs: what comes between would be a race of the program's own.

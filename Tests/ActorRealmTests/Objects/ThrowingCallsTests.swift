@@ -1,8 +1,7 @@
+import ActorRealm
 import Foundation
 import RealmTestSupport
 import Testing
-
-@testable import ActorRealm
 
 /// Functions that throw are given whatever a caller, a client or another job may bring about: they return or throw.
 ///
@@ -54,7 +53,8 @@ struct ThrowingCallsTests {
 
     @Test("Each public function that throws is among the calls")
     func coverage() throws {
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let tests = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent()
         let root = tests.deletingLastPathComponent().deletingLastPathComponent()
         let calls = try ["HostileCalls", "HostileTasks"]
             .map { try String(contentsOf: tests.appendingPathComponent("Objects/\($0).swift"), encoding: .utf8) }

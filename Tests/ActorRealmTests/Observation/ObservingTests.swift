@@ -215,30 +215,6 @@ struct ObservingTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test("nothing is delivered while a write transaction is open, and everything after it")
-    func openTransaction() async throws {
-        let worker = try await Worker(file.configuration)
-        let journal = Journal<Told>()
-        let token = await worker.with { _, realm in
-            realm.objects(Chore.self)
-                .observe { change in
-                    #expect(change.collection?.realm?.isInWriteTransaction == false)
-                    journal.add(change.told)
-                }
-        }
-        _ = await journal.wait(for: 1)
-        try await worker.with { _, realm in
-            let transaction = try await realm.beginAsyncWrite()
-            realm.create(Chore.self, value: ["id": 1, "name": "one"])
-            // The block says it itself when it is called meanwhile; here it has the occasion.
-            for _ in 0..<200 { await Task.yield() }
-            #expect(journal.entries.count == 1)
-            try await transaction.commit()
-        }
-        #expect(await journal.wait(for: 2).count == 2)
-        token.invalidate()
-    }
-
     @Test("a block may write, and hears of its own write")
     func writingInBlock() async throws {
         let worker = try await Worker(file.configuration)

@@ -1,10 +1,9 @@
+import ActorRealm
 import Dispatch
 import Foundation
 import RealmTestSupport
 import Synchronization
 import Testing
-
-@testable import ActorRealm
 
 /// What blocks of a realm were told, by their names; used in the realm's isolation.
 final class BlockLog {
@@ -88,16 +87,17 @@ struct RealmBlockTests {
         configuration.durability = .unflushed
         let worker = try await Worker(configuration)
         try await worker.with { worker, realm in
-            var told: [UInt64] = []
+            var told: [Int] = []
             let tokens = (0..<3)
                 .map { index in
-                    realm.observe { notification, realm in if index == 1 { told.append(realm.core.version) } }
+                    realm.observe { _, realm in if index == 1 { told.append(realm.objects(Chore.self).count) } }
                 }
-            var versions: [UInt64] = []
+            // Each commit adds an object, so that their number says which one it is.
+            var versions: [Int] = []
             for id in 0..<600 {
                 try realm.write { BlockLog.add(realm, id) }
-                versions.append(realm.core.version)
-                #expect(told.last == realm.core.version)
+                versions.append(realm.objects(Chore.self).count)
+                #expect(told.last == realm.objects(Chore.self).count)
                 if id % 50 == 0 { await Task.yield() }
             }
             // Whatever is under way has been told when this returns.
@@ -113,10 +113,10 @@ struct RealmBlockTests {
         configuration.durability = .unflushed
         let worker = try await Worker(configuration)
         let other = try await Worker(configuration)
-        let told = Mutex<[UInt64]>([])
+        let told = Mutex<[Int]>([])
         let tokens = await worker.with { _, realm in
             [
-                realm.observe { _, realm in told.withLock { $0.append(realm.core.version) } },
+                realm.observe { _, realm in told.withLock { $0.append(realm.objects(Chore.self).count) } },
                 realm.observe { _, _ in },
             ]
         }
@@ -126,13 +126,13 @@ struct RealmBlockTests {
         for id in 0..<300 {
             try await worker.with { _, realm in
                 try realm.write { BlockLog.add(realm, id) }
-                #expect(told.withLock { $0.last } == realm.core.version)
+                #expect(told.withLock { $0.last } == realm.objects(Chore.self).count)
             }
         }
         try await others
         let newest = await worker.with { _, realm in
             await realm.asyncRefresh()
-            return realm.core.version
+            return realm.objects(Chore.self).count
         }
         let versions = told.withLock { $0 }
         #expect(versions.last == newest)
@@ -150,9 +150,9 @@ struct RealmBlockTests {
             return [
                 realm.observe { notification, realm in
                     guard notification == .didChange else { return }
-                    let version = realm.core.version
+                    let version = realm.objects(Chore.self).count
                     #expect(!realm.refresh())
-                    #expect(realm.core.version == version)
+                    #expect(realm.objects(Chore.self).count == version)
                     journal.add("a \(realm.objects(Chore.self).count)")
                 },
                 realm.observe { notification, realm in

@@ -81,7 +81,11 @@ struct AsyncRefreshTests {
             ended.increment()
         }
         await realm.asyncRefresh()
-        for _ in 0..<100 { await Task.yield() }
+        let hub = realm.core.coordinator.observations
+        while hub.listenerCount.load(ordering: .sequentiallyConsistent) == 0 { await Task.yield() }
+        // The pass finds who waits, and whom it tells has ended behind what it posts.
+        await realm.passTurns()
+        await Task { @MainActor in }.value
         #expect(ended.value == 0)
         waiting.cancel()
         await waiting.value

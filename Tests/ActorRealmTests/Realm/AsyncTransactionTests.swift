@@ -268,7 +268,7 @@ struct AsyncTransactionTests {
         await realm.asyncRefresh()
         let transaction = try await realm.beginAsyncWrite()
         realm.create(Tally.self, value: ["name": "a"])
-        for _ in 0..<200 { await Task.yield() }
+        await realm.passTurns()
         #expect(updates == [[]])
         try await transaction.commit()
         await realm.asyncRefresh()

@@ -9,6 +9,10 @@ final class GatedDevice: ForwardingDevice {
     final class Control: Sendable {
         private let isOpen = Mutex(true)
         private let semaphore = DispatchSemaphore(value: 0)
+        private let waiting = Mutex(0)
+
+        /// Whether a flush waits at the gate.
+        var isHolding: Bool { waiting.withLock { $0 > 0 } }
 
         func close() { isOpen.withLock { $0 = false } }
 
@@ -18,7 +22,9 @@ final class GatedDevice: ForwardingDevice {
         }
 
         fileprivate func pass() {
+            waiting.withLock { $0 += 1 }
             while !isOpen.withLock({ $0 }) { semaphore.wait() }
+            waiting.withLock { $0 -= 1 }
         }
     }
 

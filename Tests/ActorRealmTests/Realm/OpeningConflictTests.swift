@@ -152,9 +152,9 @@ struct OpeningConflictTests {
                 hasRun = true
             }
         }
-        while !hasRun { await Task.yield() }
+        while !hasRun || !gate.isHolding { await Task.yield() }
         task.cancel()
-        for _ in 0..<100 { await Task.yield() }
+        await realm.passTurns()
         #expect(realm.isEmpty, "it is not durable yet")
         gate.open()
         try await task.value

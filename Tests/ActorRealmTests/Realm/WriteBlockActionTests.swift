@@ -86,6 +86,20 @@ struct WriteBlockActionTests {
             }
         }
 
+        /// Writes in a block that catches the error of a copy, and gives its code.
+        func writeCatchingCopy(to url: URL) async throws -> Realm.Error.Code? {
+            try await realm.asyncWrite {
+                make("before")
+                do {
+                    try realm.writeCopy(toFile: url)
+                    return nil
+                } catch {
+                    make("behind")
+                    return (error as? Realm.Error)?.code
+                }
+            }
+        }
+
         func copyBlocking(to url: URL) throws { try realm.write { try realm.writeCopy(toFile: url) } }
     }
 
@@ -124,6 +138,20 @@ struct WriteBlockActionTests {
         // Whether it works must not depend on who else writes.
         #expect(Set(codes) == [.alreadyInWriteTransaction])
         try await store.copyBlocking(to: URL(fileURLWithPath: directory.path("blocking.realm")))
+    }
+
+    @Test("A block of asyncWrite that catches the error of writeCopy is committed, and no copy is there")
+    func caughtCopy() async throws {
+        let directory = TemporaryDirectory()
+        let url = URL(fileURLWithPath: directory.path("copy.realm"))
+        let store = try await Store(file.configuration)
+        #expect(try await store.writeCatchingCopy(to: url) == .alreadyInWriteTransaction)
+        let other = try await Store(file.configuration)
+        #expect(try await store.heldNames() == ["before", "behind"])
+        #expect(try await other.heldNames() == ["before", "behind"])
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        try await store.write("later")
+        try await store.copyBlocking(to: url)
     }
 
     @Test("A write whose block commits in the background returns when that is durable", arguments: [true, false])

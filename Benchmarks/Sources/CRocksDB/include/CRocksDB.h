@@ -23,6 +23,9 @@ rocks_batch *rocks_begin(rocks *database);
 void rocks_put(rocks_batch *batch, int family, const void *key, size_t key_count, const void *value, size_t value_count);
 char *rocks_commit(rocks_batch *batch, bool is_flushed);
 
+// Writes what stands in its log to sorted files; then each family is one run without what was overwritten, if that is asked for.
+char *rocks_flush(rocks *database, bool is_compacted);
+
 // Copies a value of at most `capacity` bytes; its length, or -1 when there is none, or -2 when it fails.
 int64_t rocks_get(rocks *database, int family, const void *key, size_t key_count, void *value, size_t capacity);
 

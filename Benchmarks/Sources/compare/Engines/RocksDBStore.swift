@@ -64,6 +64,9 @@ final class RocksDBStore {
         try Self.check(rocks_commit(batch, isDurable))
     }
 
+    /// Writes the log to sorted files; all files become one run of each family where that is asked for.
+    func flush(isCompacted: Bool = false) throws { try Self.check(rocks_flush(handle, isCompacted)) }
+
     /// What is there of persons with these numbers.
     func holdings(_ ids: some Sequence<Int>) -> Holdings {
         let ages = ids.compactMap(age)

@@ -86,7 +86,7 @@ struct ConsecutiveLeavingOutTests {
         { realm in
             for (index, id) in ids.enumerated() {
                 let shade = shades.isEmpty ? 0 : shades[index]
-                realm.create(Berry.self, value: ["id": id, "rank": rank, "shade": shade])
+                realm.create(Berry.self, value: ["id": id, "rank": Double(rank), "shade": shade])
             }
         }
     }
@@ -236,7 +236,9 @@ struct ConsecutiveLeavingOutTests {
         @Sendable func begin(_ realm: Realm, _ journal: Journal<String>) -> NotificationToken {
             realm.objects(Berry.self).sectioned(bySendable: { $0.shade }, sortDescriptors: ["id"])
                 .observe { change in
-                    let told = change.told { $0.map { "\($0.key): \($0.map(\.id).joined(separator: " "))" } }
+                    let told = change.told {
+                        $0.map { "\($0.key.intValue ?? -1): \($0.map(\.id).joined(separator: " "))" }
+                    }
                     journal.add("\(told)")
                 }
         }
@@ -262,7 +264,7 @@ struct ConsecutiveLeavingOutTests {
     }
     private static let inSections: @Sendable (Realm, Journal<String>) -> NotificationToken = { realm, journal in
         realm.objects(Berry.self).where { $0.rank < 5 }.sectioned(bySendable: { $0.shade }, sortDescriptors: ["id"])
-            .observe { change in journal.add("\(change.told { $0.map { "\($0.key): \($0.count)" } })") }
+            .observe { change in journal.add("\(change.told { $0.map { "\($0.key.intValue ?? -1): \($0.count)" } })") }
     }
 
     @Test(

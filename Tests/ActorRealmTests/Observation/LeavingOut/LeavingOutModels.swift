@@ -5,8 +5,8 @@ import RealmTestSupport
 /// A row that observers of several kinds look at.
 class Berry: Object {
     @Persisted(primaryKey: true) var id: String
-    @Persisted var rank = 0
-    @Persisted var shade = 0
+    @Persisted var rank = 0.0
+    @Persisted var shade: AnyRealmValue = 0
     @Persisted var note = ""
 
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -24,22 +24,23 @@ class Basket: Object {
 
 /// What the realm holds, in plain Swift.
 struct PlainBasket: Sendable {
-    struct Row: Sendable, Equatable {
-        var rank: Int
-        var shade: Int
+    struct Row: Sendable {
+        /// A `Double`.
+        var rank: SpecimenValue
+        var shade: SpecimenValue
         var note: String
     }
 
-    var rows: [String: Row] = [:]
-    var berries: [String] = []
-    var labels: [String] = []
-    var weights: [String: Int] = [:]
+    var rows: [PlainText: Row] = [:]
+    var berries: [PlainText] = []
+    var labels: [PlainText] = []
+    var weights: [PlainText: Int] = [:]
     /// Numbers that were given out.
     var last = 100
 
-    mutating func next(_ prefix: String) -> String {
+    mutating func next(_ prefix: String) -> PlainText {
         last += 1
-        return "\(prefix)\(last)"
+        return PlainText("\(prefix)\(last)")
     }
 }
 
@@ -48,9 +49,9 @@ struct PlainCommit: Sendable {
     /// The observers that it leaves out.
     var silent: Set<WatchedKind> = []
     /// The properties that it wrote, by row.
-    var written: [String: Set<String>] = [:]
+    var written: [PlainText: Set<String>] = [:]
     /// The names of the map that it put or removed.
-    var names: Set<String> = []
+    var names: Set<PlainText> = []
     var basket: PlainBasket
 
     /// The commits as an observer takes them: those of others in a row are one, and each that leaves it out is alone.
@@ -68,19 +69,27 @@ struct PlainCommit: Sendable {
     }
 
     /// The elements that an observer finds, in order where that is defined.
-    func contents(_ kind: WatchedKind) -> [String] {
-        let byID = basket.rows.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    func contents(_ kind: WatchedKind) -> [PlainText] {
+        let byID = basket.rows.keys.sorted()
         switch kind {
-        case .filtered: return byID.filter { basket.rows[$0]!.rank < 5 }
+        case .filtered: return byID.filter { SpecimenValue.holds(basket.rows[$0]!.rank, "<", .int(5)) }
         case .ranked:
             return byID.enumerated()
-                .sorted { (basket.rows[$0.element]!.rank, $0.offset) < (basket.rows[$1.element]!.rank, $1.offset) }
+                .sorted { one, other in
+                    let order = SpecimenValue.order(basket.rows[one.element]!.rank, basket.rows[other.element]!.rank)
+                    return order == 0 ? one.offset < other.offset : order < 0
+                }
                 .map(\.element)
         case .list: return basket.berries
         case .labels: return basket.labels
         case .distinct:
-            var shades: Set<Int> = []
-            return byID.filter { shades.insert(basket.rows[$0]!.shade).inserted }
+            var shades: [SpecimenValue] = []
+            return byID.filter { id in
+                let shade = basket.rows[id]!.shade
+                if shades.contains(where: shade.hasPlace(of:)) { return false }
+                shades.append(shade)
+                return true
+            }
         case .limited: return Array(byID.prefix(4))
         case .sections, .sectionsOfNotes, .sectionsByKey: return byID
         case .weights: return basket.weights.keys.sorted()

@@ -72,7 +72,7 @@ actor LeavingOutWatcher {
         tokens[.limited] = byID.limit(4).observe { self.rows(.limited, $0) }
         tokens[.list] = basket.berries.observe { self.rows(.list, $0) }
         tokens[.labels] = basket.labels.observe { change in
-            self.receive(.labels, change) { $0.map { ($0, 0) } }
+            self.receive(.labels, change) { $0.map { (PlainText($0), .null) } }
         }
         tokens[.weights] = basket.weights.observe { self.names($0) }
         let sections = berries.sectioned(bySendable: { $0.shade }, sortDescriptors: order)
@@ -86,13 +86,15 @@ actor LeavingOutWatcher {
 
     private func rows<C: RealmCollection>(_ kind: WatchedKind, _ change: RealmCollectionChange<C>)
     where C.Element == Berry {
-        receive(kind, change) { $0.map { ($0.id, $0.shade) } }
+        receive(kind, change) { $0.map { (PlainText($0.id), Self.shade($0.shade)) } }
     }
+
+    private static func shade(_ value: AnyRealmValue) -> SpecimenValue { SpecimenValue(value)! }
 
     private func receive<C>(
         _ kind: WatchedKind,
         _ change: RealmCollectionChange<C>,
-        _ read: (C) -> [(id: String, shade: Int)]
+        _ read: (C) -> [(id: PlainText, shade: SpecimenValue)]
     ) {
         switch change {
         case .initial(let collection): begin(kind, read(collection).map(\.id))
@@ -113,24 +115,28 @@ actor LeavingOutWatcher {
     }
 
     private func names(_ change: RealmMapChange<Map<String, Int>>) {
+        func names(_ map: Map<String, Int>) -> [PlainText] { map.map { PlainText($0.key) }.sorted() }
         switch change {
-        case .initial(let map): begin(.weights, map.keys.sorted())
+        case .initial(let map): begin(.weights, names(map))
         case .update(let map, let deletions, let insertions, let modifications):
-            check(.weights, map.keys.sorted(), "-\(deletions) +\(insertions) *\(modifications)") { shown in
+            check(.weights, names(map), "-\(deletions) +\(insertions) *\(modifications)") { shown in
                 shown.violation(
-                    ofNames: Set(map.keys),
-                    deleted: Set(deletions),
-                    inserted: Set(insertions),
-                    modified: Set(modifications)
+                    ofNames: Set(names(map)),
+                    deleted: Set(deletions.map { PlainText($0) }),
+                    inserted: Set(insertions.map { PlainText($0) }),
+                    modified: Set(modifications.map { PlainText($0) })
                 )
             }
         case .error(let error): violations.append("map: \(error)")
         }
     }
 
-    private func sections(_ kind: WatchedKind, _ change: SectionedResultsChange<SectionedResults<Int, Berry>>) {
-        func read(_ sections: SectionedResults<Int, Berry>) -> [(key: Int, rows: [String])] {
-            sections.map { (key: $0.key, rows: $0.map(\.id)) }
+    private func sections(_ kind: WatchedKind, _ change: SectionedResultsChange<SectionedResults<AnyRealmValue, Berry>>)
+    {
+        func read(_ sections: SectionedResults<AnyRealmValue, Berry>)
+            -> [(key: SpecimenValue, rows: [PlainText])]
+        {
+            sections.map { (key: Self.shade($0.key), rows: $0.map { PlainText($0.id) }) }
         }
         switch change {
         case .initial(let sections): begin(kind, read(sections).flatMap(\.rows).sorted())
@@ -145,7 +151,9 @@ actor LeavingOutWatcher {
                 sectionsToInsert: Array(inserted),
                 sectionsToDelete: Array(deleted)
             )
-            let misplaced = sections.contains { section in section.contains { $0.shade != section.key } }
+            let misplaced = sections.contains { section in
+                section.contains { !Self.shade($0.shade).hasPlace(of: Self.shade(section.key)) }
+            }
             check(kind, now.flatMap(\.rows).sorted(), "\(told)") { shown in
                 if misplaced { return "a row stands under another key" }
                 return shown.kind.isExact ? shown.violation(of: told) : nil
@@ -157,7 +165,7 @@ actor LeavingOutWatcher {
 
     private var number: Int { realm.objects(Basket.self).first!.commit }
 
-    private func begin(_ kind: WatchedKind, _ contents: [String]) {
+    private func begin(_ kind: WatchedKind, _ contents: [PlainText]) {
         deliveries += 1
         let number = number
         let commit = log.commits[number]
@@ -169,7 +177,7 @@ actor LeavingOutWatcher {
 
     private func check(
         _ kind: WatchedKind,
-        _ contents: [String],
+        _ contents: [PlainText],
         _ text: @autoclosure () -> String,
         _ violation: (ShownElements) -> String?
     ) {
@@ -190,7 +198,7 @@ actor LeavingOutWatcher {
             let steps =
                 path
                 .map { commit in
-                    let what = commit.contents(kind).map { "\($0)/\(commit.basket.rows[$0]?.shade ?? 0)" }
+                    let what = commit.contents(kind).map { "\($0)/\(commit.basket.rows[$0]?.shade ?? .null)" }
                     let who = commit.silent.contains(kind) ? "silent" : "others"
                     return "  \(who) \(what) wrote \(commit.written) \(commit.names)"
                 }

@@ -1,9 +1,10 @@
 import Foundation
+import RealmTestSupport
 
 /// A change of a collection as an observer was told it.
 struct ToldRows {
     /// What is there now, and in which section.
-    var now: [(id: String, shade: Int)]
+    var now: [(id: PlainText, shade: SpecimenValue)]
     var deletions: [Int]
     var insertions: [Int]
     var modifications: [Int]
@@ -28,7 +29,7 @@ extension ShownElements {
         }
         let kept = entries.indices.filter { !deleted.contains($0) }
         let survivors = told.now.indices.filter { !inserted.contains($0) }
-        var survivor: [Int: String] = [:]
+        var survivor: [Int: PlainText] = [:]
         for (old, new) in zip(kept, survivors) {
             survivor[old] = told.now[new].id
             if kind.isExact, element(of: entries[old])?.id != told.now[new].id { return "\(old) leads elsewhere" }
@@ -49,10 +50,10 @@ extension ShownElements {
     }
 
     /// The sections that are shown.
-    var sections: [(key: Int, rows: [Entry])] {
-        var sections: [(key: Int, rows: [Entry])] = []
+    var sections: [(key: SpecimenValue, rows: [Entry])] {
+        var sections: [(key: SpecimenValue, rows: [Entry])] = []
         for entry in entries {
-            if let place = sections.firstIndex(where: { $0.key == entry.shade }) {
+            if let place = sections.firstIndex(where: { $0.key.hasPlace(of: entry.shade) }) {
                 sections[place].rows.append(entry)
             } else {
                 sections.append((entry.shade, [entry]))
@@ -64,7 +65,7 @@ extension ShownElements {
 
 /// A change of sections as an observer was told it.
 struct ToldSections {
-    var now: [(key: Int, rows: [String])]
+    var now: [(key: SpecimenValue, rows: [PlainText])]
     var deletions: [[Int]]
     var insertions: [[Int]]
     var modifications: [[Int]]
@@ -79,7 +80,7 @@ extension ShownElements {
         func holds(_ path: [Int]) -> Bool {
             sections.indices.contains(path[0]) && sections[path[0]].rows.indices.contains(path[1])
         }
-        var modified: Set<String> = []
+        var modified: Set<PlainText> = []
         for path in told.modifications + told.deletions {
             guard holds(path) else { return "\(path) is not shown" }
             let entry = sections[path[0]].rows[path[1]]
@@ -98,7 +99,8 @@ extension ShownElements {
             guard section <= sections.count, section < told.now.count else { return "section \(section) is not there" }
             sections.insert((told.now[section].key, []), at: section)
         }
-        if sections.map(\.key) != told.now.map(\.key) {
+        let hasKeys = zip(sections, told.now).allSatisfy { $0.key.hasPlace(of: $1.key) }
+        if sections.count != told.now.count || !hasKeys {
             return "sections \(sections.map(\.key)) for \(told.now.map(\.key))"
         }
         var rows = sections.map { $0.rows.map(\.id) }
@@ -122,9 +124,12 @@ extension ShownElements {
     }
 
     /// What there is to say against a change of a map that was told; nil for nothing.
-    func violation(ofNames now: Set<String>, deleted: Set<String>, inserted: Set<String>, modified: Set<String>)
-        -> String?
-    {
+    func violation(
+        ofNames now: Set<PlainText>,
+        deleted: Set<PlainText>,
+        inserted: Set<PlainText>,
+        modified: Set<PlainText>
+    ) -> String? {
         let shown = Set(entries.map(\.id))
         if deleted != shown.subtracting(now) { return "\(deleted) went, of \(shown), for \(now)" }
         if inserted != now.subtracting(shown) { return "\(inserted) came to \(shown), for \(now)" }

@@ -1,4 +1,5 @@
 import Foundation
+import RealmTestSupport
 
 /// What an observer shows, by the rules of `withoutNotifying` in plain Swift: what it was told last, and what commits that left
 /// it out did beyond.
@@ -9,15 +10,15 @@ import Foundation
 struct ShownElements {
     /// What stands somewhere on the observer's display.
     struct Entry: Equatable {
-        var id: String
+        var id: PlainText
         /// The section it is shown in.
-        var shade: Int
+        var shade: SpecimenValue
         let number: Int
     }
 
     /// What there is behind the last commit.
     struct Element {
-        var id: String
+        var id: PlainText
         /// The entry that shows it; nil while others' adding it is not told.
         var entry: Int?
         /// Whether others wrote to it since it was told.
@@ -62,7 +63,7 @@ struct ShownElements {
         let isSilent = commit.silent.contains(kind)
         let (before, after) = (elements, commit.contents(kind))
         elements = after.map { Element(id: $0) }
-        var gone: Set<String> = Set(before.map(\.id)).subtracting(after)
+        var gone: Set<PlainText> = Set(before.map(\.id)).subtracting(after)
         let old = Dictionary(uniqueKeysWithValues: before.map { ($0.id, $0) })
         let replaced = kind.isList ? ShownElements.replaced(before.map(\.id), after) : [:]
         for index in elements.indices {
@@ -95,9 +96,9 @@ struct ShownElements {
         }
     }
 
-    private mutating func show(_ id: String, _ commit: PlainCommit, at place: Int) -> Int {
+    private mutating func show(_ id: PlainText, _ commit: PlainCommit, at place: Int) -> Int {
         last += 1
-        entries.insert(Entry(id: id, shade: commit.basket.rows[id]?.shade ?? 0, number: last), at: place)
+        entries.insert(Entry(id: id, shade: commit.basket.rows[id]?.shade ?? .null, number: last), at: place)
         return last
     }
 
@@ -113,12 +114,12 @@ struct ShownElements {
     }
 
     /// The elements that come where others went, as many for as many between elements that stay, and those that went there.
-    private static func replaced(_ old: [String], _ new: [String]) -> [String: String] {
+    private static func replaced(_ old: [PlainText], _ new: [PlainText]) -> [PlainText: PlainText] {
         let stays = Set(old).intersection(new)
-        func gaps(_ ids: [String]) -> [ArraySlice<String>] {
+        func gaps(_ ids: [PlainText]) -> [ArraySlice<PlainText>] {
             ids.split(omittingEmptySubsequences: false) { stays.contains($0) }
         }
-        var replaced: [String: String] = [:]
+        var replaced: [PlainText: PlainText] = [:]
         for (went, came) in zip(gaps(old), gaps(new)) where went.count == came.count {
             for (one, other) in zip(went, came) { replaced[other] = one }
         }

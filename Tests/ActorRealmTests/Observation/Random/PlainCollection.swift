@@ -23,7 +23,7 @@ struct PlainCollection: PlainObserved {
     var isRefined: Bool { predicate != nil || !order.isEmpty || distinct != nil || limit != nil }
 
     var summary: String {
-        "\(source), \(predicate.map { "\($0.format) \($0.arguments)" } ?? "all"), \(order), distinct \(distinct ?? "not"), "
+        "\(source), \(predicate?.summary ?? "all"), \(order), distinct \(distinct ?? "not"), "
             + "limit \(limit.map { "\($0)" } ?? "none"), key paths \(keyPaths.map { "\($0)" } ?? "all")"
     }
 
@@ -69,16 +69,13 @@ struct PlainCollection: PlainObserved {
                     for (path, ascending) in order {
                         let first = world.value(path, address(one.element))
                         let second = world.value(path, address(other.element))
-                        if first != second { return ascending == first.precedes(second) }
+                        if !first.hasPlace(of: second) { return ascending == first.precedes(second) }
                     }
                     return one.offset < other.offset
                 }
                 .map(\.element)
         }
-        if let distinct {
-            var seen: Set<PlainValue> = []
-            serials = serials.filter { seen.insert(world.value(distinct, address($0))).inserted }
-        }
+        if let distinct { serials = PlainWorld.firsts(serials) { world.value(distinct, address($0)) } }
         if let limit { serials = Array(serials.dropFirst(limit.offset).prefix(limit.count)) }
         return serials
     }

@@ -16,26 +16,24 @@ struct PlainMap: PlainObserved {
 
     func isGone(_ world: PlainWorld) -> Bool { world.row(owner) == nil }
 
-    private func content(_ world: PlainWorld) -> [String: PlainValue] { world.row(owner)?.maps[property.name] ?? [:] }
+    private func content(_ world: PlainWorld) -> [PlainText: PlainValue] {
+        world.row(owner)?.maps[property.name] ?? [:]
+    }
 
     /// The names to be told.
     private func names(from old: PlainWorld, to new: PlainWorld, _ writes: PlainWrites) -> ToldChange.ToldNames {
         let (before, after) = (content(old), content(new))
         let modified = property.target.map { new.modified($0, keyPaths, writes) } ?? []
-        func sorted(_ names: some Sequence<String>) -> [String] {
-            names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        }
         return ToldChange.ToldNames(
-            deletions: sorted(before.keys.filter { after[$0] == nil }),
-            insertions: sorted(after.keys.filter { before[$0] == nil }),
-            modifications: sorted(
+            deletions: before.keys.filter { after[$0] == nil }.sorted(),
+            insertions: after.keys.filter { before[$0] == nil }.sorted(),
+            modifications:
                 before.filter { key, value in
                     guard let now = after[key] else { return false }
                     if case .link(let serial) = now, modified.contains(serial) { return true }
                     return now != value
                 }
-                .keys
-            )
+                .keys.sorted()
         )
     }
 
@@ -59,19 +57,9 @@ struct PlainMap: PlainObserved {
     }
 
     func changes(_ world: PlainWorld, in realm: Realm) -> PlainChanges {
-        let text = PlainChanges.valueText
-        switch world.object(owner, in: realm)![property.name] {
-        case let map as Map<String, DynamicObject?>:
-            return PlainChanges(
-                map.changes(keyPaths: keyPaths),
-                PlainChanges.objectText(property.target!, world.classes)
-            )
-        case let map as Map<String, Int>: return PlainChanges(map.changes(), text)
-        case let map as Map<String, Int?>: return PlainChanges(map.changes(), text)
-        case let map as Map<String, String>: return PlainChanges(map.changes(), text)
-        case let map as Map<String, String?>: return PlainChanges(map.changes(), text)
-        default: fatalError("\(property.name) is no map")
-        }
+        let map = world.object(owner, in: realm)![property.name] as! any ReadMap
+        guard let target = property.target else { return map.plainChanges(nil, PlainChanges.valueText) }
+        return map.plainChanges(keyPaths, PlainChanges.objectText(target, world.classes))
     }
 
     /// A map of a random object; nil when there is none.

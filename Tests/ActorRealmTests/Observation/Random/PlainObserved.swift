@@ -64,14 +64,14 @@ struct ToldChange: Sendable {
     var names = ToldNames()
     /// The contents now; of a map, in the order of `keys`.
     var texts: [String] = []
-    var keys: [String] = []
+    var keys: [PlainText] = []
     /// Where the collection stands; nil when it does not exist any more.
     var version: UInt64?
 
     struct ToldNames: Equatable, Sendable {
-        var deletions: [String] = []
-        var insertions: [String] = []
-        var modifications: [String] = []
+        var deletions: [PlainText] = []
+        var insertions: [PlainText] = []
+        var modifications: [PlainText] = []
     }
 
     /// Whether the indices ascend and lie in what was there before, and in what is there now.

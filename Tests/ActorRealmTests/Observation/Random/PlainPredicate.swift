@@ -11,6 +11,9 @@ struct PlainPredicate: Sendable {
     let arguments: [any Sendable]
     let holds: @Sendable (PlainWorld, PlainAddress) -> Bool
 
+    /// The format and the bits of the arguments: Foundation's description of a date that is no number ends the process.
+    var summary: String { "\(format) \(arguments.map { PlainProperty.plain($0) })" }
+
     private init(
         _ format: String,
         _ arguments: [any Sendable],
@@ -109,64 +112,75 @@ struct PlainPredicate: Sendable {
     ) -> (String, [any Sendable], Test) {
         var constant = property
         constant.isOptional = false
-        let value = world.randomValue(constant, &random)
         if property.isOptional, Int.random(in: 0..<5, using: &random) == 0 { return ("== nil", [], { $0 == .null }) }
-        switch value {
-        case .bool(let flag): return ("== \(flag)", [], { $0 == value })
-        case .text(let text):
-            let words: [(String, @Sendable (String) -> Bool)] = [
-                ("==", { $0 == text }), ("BEGINSWITH", { $0.hasPrefix(text) || text.isEmpty }),
-                ("ENDSWITH", { $0.hasSuffix(text) || text.isEmpty }),
-                ("CONTAINS", { $0.contains(text) || text.isEmpty }),
-                ("==[c]", { $0.lowercased() == text.lowercased() }),
-                ("CONTAINS[c]", { $0.lowercased().contains(text.lowercased()) || text.isEmpty }),
-            ]
-            if Int.random(in: 0..<7, using: &random) == 0 { return ("!= '\(text)'", [], { $0 != value }) }
-            let (word, test) = words.randomElement(using: &random)!
-            return ("\(word) '\(text)'", [], { if case .text(let own) = $0 { test(own) } else { false } })
-        case .number(let number):
-            let argument = property.external(value)
-            let words: [(String, @Sendable (Double) -> Bool)] = [
-                ("==", { $0 == number }), ("<", { $0 < number }), ("<=", { $0 <= number }), (">", { $0 > number }),
-                (">=", { $0 >= number }),
-            ]
-            if Int.random(in: 0..<6, using: &random) == 0 { return ("!= %@", [argument], { $0 != value }) }
-            let (word, test) = words.randomElement(using: &random)!
-            return ("\(word) %@", [argument], { if case .number(let own) = $0 { test(own) } else { false } })
-        case .null, .link: return ("== nil", [], { $0 == .null })
+        let kind = property.valueKind
+        if [.int, .double].contains(kind), Int.random(in: 0..<4, using: &random) == 0 {
+            constant = PlainProperty(name: "", kind: kind == .int ? .double : .int)
         }
+        let value = world.randomValue(constant, &random).specimen
+        if kind == .text, case .text(let text) = value, Int.random(in: 0..<3, using: &random) > 0 {
+            let (word, test) = textual(text).randomElement(using: &random)!
+            return ("\(word) %@", [text], { if case .text(let own) = $0.specimen { test(own) } else { false } })
+        }
+        let words = kind == .flag ? ["==", "!="] : ["==", "==", "!=", "<", "<=", ">", ">="]
+        let word = words.randomElement(using: &random)!
+        let wanted = value.asConstant(for: kind)
+        return ("\(word) %@", [value.stored!], { SpecimenValue.holds($0.specimen, word, wanted) })
+    }
+
+    /// What is asked of the bytes of a text, or of those of its lower case.
+    private static func textual(_ text: String) -> [(String, @Sendable (String) -> Bool)] {
+        let wanted = Array(text.utf8)
+        let folded = Array(text.lowercased().utf8)
+        @Sendable func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+            part.isEmpty
+                || bytes.count >= part.count
+                    && (0...(bytes.count - part.count)).contains { bytes[$0...].starts(with: part) }
+        }
+        return [
+            ("BEGINSWITH", { $0.utf8.starts(with: wanted) }),
+            ("ENDSWITH", { $0.utf8.reversed().starts(with: wanted.reversed()) }),
+            ("CONTAINS", { contains(Array($0.utf8), wanted) }),
+            ("==[c]", { $0.lowercased().utf8.elementsEqual(folded) }),
+            ("CONTAINS[c]", { contains(Array($0.lowercased().utf8), folded) }),
+        ]
     }
 }
 
 extension PlainProperty {
-    /// A value that is not a link, as the public API takes it.
-    func external(_ value: PlainValue) -> any Sendable {
-        switch value {
-        case .null, .link: return Int?.none
-        case .bool(let value): return value
-        case .text(let value): return value
-        case .number(let value):
-            switch kind {
-            case .int: return Int(value)
-            case .float: return Float(value)
-            case .date: return Date(timeIntervalSince1970: value)
-            case .decimal128: return Decimal128(value)
-            default: return value
-            }
+    var valueKind: SpecimenKind {
+        switch kind {
+        case .bool: .flag
+        case .string: .text
+        case .date: .date
+        case .float: .float
+        case .double: .double
+        case .decimal128: .decimal
+        case .any: .any
+        default: .int
         }
     }
 
     /// What the public API gives for a value that is not a link.
     static func plain(_ value: Any?) -> PlainValue {
-        switch value {
-        case let value as Bool: .bool(value)
-        case let value as Int: .number(Double(value))
-        case let value as Double: .number(value)
-        case let value as Float: .number(Double(value))
-        case let value as Date: .number(value.timeIntervalSince1970)
-        case let value as Decimal128: .number(Double("\(value)")!)
+        guard let specimen = specimen(value), !specimen.isNull else { return .null }
+        return .value(specimen)
+    }
+
+    private static func specimen(_ value: Any?) -> SpecimenValue? {
+        switch ValueReader.unwrap(value) {
+        case let value as AnyRealmValue: SpecimenValue(value)
+        case let value as Bool: .flag(value)
+        case let value as Int: .int(value)
+        case let value as Double: .double(value)
+        case let value as Float: .float(value)
+        case let value as Date: .date(value.timeIntervalSinceReferenceDate)
+        case let value as Decimal128: .decimal("\(value)")
         case let value as String: .text(value)
-        default: .null
+        case let value as Data: .data(Array(value))
+        case let value as UUID: .uuid(value)
+        case let value as ObjectId: .oid(value.stringValue)
+        default: nil
         }
     }
 }

@@ -28,15 +28,12 @@ struct PlainValues: PlainObserved {
         if let isAscending {
             values = values.enumerated()
                 .sorted { one, other in
-                    if one.element == other.element { return one.offset < other.offset }
+                    if one.element.hasPlace(of: other.element) { return one.offset < other.offset }
                     return one.element.precedes(other.element) == isAscending
                 }
                 .map(\.element)
         }
-        if isDistinct {
-            var seen: Set<PlainValue> = []
-            values = values.filter { seen.insert($0).inserted }
-        }
+        if isDistinct { values = PlainWorld.firsts(values) { $0 } }
         if let limit { values = Array(values.dropFirst(limit.offset).prefix(limit.count)) }
         return values
     }
@@ -72,17 +69,8 @@ struct PlainValues: PlainObserved {
     }
 
     func changes(_ world: PlainWorld, in realm: Realm) -> PlainChanges {
-        switch world.object(owner, in: realm)![property.name] {
-        case let collection as List<Int>: changes(of: collection)
-        case let collection as List<Int?>: changes(of: collection)
-        case let collection as List<String>: changes(of: collection)
-        case let collection as List<String?>: changes(of: collection)
-        case let collection as MutableSet<Int>: changes(of: collection)
-        case let collection as MutableSet<Int?>: changes(of: collection)
-        case let collection as MutableSet<String>: changes(of: collection)
-        case let collection as MutableSet<String?>: changes(of: collection)
-        default: fatalError("\(property.name) holds no values")
-        }
+        let collection = world.object(owner, in: realm)![property.name] as! any RealmCollection
+        return changes(of: collection)
     }
 
     private func changes<Collection: RealmCollection>(of collection: Collection) -> PlainChanges {

@@ -1,3 +1,4 @@
+import ActorRealm
 import RealmModel
 import RealmTestSupport
 
@@ -86,9 +87,13 @@ extension PlainWorld {
         case ..<68: return .assign(address, property.name, randomElements(property, &random))
         case ..<85:
             let value = randomValue(property, &random)
-            if value == .null && property.isLink || members.contains(value) { return nil }
+            if value == .null && property.isLink || members.contains(where: value.hasPlace(of:)) { return nil }
             return .insertMember(address, property.name, value)
-        case ..<97: return members.randomElement(using: &random).map { .removeMember(address, property.name, $0) }
+        case ..<97:
+            guard let member = members.randomElement(using: &random) else { return nil }
+            // It goes by any value of its place.
+            let others = (0..<8).map { _ in randomValue(property, &random) }
+            return .removeMember(address, property.name, others.first(where: member.hasPlace(of:)) ?? member)
         default: return members.isEmpty ? nil : .removeAll(address, property.name)
         }
     }
@@ -123,8 +128,8 @@ extension PlainWorld {
             // A dictionary says nothing of the order in which its objects come into being.
             let most = property.collection == .map ? 1 : 3
             let names = Self.names.shuffled(using: &random).prefix(.random(in: 0...most, using: &random))
-            var births: [(name: String, PlainBirth)] = []
-            for name in names { births.append((name, birth(property.target!, &random))) }
+            var births: [(name: PlainText, PlainBirth)] = []
+            for name in Self.unlike(names) { births.append((name, birth(property.target!, &random))) }
             return .assignEmbedded(address, name, births)
         }
         if property.collection == .map {
@@ -170,7 +175,7 @@ extension PlainWorld {
             id = lastID
         }
         var row = PlainRow(id: id)
-        row.values["id"] = .number(Double(id))
+        row.values["id"] = .value(.int(id))
         for property in classes[type].properties where property.origin == nil {
             switch property.collection {
             case .none: row.values[property.name] = randomValue(property, &random)
@@ -188,31 +193,42 @@ extension PlainWorld {
             .filter { $0 != .null || !property.isLink }
     }
 
-    private func randomEntries(_ property: PlainProperty, _ random: inout SplitMix64) -> [String: PlainValue] {
+    private func randomEntries(_ property: PlainProperty, _ random: inout SplitMix64) -> [PlainText: PlainValue] {
         if isEmbedded(property) { return [:] }
-        var entries: [String: PlainValue] = [:]
-        for name in Self.names.shuffled(using: &random).prefix(.random(in: 0...3, using: &random)) {
+        var entries: [PlainText: PlainValue] = [:]
+        for name in Self.unlike(Self.names.shuffled(using: &random).prefix(.random(in: 0...3, using: &random))) {
             entries[name] = randomValue(property, &random)
         }
         return entries
     }
 
     /// The names in maps.
-    static let names = ["a", "b", "B", "bb", "é"]
-    static let texts = ["", "a", "A", "ab", "abc", "Abc", "b", "bc", "zz"]
+    private static let names: [PlainText] = ["", "a", "a\0", "b", "B", "bb", "\u{E9}", "e\u{301}"]
+    private static let texts = ["", "a", "A", "ab", "abc", "Abc", "b", "bc", "zz"]
 
-    /// A value from a small set, so that comparisons hit.
+    /// Names of which a dictionary of Swift takes no two for one.
+    private static func unlike(_ names: some Sequence<PlainText>) -> [PlainText] {
+        var known: Set<String> = []
+        return names.filter { known.insert($0.string).inserted }
+    }
+
+    /// A value from a small set, so that comparisons hit; one in three is at the edges of its type.
     func randomValue(_ property: PlainProperty, _ random: inout SplitMix64) -> PlainValue {
         if let target = property.target {
             if isEmbedded(property) || Int.random(in: 0..<4, using: &random) == 0 { return .null }
             return serials(target).randomElement(using: &random).map { .link($0) } ?? .null
         }
         if property.isOptional, Int.random(in: 0..<4, using: &random) == 0 { return .null }
-        switch property.kind {
-        case .bool: return .bool(Bool.random(using: &random))
-        case .string: return .text(Self.texts.randomElement(using: &random)!)
-        case .int: return .number(Double(Int.random(in: -4...4, using: &random)))
-        default: return .number(Double(Int.random(in: -6...6, using: &random)) / 2)
+        if Int.random(in: 0..<3, using: &random) == 0 { return .value(.edge(property.valueKind, &random)) }
+        let kinds: [SpecimenKind] = [.int, .int, .double, .text, .flag]
+        switch property.valueKind == .any ? kinds.randomElement(using: &random)! : property.valueKind {
+        case .flag: return .value(.flag(Bool.random(using: &random)))
+        case .text: return .value(.text(Self.texts.randomElement(using: &random)!))
+        case .int: return .value(.int(.random(in: -4...4, using: &random)))
+        case .float: return .value(.float(Float(Int.random(in: -6...6, using: &random)) / 2))
+        case .date: return .value(.date(Double(Int.random(in: -6...6, using: &random)) / 2))
+        case .decimal: return .value(.decimal("\(Decimal128(Double(Int.random(in: -6...6, using: &random)) / 2))"))
+        default: return .value(.double(Double(Int.random(in: -6...6, using: &random)) / 2))
         }
     }
 
@@ -247,11 +263,13 @@ extension PlainWorld {
             add("parts", 1, .list, embedded)
             add("places", 1, .map, embedded)
             for collection in [CollectionKind.list, .set, .map] where Bool.random(using: &random) {
+                let kinds: [PropertyKind] = [.int, .string, .double, .date, .decimal128, .any, .any]
+                let kind = kinds.randomElement(using: &random)!
                 properties.append(
                     PlainProperty(
                         name: "\(collection)0",
-                        kind: [.int, .string].randomElement(using: &random)!,
-                        isOptional: Int.random(in: 0..<3, using: &random) == 0,
+                        kind: kind,
+                        isOptional: kind == .any || Int.random(in: 0..<3, using: &random) == 0,
                         collection: collection
                     )
                 )
@@ -282,14 +300,16 @@ extension PlainWorld {
     }
 
     private static func randomScalars(_ random: inout SplitMix64) -> [PlainProperty] {
-        let kinds: [PropertyKind] = [.int, .int, .string, .string, .double, .float, .bool, .date, .decimal128]
+        let kinds: [PropertyKind] = [
+            .int, .int, .string, .string, .double, .float, .bool, .date, .decimal128, .any, .any,
+        ]
         return (0..<Int.random(in: 1...6, using: &random))
             .map { index in
                 let kind = kinds.randomElement(using: &random)!
                 return PlainProperty(
                     name: "p\(index)",
                     kind: kind,
-                    isOptional: Bool.random(using: &random),
+                    isOptional: kind == .any || Bool.random(using: &random),
                     isIndexed: [.int, .string, .bool, .date].contains(kind)
                         && Int.random(in: 0..<3, using: &random) == 0
                 )

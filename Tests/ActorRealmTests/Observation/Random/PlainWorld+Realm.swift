@@ -71,24 +71,9 @@ extension PlainWorld {
             .insertMember(let address, let name, _), .removeMember(let address, let name, _),
             .setEntry(let address, let name, _, _), .removeEntry(let address, let name, _),
             .removeAll(let address, let name):
-            switch object(address, in: realm)![name] {
-            case let list as List<DynamicObject>: edit(list, operation, realm)
-            case let list as List<Int>: edit(list, operation, realm)
-            case let list as List<Int?>: edit(list, operation, realm)
-            case let list as List<String>: edit(list, operation, realm)
-            case let list as List<String?>: edit(list, operation, realm)
-            case let set as MutableSet<DynamicObject>: edit(set, operation, realm)
-            case let set as MutableSet<Int>: edit(set, operation, realm)
-            case let set as MutableSet<Int?>: edit(set, operation, realm)
-            case let set as MutableSet<String>: edit(set, operation, realm)
-            case let set as MutableSet<String?>: edit(set, operation, realm)
-            case let map as Map<String, DynamicObject?>: edit(map, operation, realm)
-            case let map as Map<String, Int>: edit(map, operation, realm)
-            case let map as Map<String, Int?>: edit(map, operation, realm)
-            case let map as Map<String, String>: edit(map, operation, realm)
-            case let map as Map<String, String?>: edit(map, operation, realm)
-            default: fatalError("\(classes[address.type].name).\(name) is no collection")
-            }
+            let property = classes[address.type].property(name)
+            (object(address, in: realm)![name] as! any EditedCollection)
+                .edit(operation) { external($0, property, realm) }
         }
     }
 
@@ -96,7 +81,7 @@ extension PlainWorld {
         switch value {
         case .null: nil
         case .link(let serial): object(PlainAddress(type: property.target!, serial: serial), in: realm)!
-        default: property.external(value)
+        case .value(let value): value.stored
         }
     }
 
@@ -105,12 +90,14 @@ extension PlainWorld {
     }
 
     private func assign(
-        _ entries: [String: PlainValue],
+        _ entries: [PlainText: PlainValue],
         to object: DynamicObject,
         _ property: PlainProperty,
         _ realm: Realm
     ) {
-        object[property.name] = entries.mapValues { external($0, property, realm) }
+        object[property.name] = Dictionary(
+            uniqueKeysWithValues: entries.map { ($0.key.string, external($0.value, property, realm)) }
+        )
     }
 
     /// Gives a new object its values.
@@ -126,11 +113,15 @@ extension PlainWorld {
         }
     }
 
-    private func embed(_ births: [(name: String, PlainBirth)], _ address: PlainAddress, _ name: String, _ realm: Realm)
-    {
+    private func embed(
+        _ births: [(name: PlainText, PlainBirth)],
+        _ address: PlainAddress,
+        _ name: String,
+        _ realm: Realm
+    ) {
         let owner = object(address, in: realm)!
         if classes[address.type].property(name).collection == .map {
-            owner[name] = Dictionary(uniqueKeysWithValues: births.map { ($0.name, ["id": $0.1.row.id]) })
+            owner[name] = Dictionary(uniqueKeysWithValues: births.map { ($0.name.string, ["id": $0.1.row.id]) })
         } else {
             owner[name] = births.map { ["id": $0.1.row.id] }
         }
@@ -155,7 +146,7 @@ extension PlainWorld {
             place.replace(at: index, with: make(birth, place))
         case .name(let key):
             let map: Map<String, DynamicObject?> = owner.dynamicMap(name)
-            map.place!.set(make(birth, map.place!), forName: key)
+            map.place!.set(make(birth, map.place!), forName: key.string)
         }
         fill(object(classes[birth.address.type], birth.row.id, in: realm)!, birth, realm)
     }
@@ -169,44 +160,6 @@ extension PlainWorld {
             writer: place.writer(context: context)!
         )
         return .link(key!)
-    }
-
-    // MARK: Collections
-
-    private func edit<Element>(_ list: List<Element>, _ operation: PlainOperation, _ realm: Realm) {
-        func element(_ address: PlainAddress, _ name: String, _ value: PlainValue) -> Element {
-            Element._unboxedElement(external(value, classes[address.type].property(name), realm))!
-        }
-        switch operation {
-        case .insertElement(let address, let name, let value, let index):
-            list.insert(element(address, name, value), at: index)
-        case .replaceElement(let address, let name, let value, let index):
-            list[index] = element(address, name, value)
-        case .removeElement(_, _, let index): list.remove(at: index)
-        case .moveElement(_, _, let from, let to): list.move(from: from, to: to)
-        default: list.removeAll()
-        }
-    }
-
-    private func edit<Element>(_ set: MutableSet<Element>, _ operation: PlainOperation, _ realm: Realm) {
-        func element(_ address: PlainAddress, _ name: String, _ value: PlainValue) -> Element {
-            Element._unboxedElement(external(value, classes[address.type].property(name), realm))!
-        }
-        switch operation {
-        case .insertMember(let address, let name, let value): set.insert(element(address, name, value))
-        case .removeMember(let address, let name, let value): set.remove(element(address, name, value))
-        default: set.removeAll()
-        }
-    }
-
-    private func edit<Value>(_ map: Map<String, Value>, _ operation: PlainOperation, _ realm: Realm) {
-        switch operation {
-        case .setEntry(let address, let name, let key, let value):
-            let value = external(value, classes[address.type].property(name), realm)
-            map.updateValue(Value._unboxedElement(value)!, forKey: key)
-        case .removeEntry(_, _, let key): map[key] = nil
-        default: map.removeAll()
-        }
     }
 
     // MARK: Contents as text
@@ -234,9 +187,8 @@ extension PlainWorld {
     }
 
     /// What is to be read of a map.
-    static func text(_ entries: [String: String]) -> String {
-        let entries = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        return entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    fileprivate static func text(_ entries: [PlainText: String]) -> String {
+        entries.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 
     /// The same of an object of a realm.
@@ -255,19 +207,67 @@ extension PlainWorld {
                 func texts<Collection: RealmCollection>(_ collection: Collection) -> String {
                     "\(Array(collection).map { text($0) })"
                 }
-                func entries<Value>(_ map: Map<String, Value>) -> String {
-                    Self.text(Dictionary(uniqueKeysWithValues: map.map { ($0.key, text($0.value)) }))
-                }
                 switch object[property.name] {
-                case let map as Map<String, DynamicObject?>: return entries(map)
-                case let map as Map<String, Int>: return entries(map)
-                case let map as Map<String, Int?>: return entries(map)
-                case let map as Map<String, String>: return entries(map)
-                case let map as Map<String, String?>: return entries(map)
+                case let map as any ReadMap: return Self.text(map.plainEntries(text))
                 case let collection as any RealmCollection: return texts(collection)
                 case let value: return "\([text(value)])"
                 }
             }
         return "\(object["id"] as? Int ?? -1) (\(parts.joined(separator: ", ")))"
+    }
+}
+
+/// A collection of any element type, which operations edit.
+private protocol EditedCollection {
+    func edit(_ operation: PlainOperation, _ external: (PlainValue) -> Any?)
+}
+
+extension List: EditedCollection {
+    fileprivate func edit(_ operation: PlainOperation, _ external: (PlainValue) -> Any?) {
+        func element(_ value: PlainValue) -> Element { Element._unboxedElement(external(value))! }
+        switch operation {
+        case .insertElement(_, _, let value, let index): insert(element(value), at: index)
+        case .replaceElement(_, _, let value, let index): self[index] = element(value)
+        case .removeElement(_, _, let index): remove(at: index)
+        case .moveElement(_, _, let from, let to): move(from: from, to: to)
+        default: removeAll()
+        }
+    }
+}
+
+extension MutableSet: EditedCollection {
+    fileprivate func edit(_ operation: PlainOperation, _ external: (PlainValue) -> Any?) {
+        switch operation {
+        case .insertMember(_, _, let value): insert(Element._unboxedElement(external(value))!)
+        case .removeMember(_, _, let value): remove(Element._unboxedElement(external(value))!)
+        default: removeAll()
+        }
+    }
+}
+
+/// A map of any value type.
+protocol ReadMap {
+    /// Its entries, with the text of each value.
+    func plainEntries(_ text: (Any?) -> String) -> [PlainText: String]
+
+    func plainChanges(_ keyPaths: [String]?, _ text: @escaping @Sendable (Any?) -> String) -> PlainChanges
+}
+
+extension Map: EditedCollection, ReadMap where Key == String {
+    fileprivate func edit(_ operation: PlainOperation, _ external: (PlainValue) -> Any?) {
+        switch operation {
+        case .setEntry(_, _, let key, let value):
+            updateValue(Value._unboxedElement(external(value))!, forKey: key.string)
+        case .removeEntry(_, _, let key): self[key.string] = nil
+        default: removeAll()
+        }
+    }
+
+    func plainEntries(_ text: (Any?) -> String) -> [PlainText: String] {
+        Dictionary(uniqueKeysWithValues: map { (PlainText($0.key), text($0.value)) })
+    }
+
+    func plainChanges(_ keyPaths: [String]?, _ text: @escaping @Sendable (Any?) -> String) -> PlainChanges {
+        PlainChanges(keyPaths.map { changes(keyPaths: $0) } ?? changes(), text)
     }
 }

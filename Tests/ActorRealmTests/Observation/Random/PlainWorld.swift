@@ -1,12 +1,24 @@
 import RealmModel
+import RealmTestSupport
 
-/// A value of a plain row: numbers, dates and decimals are numbers, links lead to the serial number of a row.
-enum PlainValue: Hashable, Sendable {
+/// A value of a plain row: links lead to the serial number of a row.
+///
+/// Those of the same type and the same bits are equal.
+enum PlainValue: Hashable, Sendable, CustomStringConvertible {
     case null
-    case bool(Bool)
-    case number(Double)
-    case text(String)
+    case value(SpecimenValue)
     case link(Int)
+
+    var description: String {
+        switch self {
+        case .null: "null"
+        case .value(let value): "\(value)"
+        case .link(let serial): "link \(serial)"
+        }
+    }
+
+    /// The value for comparisons; a link is none.
+    var specimen: SpecimenValue { if case .value(let value) = self { value } else { .null } }
 }
 
 /// A property of a plain class.
@@ -54,7 +66,7 @@ struct PlainRow: Hashable, Sendable {
     var values: [String: PlainValue] = [:]
     /// Lists, and sets in their order.
     var lists: [String: [PlainValue]] = [:]
-    var maps: [String: [String: PlainValue]] = [:]
+    var maps: [String: [PlainText: PlainValue]] = [:]
 }
 
 /// A row that comes into being.
@@ -68,7 +80,7 @@ enum PlainPlace: Sendable {
     case single
     case before(Int)
     case at(Int)
-    case name(String)
+    case name(PlainText)
 }
 
 /// What is done to a file and to a plain world.
@@ -82,12 +94,12 @@ enum PlainOperation: Sendable {
     case moveElement(PlainAddress, String, Int, Int)
     case insertMember(PlainAddress, String, PlainValue)
     case removeMember(PlainAddress, String, PlainValue)
-    case assignEntries(PlainAddress, String, [String: PlainValue])
-    case setEntry(PlainAddress, String, String, PlainValue)
-    case removeEntry(PlainAddress, String, String)
+    case assignEntries(PlainAddress, String, [PlainText: PlainValue])
+    case setEntry(PlainAddress, String, PlainText, PlainValue)
+    case removeEntry(PlainAddress, String, PlainText)
     case removeAll(PlainAddress, String)
     /// New embedded objects in the place of what a list or a map of them held.
-    case assignEmbedded(PlainAddress, String, [(name: String, PlainBirth)])
+    case assignEmbedded(PlainAddress, String, [(name: PlainText, PlainBirth)])
     case embed(PlainAddress, String, PlainPlace, PlainBirth)
     case delete(PlainAddress)
     case deleteAll
@@ -129,8 +141,7 @@ struct PlainWorld: Sendable {
         switch property.collection {
         case .none: [row.values[property.name] ?? .null]
         case .list, .set: row.lists[property.name] ?? []
-        case .map:
-            (row.maps[property.name] ?? [:]).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
+        case .map: (row.maps[property.name] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
@@ -175,7 +186,7 @@ struct PlainWorld: Sendable {
         case .insertMember(let address, let name, let value):
             change(address, name, &writes) { $0.lists[name] = Self.members($0.lists[name]! + [value]) }
         case .removeMember(let address, let name, let value):
-            change(address, name, &writes) { $0.lists[name]!.removeAll { $0 == value } }
+            change(address, name, &writes) { $0.lists[name]!.removeAll { $0.hasPlace(of: value) } }
         case .assignEntries(let address, let name, let entries):
             change(address, name, &writes) { $0.maps[name] = entries }
         case .setEntry(let address, let name, let key, let value):
@@ -270,8 +281,19 @@ struct PlainWorld: Sendable {
         }
     }
 
-    /// Values as a set holds them: each once, in order.
-    static func members(_ values: [PlainValue]) -> [PlainValue] { Set(values).sorted { $0.precedes($1) } }
+    /// Values as a set holds them: the first of each place in the order, in order.
+    static func members(_ values: [PlainValue]) -> [PlainValue] { firsts(values) { $0 }.sorted { $0.precedes($1) } }
+
+    /// Elements of which no other one before them has a value with the same place.
+    static func firsts<Element>(_ elements: [Element], _ value: (Element) -> PlainValue) -> [Element] {
+        var seen: [PlainValue] = []
+        return elements.filter { element in
+            let value = value(element)
+            if seen.contains(where: { $0.hasPlace(of: value) }) { return false }
+            seen.append(value)
+            return true
+        }
+    }
 
     // MARK: What was written
 
@@ -315,15 +337,19 @@ struct PlainWorld: Sendable {
 }
 
 extension PlainValue {
-    /// Whether a value comes before another one of the same property: null first, then false, small numbers, text by its bytes.
-    func precedes(_ other: PlainValue) -> Bool {
-        switch (self, other) {
-        case (.null, let other): other != .null
-        case (.bool(let one), .bool(let other)): !one && other
-        case (.number(let one), .number(let other)): one < other
-        case (.text(let one), .text(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
-        case (.link(let one), .link(let other)): one < other
-        default: false
+    /// Below 0 when the left value comes first in the order that `Docs/Queries.md` promises.
+    private static func order(_ left: PlainValue, _ right: PlainValue) -> Int {
+        switch (left, right) {
+        case (.link(let one), .link(let other)): (one - other).signum()
+        case (.link, _): 1
+        case (_, .link): -1
+        default: SpecimenValue.order(left.specimen, right.specimen)
         }
     }
+
+    /// Whether a value comes before another one.
+    func precedes(_ other: PlainValue) -> Bool { Self.order(self, other) < 0 }
+
+    /// Whether both have the same place in the order.
+    func hasPlace(of other: PlainValue) -> Bool { Self.order(self, other) == 0 }
 }

@@ -86,7 +86,7 @@ extension PlainWorld {
             ? writes[address] ?? [] : Set(paths.filter { isWritten($0, address, writes) }.compactMap(\.first))
         let properties = classes[address.type].properties.filter { written.contains($0.name) && $0.origin == nil }
         return .change(
-            id: .number(Double(row.id)),
+            id: .value(.int(row.id)),
             properties.map { .init(name: $0.name, old: value(old, $0), new: value(self, $0)) }
         )
     }

@@ -55,13 +55,17 @@ final class MapWatch<Value: RealmCollectionValue>: RandomWatch {
         switch change {
         case .initial: told.isInitial = true
         case .update(_, let deletions, let insertions, let modifications):
-            told.names = .init(deletions: deletions, insertions: insertions, modifications: modifications)
+            told.names = .init(
+                deletions: deletions.map { PlainText($0) },
+                insertions: insertions.map { PlainText($0) },
+                modifications: modifications.map { PlainText($0) }
+            )
         case .error(let error): told.failure = "\(error)"
         }
         if let map = change.collection, !map.isInvalidated {
             told.version = map.realm?.core.version
             for (key, value) in map {
-                told.keys.append(key)
+                told.keys.append(PlainText(key))
                 told.texts.append(text(value))
             }
         }

@@ -61,7 +61,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
                 let logger = target.configuration.logger ?? Logger.sharedIfSet
                 logger?
                     .error(
-                        "The realm of a @ThreadSafe value could not be opened, which reads as nil.",
+                        "The realm of a `@ThreadSafe` value could not be opened, which reads as nil.",
                         metadata: ["realm.path": "\(target.coordinator.path)", "error": "\(error)"]
                     )
                 return nil

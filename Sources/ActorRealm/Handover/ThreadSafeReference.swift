@@ -49,7 +49,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     }
 
     private static var takenMessage: String {
-        "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
+        "Can only resolve a thread safe reference once. Make a reference for each use, or `ObjectReference(to: object)`."
     }
 
     /// Resolves a reference to a realm: opens the realm of an isolation, or of the one that the caller is found to run in.

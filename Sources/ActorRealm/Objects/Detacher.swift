@@ -23,7 +23,9 @@ final class Detacher {
     /// Copies an object, and what can be reached from it by at most so many links.
     func copy(_ object: ObjectBase, depth: Int) -> ObjectBase {
         if object is DynamicObject {
-            misuse("A DynamicObject has no form outside of its realm: read it as an object of its class to detach it.")
+            misuse(
+                "A `DynamicObject` has no form outside of its realm: read it as an object of its class to detach it."
+            )
         }
         // The copy of what a closed realm held is empty.
         if object.isInvalidated, !(object.core?.isClosed ?? false) {

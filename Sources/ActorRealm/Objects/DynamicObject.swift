@@ -58,8 +58,8 @@ nonisolated public final class DynamicObject: Object {
     private var managedClass: ModelClass {
         guard core != nil else {
             misuse(
-                "A DynamicObject has the properties of the class it was read or created for: get one from "
-                    + "dynamicObjects(_:) or dynamicCreate(_:value:update:)."
+                "A `DynamicObject` has the properties of the class it was read or created for: get one from "
+                    + "`realm.dynamicObjects(\"Person\")` or `realm.dynamicCreate(\"Person\")`."
             )
         }
         return modelClass

@@ -118,7 +118,7 @@ struct InputCheck {
             ?? .unmanaged(ObjectIdentifier(object))
         if open.contains(identity) {
             return giveUp(
-                "the object leads back to itself, and copying it would never end: insert it with insert(_:) instead"
+                "the object leads back to itself, and copying it would never end: insert it with `try realm.insert(object)` instead"
             )
         }
         do {

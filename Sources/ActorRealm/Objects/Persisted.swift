@@ -61,7 +61,7 @@ public struct Persisted<Value: _Persistable> {
     @available(
         *,
         unavailable,
-        message: "@Persisted can only be used as a property of an Object or EmbeddedObject class"
+        message: "`@Persisted` can only be used as a property of an `Object` or `EmbeddedObject` class"
     )
     public var wrappedValue: Value {
         // The compiler rejects every call; the accessors must exist for the wrapper to be one.

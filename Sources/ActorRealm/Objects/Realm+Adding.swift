@@ -38,10 +38,10 @@ extension Realm {
                 return
             }
             if other.isFrozen {
-                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
+                misuse("Cannot add a frozen object to a Realm. Use `create` to copy it.")
             }
             misuse(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+                "Object is already managed by another Realm. Use `create` instead to copy it into this Realm."
             )
         }
         let accessor = core.requiredAccessor(for: type(of: object))
@@ -70,7 +70,7 @@ extension Realm {
         if core.dropsWrites { return false }
         if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: use `realm.thaw()` first.") }
         misuse(
-            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
+            "Can only add, remove, or create objects in a Realm in a write transaction: call `\(operation)` inside "
                 + "`try realm.write { }` or `try await realm.asyncWrite { }`."
         )
     }

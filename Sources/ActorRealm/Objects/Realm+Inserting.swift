@@ -20,8 +20,8 @@ extension Realm {
                 other === core || other.isInvalidated
                     ? "Adding a deleted or invalidated object to a Realm is not permitted."
                     : other.isFrozen
-                        ? "Cannot add a frozen object to a Realm. Use create to copy it."
-                        : "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+                        ? "Cannot add a frozen object to a Realm. Use `create` to copy it."
+                        : "Object is already managed by another Realm. Use `create` instead to copy it into this Realm."
             )
         }
         let context = AddContext(core: core, policy: .error, undoes: true)
@@ -126,7 +126,7 @@ extension RealmCore {
         guard isInWriteTransaction else {
             throw error(
                 .invalidInput,
-                "Objects can only be inserted in a write transaction: call insert inside `try realm.write { }` or "
+                "Objects can only be inserted in a write transaction: call `insert` inside `try realm.write { }` or "
                     + "`try await realm.asyncWrite { }`."
             )
         }

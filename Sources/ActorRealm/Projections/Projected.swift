@@ -10,7 +10,7 @@ public struct Projected<T: ObjectBase, Value> {
     public init(_ projectedKeyPath: KeyPath<T, Value>) { keyPath = projectedKeyPath }
 
     /// Not available: the value of a wrapper is reached through the projection that contains it.
-    @available(*, unavailable, message: "@Projected can only be used as a property of a Projection")
+    @available(*, unavailable, message: "`@Projected` can only be used as a property of a `Projection`")
     public var wrappedValue: Value {
         // The compiler rejects every call; the accessors must exist for the wrapper to be one.
         get { fatalError("unavailable") }

@@ -15,7 +15,7 @@ extension ProjectionObservable {
         keyPaths.map { keyPath in
             let path = _name(of: keyPath)
             let property = ProjectionSchema.of(Self.self).first { $0.path == path }
-            guard let property else { misuse("The key path \(keyPath) is no @Projected property of \(Self.self).") }
+            guard let property else { misuse("The key path \(keyPath) is no `@Projected` property of \(Self.self).") }
             return property.name
         }
     }

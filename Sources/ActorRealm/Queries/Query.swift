@@ -211,5 +211,5 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }
 
-@available(*, unavailable, message: "A query exists inside the closure of where() only: send `results.frozen`.")
+@available(*, unavailable, message: "A query exists inside the closure of `where(_:)` only: send `results.frozen`.")
 extension Query: Sendable {}

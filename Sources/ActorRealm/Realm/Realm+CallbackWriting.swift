@@ -58,7 +58,7 @@ extension Realm {
         if core.isClosed { return core.refuseCallbackWrite(onComplete) }
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
-            misuse("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
+            misuse("Can't commit a non-existing write transaction: call `realm.beginAsyncWrite { }` first.")
         }
         return core.commitInBackground(withoutNotifying: tokens, onComplete)
     }

@@ -111,7 +111,7 @@ extension _CollectionBacking {
 
     func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
         if count < 0 || offset < 0 {
-            throw QueryError("A limit and its offset cannot be negative: limit(\(count), offset: \(offset)).")
+            throw QueryError("A limit and its offset cannot be negative: \(count) and \(offset).")
         }
         return try refined { $0.steps.append(.limit(count, offset: offset)) }
     }

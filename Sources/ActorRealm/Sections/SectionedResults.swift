@@ -95,7 +95,8 @@ extension SectionStore {
         guard let sendable = rule.sendable else {
             misuse(
                 "Sections made by a closure cannot be sent to another isolation, because the closure belongs to this one: "
-                    + "send the results and section them there, or section by a key path or with sectioned(bySendable:)."
+                    + "send the results and section them there, or section by a key path or with "
+                    + "`sectioned(bySendable:sortDescriptors:)`."
             )
         }
         return _ConfinedReference(

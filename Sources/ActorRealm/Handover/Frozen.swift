@@ -48,6 +48,7 @@ extension ThreadConfined {
     /// The value as of the version that its realm stands on, to be sent anywhere.
     ///
     /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is open.
+    ///   Look at ``realm`` and ``isInvalidated``.
     public var frozen: Frozen<Self> {
         guard let realm else {
             misuse("Unmanaged objects and collections cannot be frozen. Add them to a realm first.")
@@ -67,6 +68,8 @@ extension ThreadConfined {
 
 extension Realm {
     /// The realm as of the version that it stands on, to be sent anywhere.
+    ///
+    /// - Precondition: That of ``Realm/freeze()``; a `ThreadSafeReference` to the realm reads nothing.
     public var frozen: Frozen<Realm> {
         core.checkAccess()
         let core = FrozenCore(freeze().core)

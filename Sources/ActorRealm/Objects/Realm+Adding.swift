@@ -23,6 +23,8 @@ extension Realm {
     }
 
     /// Adds several objects.
+    ///
+    /// - Precondition: That of ``add(_:update:)``. ``insert(_:)`` throws instead.
     public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
     where Objects.Element: Object {
         for object in objects { add(object, update: update) }

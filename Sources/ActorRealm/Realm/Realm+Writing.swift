@@ -145,6 +145,8 @@ extension Realm {
     /// Rolls the open write transaction back.
     ///
     /// What it was built on is durable when this returns, or, in the block of `asyncWrite` or `writeAsync`, when that write ends.
+    ///
+    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
     public func cancelWrite() {
         core.checkAccess()
         if core.dropsWrites {

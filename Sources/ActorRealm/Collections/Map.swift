@@ -297,8 +297,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public func freeze() -> Map { frozenThroughReference("Map") }
     /// The live map of a frozen one.
     ///
-    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
-    ///   open: look at ``realm`` and ``isInvalidated``.
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> Map? { thawedThroughReference("Map") }
 
     /// The value as a description that does not belong to an isolation.

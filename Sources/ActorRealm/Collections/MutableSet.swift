@@ -212,8 +212,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func freeze() -> MutableSet { frozenThroughReference("MutableSet") }
     /// The live set of a frozen one.
     ///
-    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
-    ///   open: look at ``realm`` and ``isInvalidated``.
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> MutableSet? { thawedThroughReference("MutableSet") }
 
     /// The value as a description that does not belong to an isolation.

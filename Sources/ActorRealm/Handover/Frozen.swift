@@ -81,7 +81,7 @@ extension Realm {
     /// A realm that stands on an older version than the frozen value moves on to the newest one.
     ///
     /// - Returns: nil when the object, or the owner of the list, has been deleted.
-    /// - Precondition: The frozen value comes from a realm of the same file.
+    /// - Precondition: The frozen value comes from a realm of the same file: look at its ``Realm/configuration``.
     public func thaw<Value: ThreadConfined>(_ frozen: Frozen<Value>) -> Value? {
         core.checkAccess()
         if core.isClosed { return nil }
@@ -91,6 +91,8 @@ extension Realm {
     }
 
     /// This realm, brought to the version of a frozen one at least.
+    ///
+    /// - Precondition: The frozen realm is one of the same file: look at its ``Realm/configuration``.
     public func thaw(_ frozen: Frozen<Realm>) -> Realm {
         core.checkAccess()
         if core.isClosed { return self }

@@ -9,8 +9,8 @@ extension Realm {
 
     /// The live object of a frozen one in the realm of the current isolation; nil when it does not exist any more.
     ///
-    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
-    ///   open: look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
+    /// - Precondition: The value is managed: look at ``ThreadConfined/realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw<T: ObjectBase>(_ obj: T) -> T? { obj.thaw() }
 
     /// A collection as of the version that the realm stands on, immutable: `collection.freeze()`.

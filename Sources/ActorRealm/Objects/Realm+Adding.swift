@@ -84,6 +84,7 @@ extension Realm {
     /// their defaults; when an existing object is updated, they stay as they are.
     ///
     /// - Precondition: A write transaction is open, and the values fit the properties.
+    ///   ``insert(_:value:ignoringUnknownKeys:)`` throws instead.
     @discardableResult
     public func create<T: Object>(
         _ type: T.Type,

@@ -13,8 +13,8 @@ public protocol ThreadConfined: SendableMetatype {
     func freeze() -> Self
     /// The live value in the realm of the current isolation; nil when it does not exist any more.
     ///
-    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
-    ///   open: look at ``realm`` and ``isInvalidated``.
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     func thaw() -> Self?
 
     /// The value as a description that does not belong to an isolation.

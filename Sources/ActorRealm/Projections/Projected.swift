@@ -18,6 +18,9 @@ public struct Projected<T: ObjectBase, Value> {
     }
 
     /// Reads and writes the property of a projection's object.
+    ///
+    /// - Precondition: To be assigned, the key path can be written through, and that of the property holds: for values
+    ///   from outside ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the object throws.
     public static subscript<Enclosing: Projection<T>>(
         _enclosingInstance projection: Enclosing,
         wrapped wrappedKeyPath: ReferenceWritableKeyPath<Enclosing, Value>,

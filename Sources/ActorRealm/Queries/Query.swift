@@ -6,6 +6,9 @@ import RealmQuery
 /// let found = people.where { $0.age >= 18 && $0.dogs.name == "Rex" }
 /// ```
 /// Queries exist only inside the closure of `where`.
+///
+/// - Precondition: What is compared can be: a number with a number, and one collection in a comparison. For a predicate from outside
+///   `RealmPredicate(parsing:)` and ``RealmCollection/filter(_:)-(RealmPredicate)`` throw instead.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode

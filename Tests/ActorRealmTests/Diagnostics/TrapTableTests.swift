@@ -86,44 +86,6 @@ struct TrapTableTests {
         }
     }
 
-    @Test("The documentation of each function in the list says what must hold, and what throws or tells")
-    func documentation() throws {
-        let text = try String(contentsOf: Self.root.appendingPathComponent("Docs/Traps.md"), encoding: .utf8)
-        let list = try #require(text.components(separatedBy: "## Functions").last?.components(separatedBy: "## ").first)
-        let files = Dictionary(grouping: try Self.swiftFiles(in: "Sources/ActorRealm")) { $0.lastPathComponent }
-        var checked = 0
-        for row in list.matches(of: /\| `(\S+\.swift)` \| (.+) \|/) {
-            let file = try #require(files[String(row.1)]?.first, "\(row.1)")
-            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
-            for name in row.2.matches(of: /`(\w+)(?:\((\w+):\))?`/) {
-                let before = checked
-                for (index, line) in lines.enumerated() where Self.declares(name.1, label: name.2, lines[index...]) {
-                    checked += 1
-                    let comment = lines[..<index].reversed()
-                        .drop { $0.hasPrefix("    @") }
-                        .prefix { $0.hasPrefix("    ///") }
-                        .joined()
-                    #expect(comment.contains("- Precondition:"), "\(row.1): \(line)")
-                }
-                #expect(checked > before, "\(row.1) declares no \(name.0)")
-            }
-        }
-        #expect(checked > 100)
-    }
-
-    /// Whether a declaration of a name begins here, whose head has a label.
-    private static func declares(_ name: Substring, label: Substring?, _ lines: ArraySlice<String>) -> Bool {
-        guard let line = lines.first, line.hasPrefix("    "), !line.hasPrefix("     "),
-            let match = line.prefixMatch(
-                of: #/    public (?:final |convenience )*(?:(?:func|var) `?(?<name>\w+)|(?<kind>init|subscript))/#
-            ),
-            (match.name ?? match.kind) == name
-        else { return false }
-        guard let label else { return true }
-        let end = lines.firstIndex { $0.contains("{") } ?? lines.startIndex
-        return lines[...end].contains { $0.contains("\(label) ") || $0.contains("\(label):") }
-    }
-
     @Test("Each row says what may bring it about, what throws or asks instead, and which test shows it")
     func rows() throws {
         let rows = try Self.rows()

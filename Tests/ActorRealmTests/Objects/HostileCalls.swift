@@ -331,6 +331,20 @@ struct HostileCalls {
             }
         ),
         (
+            "remove",
+            { calls, realm, crate in
+                let objects: [Crate] = [crate, calls.deleted, Crate()]
+                let object = calls.pick(objects)
+                try writing(realm) {
+                    switch calls.below(3) {
+                    case 0: try realm.remove(object)
+                    case 1: try realm.remove([object, crate])
+                    default: try realm.remove([calls.deleted, object])
+                    }
+                }
+            }
+        ),
+        (
             "insert JSON",
             { calls, realm, _ in
                 let data = calls.json()

@@ -19,12 +19,15 @@ struct TrapDocumentationTests {
     ///
     /// Not those that do so for a use from another isolation, which every function has, or for damage.
     private static let traps = [
-        "misuse(", "mistake(", "refuse(", "refuseIndex(", "indexOutOfBounds(", "_element(at:", "stored(at:", "checkRange(",
+        "misuse(", "mistake(", "refuse(", "refuseIndex(", "indexOutOfBounds(", "_element(at:", "stored(at:",
+        "checkRange(",
         "hasElements(", "check(index", "managed(\"", "position(matching:", "aggregate(.minimum, property)",
         "aggregate(.maximum, property)", "aggregate(.sum, property)", "aggregate(.average, property)", "canWrite(",
         "delete(managed:", "accessorToCreate(", "createDynamic(", "requiredAccessor(", "requiredDynamicAccessor(",
-        "requiredProperty(", "dynamicPlace(", "ValueReader.assign(", "ReferenceContent(to:", "ThreadSafe.target(", "takeOnce(",
-        "Detacher()", "frozenThroughReference(", "thawedThroughReference(", "thawedInContext(", "requireCallbackWrites(",
+        "requiredProperty(", "dynamicPlace(", "ValueReader.assign(", "ReferenceContent(to:", "ThreadSafe.target(",
+        "takeOnce(",
+        "Detacher()", "frozenThroughReference(", "thawedThroughReference(", "thawedInContext(",
+        "requireCallbackWrites(",
         "checkObservable(", "observationSource(", "projectionSource(", "_observation(", "source.observation(",
         "noSortDescriptor(", ".writer(",
     ]
@@ -46,7 +49,8 @@ struct TrapDocumentationTests {
 
     /// What has a precondition wherever it is declared: it hands on to what ends the process, often by a name of its own.
     private static let everywhere: Set<String> = [
-        "add", "beginAsyncWrite", "changes", "commitAsyncWrite", "delete", "deleteAll", "detached", "distinct", "freeze", "frozen",
+        "add", "beginAsyncWrite", "changes", "commitAsyncWrite", "delete", "deleteAll", "detached", "distinct",
+        "freeze", "frozen",
         "limit", "observe", "sectioned", "setValue", "sorted", "thaw", "where", "writeAsync",
     ]
 
@@ -92,7 +96,10 @@ struct TrapDocumentationTests {
             }
         }
         for declaration in try Self.declarations() where declaration.precondition != nil {
-            #expect(listed.contains("\(declaration.file):\(declaration.line)"), "\(declaration.description) is not in the list")
+            #expect(
+                listed.contains("\(declaration.file):\(declaration.line)"),
+                "\(declaration.description) is not in the list"
+            )
         }
         #expect(listed.count > 200)
     }

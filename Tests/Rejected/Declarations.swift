@@ -47,9 +47,9 @@ class LazyProperty: Object {
 }
 
 class BoxedConstants: Object {
-    let age = RealmProperty<Int?>()  // error: A constant is not stored. Declare @Persisted var name: Int?
-    let weight = RealmOptional<Double>()  // error: A constant is not stored. Declare @Persisted var name: Int?
-    let height = RealmOptional<Double>(1.8)  // error: A constant is not stored. Declare @Persisted var name: Int? = 5
+    let age = RealmProperty<Int?>()  // error: A constant is not stored. Declare `@Persisted var name: Int?`
+    let weight = RealmOptional<Double>()  // error: A constant is not stored. Declare `@Persisted var name: Int?`
+    let height = RealmOptional<Double>(1.8)  // error: A constant is not stored. Declare `@Persisted var name: Int? = 5`
 }
 
 // Its + would write into the list.

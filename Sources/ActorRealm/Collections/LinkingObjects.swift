@@ -49,6 +49,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
 
     /// The object at a position.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let backing else {
             if originProperty == PathRecorder.marker, let element = Element._recordingElement() { return element }
@@ -73,8 +75,14 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// Whether the objects stand on one version for good.
     public var isFrozen: Bool { backing?.core.isFrozen ?? false }
     /// The objects as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> LinkingObjects { frozenThroughReference("LinkingObjects") }
     /// The live objects of frozen ones.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> LinkingObjects? { thawedThroughReference("LinkingObjects") }
 
     /// The value as a description that does not belong to an isolation.

@@ -21,6 +21,10 @@ extension List {
     }
 
     /// Adds an element at the end.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func append(_ object: Element) {
         guard let place else {
             unmanaged.append(object)
@@ -33,6 +37,10 @@ extension List {
     }
 
     /// Adds elements at the end.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         // The sequence may be this list.
         let elements = Array(objects)
@@ -49,6 +57,9 @@ extension List {
     }
 
     /// Inserts an element before a position.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func insert(_ object: Element, at index: Int) {
         guard let place else {
             _ = check(index, in: count + 1)
@@ -65,6 +76,9 @@ extension List {
     /// Removes the element at a position.
     ///
     /// The object itself stays in the realm, unless it is embedded.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func remove(at index: Int) {
         guard let place else {
             _ = check(index, in: unmanaged.count)
@@ -77,6 +91,10 @@ extension List {
     }
 
     /// Removes all elements.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func removeAll() {
         guard let place else {
             unmanaged.removeAll()
@@ -88,6 +106,9 @@ extension List {
     }
 
     /// Replaces the element at a position.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func replace(index: Int, object: Element) {
         guard let place else {
             _ = check(index, in: unmanaged.count)
@@ -101,6 +122,9 @@ extension List {
     }
 
     /// Moves an element so that it ends at a position.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func move(from: Int, to: Int) {
         if isClosed { return }
         let count = count
@@ -116,6 +140,9 @@ extension List {
     }
 
     /// Exchanges two elements.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func swapAt(_ index1: Int, _ index2: Int) {
         if isClosed { return }
         let count = count

@@ -2,6 +2,9 @@ public import Foundation
 
 extension List {
     /// Removes the elements at some positions.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func remove(atOffsets offsets: IndexSet) {
         for range in offsets.rangeView.reversed() { removeSubrange(range) }
     }
@@ -11,6 +14,8 @@ extension List {
     /// - Parameters:
     ///   - offsets: The positions of the elements.
     ///   - destination: The position, in the list as it is before, that they are put before; `count` for the end.
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
         if destination < 0 || destination > count {
             return refuseIndex(destination, count: count + 1, in: place?.core)

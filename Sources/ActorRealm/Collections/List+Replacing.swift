@@ -4,6 +4,9 @@ extension List {
     /// The elements of a range of positions.
     ///
     /// An assignment replaces them by others, of any number: `list[2..<4] = other[1...]`.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public subscript(bounds: Range<Int>) -> Slice<List> {
         get {
             if isClosed { return Slice(base: self, bounds: 0..<0) }
@@ -17,6 +20,9 @@ extension List {
     }
 
     /// The elements of a range of positions.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public subscript<Positions: RangeExpression>(bounds: Positions) -> Slice<List> where Positions.Bound == Int {
         get { self[bounds.relative(to: self)] }
         set { self[bounds.relative(to: self)] = newValue }
@@ -25,6 +31,9 @@ extension List {
     /// The elements of a range of positions as an array.
     ///
     /// An assignment replaces them by others, of any number: `list[2..<4] = [1, 2, 3]`.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     @_disfavoredOverload
     public subscript<Positions: RangeExpression>(bounds: Positions) -> [Element] where Positions.Bound == Int {
         get { Array(self[bounds.relative(to: self)]) }
@@ -32,11 +41,18 @@ extension List {
     }
 
     /// Adds elements at the end, as ``append(objectsIn:)`` does.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func append<Elements: Sequence>(contentsOf newElements: Elements) where Elements.Element == Element {
         append(objectsIn: newElements)
     }
 
     /// Inserts elements before a position.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
     where Elements.Element == Element {
         // The elements may be this list's.
@@ -48,6 +64,9 @@ extension List {
     }
 
     /// Replaces the elements of a range of positions by others, of any number.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func replaceSubrange<Elements: Collection, Positions: RangeExpression>(
         _ subrange: Positions,
         with newElements: Elements
@@ -61,6 +80,9 @@ extension List {
     }
 
     /// Removes elements from the start.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func removeFirst(_ number: Int = 1) {
         if isClosed { return }
         guard hasElements(number, of: count) else { return }
@@ -68,6 +90,9 @@ extension List {
     }
 
     /// Removes elements from the end.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func removeLast(_ number: Int = 1) {
         if isClosed { return }
         let count = count
@@ -88,6 +113,9 @@ extension List {
     }
 
     /// Removes the elements of a range of positions.
+    ///
+    /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
+    ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func removeSubrange<Positions: RangeExpression>(_ bounds: Positions) where Positions.Bound == Int {
         if isClosed { return }
         let range = bounds.relative(to: self)
@@ -102,12 +130,20 @@ extension List {
     }
 
     /// Removes the elements for which a condition holds.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
         let positions = try enumerated().filter { try shouldBeRemoved($0.element) }.map(\.offset)
         for position in positions.reversed() { remove(at: position) }
     }
 
     /// Removes all elements; `keepingCapacity` is accepted as an array does, and means nothing to a managed list.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func removeAll(keepingCapacity: Bool) {
         if place == nil { unmanaged.removeAll(keepingCapacity: keepingCapacity) } else { removeAll() }
     }

@@ -55,6 +55,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The element at a position.
     ///
     /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate. To be assigned, a
+    ///   write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and ``isInvalidated``.
     public subscript(position: Int) -> Element {
         get {
             guard let place else {
@@ -83,8 +86,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// Whether the list stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The list as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> List { frozenThroughReference("List") }
     /// The live list of a frozen one.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> List? { thawedThroughReference("List") }
 
     /// The value as a description that does not belong to an isolation.

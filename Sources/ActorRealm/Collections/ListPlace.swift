@@ -132,7 +132,7 @@ class ListPlace {
         if core.isFrozen {
             core.mistake(
                 core.migration == nil
-                    ? "Attempting to modify a frozen \(name) - call thaw on it first."
+                    ? "Attempting to modify a frozen \(name) - call `thaw()` on it first."
                     : "Attempting to modify an old object: its \(name) can be written in the new one.",
                 accessor.info.name,
                 accessor.info.properties[declared].name
@@ -143,7 +143,7 @@ class ListPlace {
         if !core.isInWriteTransaction {
             misuse(
                 "Cannot modify managed \(name) outside of a write transaction: make the change inside "
-                    + "realm.write { }."
+                    + "`try realm.write { }`."
             )
         }
         if !isThere, let damage {

@@ -4,13 +4,33 @@ import RealmQuery
 /// Queries over the values of a managed map.
 extension Map {
     /// The values for which a predicate in the string language holds; see ``RealmCollection/filter(_:_:)``.
+    ///
+    /// - Precondition: The map is managed, and the predicate parses and fits: for text from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
         let backing = managed("filter")
         let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
         return Results(backing.core.attempt(or: backing) { try backing.filtered(predicate) })
     }
 
+    /// The values for which a parsed predicate holds.
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidInput` when the predicate does not fit the values, is about objects of another
+    ///   file, or the map is not managed.
+    public func filter(_ predicate: RealmPredicate) throws -> Results<Value> {
+        guard let backing = try readableBacking() else {
+            throw Realm.Error(
+                .invalidInput,
+                "filter is only supported on managed collections. Add the object to a Realm first."
+            )
+        }
+        return Results(try backing.applying(predicate))
+    }
+
     /// The objects for which a condition holds.
+    ///
+    /// - Precondition: The map is managed, and what is compared can be: ``filter(_:)-(RealmPredicate)`` throws
+    ///   instead.
     public func `where`<Target: ObjectBase>(_ isIncluded: (Query<Target>) -> Query<Bool>) -> Results<Value>
     where Value == Target? {
         let backing = managed("where")
@@ -22,11 +42,17 @@ extension Map {
     }
 
     /// The objects in the order of a property.
+    ///
+    /// - Precondition: The map is managed, and there are such properties: for a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` or `DISTINCT(name)` behind the predicate.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
     /// The objects in the order of several properties, the first one deciding.
+    ///
+    /// - Precondition: The map is managed, and there are such properties: for a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` or `DISTINCT(name)` behind the predicate.
     public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Value>
     where Descriptors.Element == SortDescriptor {
         let backing = managed("sorted")
@@ -34,11 +60,15 @@ extension Map {
     }
 
     /// The values in order.
+    ///
+    /// - Precondition: The map is managed: look at ``realm``.
     public func sorted(ascending: Bool = true) -> Results<Value> {
         sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)])
     }
 
     /// The values, each once.
+    ///
+    /// - Precondition: The map is managed: look at ``realm``.
     public func distinct() -> Results<Value> {
         let backing = managed("distinct")
         return Results(backing.core.attempt(or: backing) { try backing.distinct(["self"]) })
@@ -56,18 +86,26 @@ extension Map {
     }
 
     /// The smallest value of a property of the objects; nil when there is none.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func min<Result: MinMaxType>(ofProperty property: String) -> Result? {
         Result._fromAggregate(aggregate(.minimum, property))
     }
     /// The largest value of a property of the objects; nil when there is none.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func max<Result: MinMaxType>(ofProperty property: String) -> Result? {
         Result._fromAggregate(aggregate(.maximum, property))
     }
     /// The sum of a property of the objects; 0 when there are no values.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func sum<Result: AddableType>(ofProperty property: String) -> Result {
         Result._sum(aggregate(.sum, property))
     }
     /// The mean of a property of the objects; nil when there are no values.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func average<Result: AddableType>(ofProperty property: String) -> Result? {
         Result._fromAggregate(aggregate(.average, property))
     }
@@ -75,6 +113,9 @@ extension Map {
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     /// The objects in the order of a property.
+    ///
+    /// - Precondition: The map is managed, and there are such properties: for a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` or `DISTINCT(name)` behind the predicate.
     public func sorted<Property: _Persistable>(
         by keyPath: KeyPath<Value.Wrapped, Property>,
         ascending: Bool = true
@@ -82,12 +123,18 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
     /// The first object of each group of objects that are equal in some properties.
+    ///
+    /// - Precondition: The map is managed, and there are such properties: for a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` or `DISTINCT(name)` behind the predicate.
     public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Value>
     where KeyPaths.Element == String {
         let backing = managed("distinct")
         return Results(backing.core.attempt(or: backing) { try backing.distinct(Array(keyPaths)) })
     }
     /// The first object of each group of objects that are equal in some properties.
+    ///
+    /// - Precondition: The map is managed, and there are such properties: for a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` or `DISTINCT(name)` behind the predicate.
     public func distinct(by keyPaths: [PartialKeyPath<Value.Wrapped>]) -> Results<Value> {
         distinct(by: keyPaths.map { PathRecorder.name(of: $0) })
     }

@@ -85,6 +85,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
 
     /// The value of a name; nil when there is none, and set to nil to remove it.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535
+    ///   bytes; ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the owner throws.
     public subscript(_ key: Key) -> Value? {
         get {
             guard let place else {
@@ -110,6 +114,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// `@max.age`, `@sum.age`, `@avg.age`, `@allKeys` and `@allValues`.
     ///
     /// - Precondition: The objects have such properties.
+    ///   `objectSchema` of an object tells for names from outside.
     public func value(forKeyPath keyPath: String) -> Any? {
         let names = ValuePath.names(keyPath)
         let rest = names.dropFirst()
@@ -135,6 +140,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// Sets the value of a name to a dynamically typed one; nil removes it.
     ///
     /// - Precondition: The value is of the map's type.
+    ///   A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535
+    ///   bytes; ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the owner throws.
     public func setValue(_ value: Any?, forKey key: String) {
         let name = Key._key(named: key)
         guard let value = ValueReader.unwrap(value) else { return removeObject(for: name) }
@@ -147,6 +155,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
 
     /// Sets the value of a name.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535
+    ///   bytes; ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the owner throws.
     public func updateValue(_ value: Value, forKey key: Key) {
         let name = Key._name(key)
         if let problem = Self.problem(of: name) {
@@ -192,6 +204,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// Removes an entry, if it is there.
     ///
     /// The object itself stays in the realm, unless it is embedded.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``.
     public func removeObject(for key: Key) {
         guard let place else {
             unmanaged[TextKey(Key._name(key))] = nil
@@ -203,6 +218,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
 
     /// Removes all entries.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``.
     public func removeAll() {
         guard let place else {
             unmanaged.removeAll()
@@ -214,6 +232,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
 
     /// Puts entries in, asking what to keep for names that are there already.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535
+    ///   bytes; ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the owner throws.
     public func merge<Entries: Sequence>(
         _ entries: Entries,
         uniquingKeysWith combine: (Value, Value) throws -> Value
@@ -224,6 +246,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
 
     /// Puts the entries of a dictionary in, asking what to keep for names that are there already.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535
+    ///   bytes; ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the owner throws.
     public func merge(_ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows {
         try merge(other.map { (key: $0.key, value: $0.value) }, uniquingKeysWith: combine)
     }
@@ -265,8 +291,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// Whether the map stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The map as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> Map { frozenThroughReference("Map") }
     /// The live map of a frozen one.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> Map? { thawedThroughReference("Map") }
 
     /// The value as a description that does not belong to an isolation.

@@ -52,6 +52,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// The element at a position.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let place else {
             if isRecording, let element = Element._recordingElement() { return element }
@@ -84,6 +86,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Puts an element into the set, if it is not there.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func insert(_ object: Element) {
         guard let place else {
             elements.insert(object)
@@ -98,6 +104,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Puts elements into the set.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func insert<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
         // The sequence may be this set.
         for object in Array(objects) { insert(object) }
@@ -106,6 +116,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Takes an element out of the set, if it is there.
     ///
     /// The object itself stays in the realm.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func remove(_ object: Element) {
         guard let place else {
             elements.remove(object)
@@ -120,6 +134,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Takes all elements out.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func removeAll() {
         guard let place else {
             elements = UnmanagedElements()
@@ -141,14 +159,26 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Keeps only the elements that another set holds too.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func formIntersection(_ other: MutableSet) {
         for element in Array(self) where !other.contains(element) { remove(element) }
     }
 
     /// Puts the elements of another set in.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func formUnion(_ other: MutableSet) { insert(objectsIn: other) }
 
     /// Takes the elements of another set out.
+    ///
+    /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
+    ///   ``isInvalidated``. Where values come from outside, ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the
+    ///   owner throws.
     public func subtract(_ other: MutableSet) {
         for element in Array(other) { remove(element) }
     }
@@ -176,8 +206,14 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Whether the set stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The set as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> MutableSet { frozenThroughReference("MutableSet") }
     /// The live set of a frozen one.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> MutableSet? { thawedThroughReference("MutableSet") }
 
     /// The value as a description that does not belong to an isolation.

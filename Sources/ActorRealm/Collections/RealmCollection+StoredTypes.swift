@@ -75,6 +75,9 @@ extension RealmCollection where Element: ObjectBase {
     public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
     where Value.PersistedType: AddableType { average(ofProperty: PathRecorder.name(of: keyPath)) }
     /// The objects in the order of a property.
+    ///
+    /// - Precondition: The collection is managed, and there is such a property that can be sorted by. For a name from
+    ///   outside ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` behind the predicate.
     @_disfavoredOverload
     public func sorted<Value: _HasPersistedType>(
         by keyPath: KeyPath<Element, Value>,

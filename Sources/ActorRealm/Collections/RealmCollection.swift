@@ -69,6 +69,9 @@ extension RealmCollection {
     }
 
     /// The position of the first object for which a condition holds.
+    ///
+    /// - Precondition: The collection is managed, and the predicate parses and fits the class. For text from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
         let backing = managed("index(matching:)")
         guard let key = backing.filtered(isIncluded(Query<Element>.root)).firstKey()
@@ -77,6 +80,9 @@ extension RealmCollection {
     }
 
     /// The position of the first object for which a predicate holds.
+    ///
+    /// - Precondition: The collection is managed, and the predicate parses and fits the class. For text from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? where Element: ObjectBase {
         position(matching: predicateFormat, arguments)
     }
@@ -96,6 +102,9 @@ extension RealmCollection {
     /// ```swift
     /// let adults = people.where { $0.age >= 18 && $0.name.starts(with: "A") }
     /// ```
+    ///
+    /// - Precondition: The collection is managed, and what is compared can be: ``filter(_:)-(RealmPredicate)`` throws
+    ///   instead.
     @inlinable
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
         Results((_backing ?? managed("where")).filtered(isIncluded(Query<Element>.root)))
@@ -127,28 +136,21 @@ extension RealmCollection {
                 "filter is only supported on managed collections. Add the object to a Realm first."
             )
         }
-        try backing.core.requireReading()
-        if let path = predicate.path, path != backing.core.coordinator.path {
-            throw Realm.Error(
-                .invalidInput,
-                "Object must be from the Realm being queried: it belongs to the file '\(path)'."
-            )
-        }
-        do {
-            return Results(try backing.applying(predicate.query))
-        } catch let error as QueryError {
-            throw Realm.Error(.invalidInput, error.description)
-        } catch {
-            throw Realm.Error.wrap(error, path: backing.core.coordinator.path)
-        }
+        return Results(try backing.applying(predicate))
     }
 
     /// The objects in the order of a property.
+    ///
+    /// - Precondition: The collection is managed, and there is such a property that can be sorted by. For a name from
+    ///   outside ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` behind the predicate.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
     /// The objects in the order of a property.
+    ///
+    /// - Precondition: The collection is managed, and there is such a property that can be sorted by. For a name from
+    ///   outside ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` behind the predicate.
     public func sorted<Value: _Persistable>(
         by keyPath: KeyPath<Element, Value>,
         ascending: Bool = true
@@ -157,6 +159,9 @@ extension RealmCollection {
     }
 
     /// The objects in the order of several properties, the first one deciding.
+    ///
+    /// - Precondition: The collection is managed, and there is such a property that can be sorted by. For a name from
+    ///   outside ``filter(_:)-(RealmPredicate)`` throws, with `SORT(name)` behind the predicate.
     public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Element>
     where Descriptors.Element == SortDescriptor {
         let backing = managed("sorted")
@@ -164,11 +169,16 @@ extension RealmCollection {
     }
 
     /// The values in order.
+    ///
+    /// - Precondition: The collection is managed: look at ``realm``.
     public func sorted(ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)])
     }
 
     /// The first object of each group of objects that are equal in some properties.
+    ///
+    /// - Precondition: The collection is managed, and there are such properties. For a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `DISTINCT(name)` behind the predicate.
     public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
     where KeyPaths.Element == String {
         let backing = managed("distinct")
@@ -176,19 +186,30 @@ extension RealmCollection {
     }
 
     /// The first object of each group of objects that are equal in some properties.
+    ///
+    /// - Precondition: The collection is managed, and there are such properties. For a name from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `DISTINCT(name)` behind the predicate.
     public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> where Element: KeypathSortable {
         distinct(by: keyPaths.map { Element._name(of: $0) })
     }
 
     /// The values, each once.
+    ///
+    /// - Precondition: The collection is managed: look at ``realm``.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
 
     /// The first elements, at most so many; with an order, the whole collection is not sorted.
     ///
     /// A filter that is put on the results narrows what the limit left.
+    ///
+    /// - Precondition: The collection is managed, and no number is negative. For text from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `LIMIT(10)` behind the predicate.
     public func limit(_ count: Int) -> Results<Element> { limit(count, offset: 0) }
 
     /// At most so many elements, behind as many that are left out: one page of the collection.
+    ///
+    /// - Precondition: The collection is managed, and no number is negative. For text from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws, with `LIMIT(10)` behind the predicate.
     public func limit(_ count: Int, offset: Int) -> Results<Element> {
         let backing = managed("limit")
         return Results(backing.core.attempt(or: backing) { try backing.limited(count, offset: offset) })
@@ -224,12 +245,16 @@ extension RealmCollection {
     /// The smallest value of a property; nil when there is none.
     ///
     /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.minimum, property))
     }
     /// The largest value of a property; nil when there is none.
     ///
     /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.maximum, property))
     }
@@ -237,12 +262,16 @@ extension RealmCollection {
     ///
     /// Integers wrap around at 64 bits; a sum that does not fit in the type ends the process: ask for a wider one (`let sum: Int = …`).
     /// So does damage here: `requireReadable(_:_:)` with the property throws it before.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
         Value._sum(aggregate(.sum, property))
     }
     /// The mean of a property; nil when there are no values.
     ///
     /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
+    ///
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.average, property))
     }

@@ -22,7 +22,8 @@ extension _CustomPersistable {
         guard let value = _fromPersisted(persisted) else {
             misuse(
                 "Failed to convert persisted value '\(persisted)' to type '\(Self.self)' in a non-optional context. "
-                    + "Make the property optional to read such values as nil, or read it with value(of:), which throws."
+                    + "Make the property optional to read such values as nil, or read it with `try object.value(of: \\.name)`, which "
+                    + "throws."
             )
         }
         return value
@@ -67,8 +68,8 @@ extension _CustomPersistable {
     public static func _stored(_ value: Self) -> _Stored {
         guard let stored = PersistedType._customStored(value.persistableValue) else {
             misuse(
-                "A \(Self.self) is stored as an embedded object, which has no identity to search for: compare with == or !=, "
-                    + "or its properties through persistableValue."
+                "A \(Self.self) is stored as an embedded object, which has no identity to search for: compare with `==` or `!=`, "
+                    + "or its properties through `persistableValue`."
             )
         }
         return stored

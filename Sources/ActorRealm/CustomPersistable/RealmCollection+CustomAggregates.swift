@@ -10,6 +10,8 @@ extension RealmCollection where Element: ObjectBase {
         (max(ofProperty: PathRecorder.name(of: keyPath)) as Value.PersistedType?).flatMap { Value._fromPersisted($0) }
     }
     /// The sum of a property, as it is stored.
+    ///
+    /// - Precondition: The sum is one of a value: `sum(ofProperty:)` gives it as it is stored.
     public func sum<Value: _CustomPersistable>(of keyPath: KeyPath<Element, Value>) -> Value
     where Value.PersistedType: AddableType {
         let sum: Value.PersistedType = sum(ofProperty: PathRecorder.name(of: keyPath))

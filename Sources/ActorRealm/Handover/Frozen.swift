@@ -48,6 +48,7 @@ extension ThreadConfined {
     /// The value as of the version that its realm stands on, to be sent anywhere.
     ///
     /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is open.
+    ///   Look at ``realm`` and ``isInvalidated``.
     public var frozen: Frozen<Self> {
         guard let realm else {
             misuse("Unmanaged objects and collections cannot be frozen. Add them to a realm first.")
@@ -67,6 +68,8 @@ extension ThreadConfined {
 
 extension Realm {
     /// The realm as of the version that it stands on, to be sent anywhere.
+    ///
+    /// - Precondition: That of ``Realm/freeze()``; a `ThreadSafeReference` to the realm reads nothing.
     public var frozen: Frozen<Realm> {
         core.checkAccess()
         let core = FrozenCore(freeze().core)
@@ -78,7 +81,7 @@ extension Realm {
     /// A realm that stands on an older version than the frozen value moves on to the newest one.
     ///
     /// - Returns: nil when the object, or the owner of the list, has been deleted.
-    /// - Precondition: The frozen value comes from a realm of the same file.
+    /// - Precondition: The frozen value comes from a realm of the same file: look at its ``Realm/configuration``.
     public func thaw<Value: ThreadConfined>(_ frozen: Frozen<Value>) -> Value? {
         core.checkAccess()
         if core.isClosed { return nil }
@@ -88,6 +91,8 @@ extension Realm {
     }
 
     /// This realm, brought to the version of a frozen one at least.
+    ///
+    /// - Precondition: The frozen realm is one of the same file: look at its ``Realm/configuration``.
     public func thaw(_ frozen: Frozen<Realm>) -> Realm {
         core.checkAccess()
         if core.isClosed { return self }

@@ -24,6 +24,7 @@ public struct ObjectReference<Value: Object>: Sendable, Hashable, Codable {
     /// Refers to an object.
     ///
     /// - Precondition: The object is managed and has not been deleted.
+    ///   Look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``. ``init(className:key:)`` takes any key.
     public init(to object: Value) {
         guard object.realm != nil, case .object(let className, let key) = object._reference.content else {
             misuse("An unmanaged object cannot be referred to. Add it to a Realm first.")

@@ -2,12 +2,21 @@ import RealmModel
 
 extension Realm {
     /// An object as of the version that the realm stands on, immutable: `object.freeze()`.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public func freeze<T: ObjectBase>(_ obj: T) -> T { obj.freeze() }
 
     /// The live object of a frozen one in the realm of the current isolation; nil when it does not exist any more.
+    ///
+    /// - Precondition: The value is managed: look at ``ThreadConfined/realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw<T: ObjectBase>(_ obj: T) -> T? { obj.thaw() }
 
     /// A collection as of the version that the realm stands on, immutable: `collection.freeze()`.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public func freeze<Collection: RealmCollection>(_ collection: Collection) -> Collection { collection.freeze() }
 
     /// Whether no class of the realm has an object.
@@ -26,6 +35,8 @@ extension Realm: ThreadConfined {
     public var isInvalidated: Bool { isClosed }
 
     /// The live realm of a frozen one in the caller's isolation; a live realm is returned itself.
+    ///
+    /// - Precondition: The file can be opened here. `try Realm(configuration: frozen.configuration)` throws instead.
     @_disfavoredOverload
     public func thaw() -> Realm? { thawedInContext() }
 

@@ -18,6 +18,8 @@ extension Realm {
     ///   - passedObject: What is passed.
     ///   - errorHandler: Called in the background with what went wrong.
     ///   - block: Called inside the write transaction.
+    /// - Precondition: The value is managed and has not been deleted: look at ``ThreadConfined/realm`` and
+    ///   ``ThreadConfined/isInvalidated``.
     public func writeAsync<T: ThreadConfined>(
         _ passedObject: T,
         errorHandler: @escaping @Sendable (_ error: any Swift.Error) -> Void = { _ in },

@@ -31,6 +31,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
     /// Wraps a value, in its isolation.
     ///
     /// - Precondition: The value is managed.
+    ///   It has not been deleted: look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public init(wrappedValue: T?) {
         target = Mutex(ThreadSafe.target(wrappedValue))
     }
@@ -49,6 +50,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
     /// Where its realm cannot be opened it is nil, too, with an error in the log. ``ThreadSafeReference`` tells one from the other.
     ///
     /// - Precondition: A value that is set is managed.
+    ///   Look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public var wrappedValue: T? {
         get {
             guard let target = target.withLock({ $0 }) else { return nil }
@@ -61,7 +63,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
                 let logger = target.configuration.logger ?? Logger.sharedIfSet
                 logger?
                     .error(
-                        "The realm of a @ThreadSafe value could not be opened, which reads as nil.",
+                        "The realm of a `@ThreadSafe` value could not be opened, which reads as nil.",
                         metadata: ["realm.path": "\(target.coordinator.path)", "error": "\(error)"]
                     )
                 return nil

@@ -33,6 +33,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     /// Makes a reference, in the isolation of the value.
     ///
     /// - Precondition: The value is managed and has not been deleted or invalidated.
+    ///   Look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public init(to threadConfined: Confined) {
         content = ReferenceContent(to: threadConfined)
     }
@@ -49,7 +50,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     }
 
     private static var takenMessage: String {
-        "Can only resolve a thread safe reference once. Make a reference for each use, or an ObjectReference."
+        "Can only resolve a thread safe reference once. Make a reference for each use, or `ObjectReference(to: object)`."
     }
 
     /// Resolves a reference to a realm: opens the realm of an isolation, or of the one that the caller is found to run in.
@@ -131,6 +132,7 @@ extension Realm {
     ///
     /// - Returns: nil when the object, or the owner of the list, does not exist at that version.
     /// - Precondition: The reference comes from a realm of the same file and has not been resolved before.
+    ///   Look at ``ThreadSafeReference/isInvalidated``; a reference to a realm is resolved by a function that throws.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         let isFresh = core.isFresh
         core.checkAccess()

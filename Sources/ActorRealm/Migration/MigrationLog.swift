@@ -72,7 +72,7 @@ final class MigrationLog {
     func leavesOut(step version: UInt64) {
         say(
             .warning,
-            "A step of a migration leads to a version above the schemaVersion of the configuration, and does not run.",
+            "A step of a migration leads to a version above the `schemaVersion` of the configuration, and does not run.",
             ["migration.step": "\(version)"]
         )
     }

@@ -25,11 +25,11 @@ struct MigrationLoss: Sendable, Equatable {
     static func refusal(of losses: [MigrationLoss], _ core: RealmCore) -> Realm.Error {
         let first = losses[0]
         let all = losses.map { "\n- \($0.summary)" }.joined()
-        let arguments = "ofProperty: \"\(first.propertyName)\", onType: \"\(first.className)\""
         return Realm.Error(
             .lossyMigration,
             "The migration would lose values, and the file is left as it was:\(all)\nWrite them to other properties in the "
-                + "migration block, or call migration.discardValues(\(arguments)) in it where they are to go.",
+                + "migration block, or call `migration.discardValues(ofProperty: \"\(first.propertyName)\", "
+                + "onType: \"\(first.className)\")` in it where they are to go.",
             fileURL: core.configuration.fileURL,
             details: Realm.Error.Details(
                 className: first.className,

@@ -82,7 +82,7 @@ extension MigrationPlan: CustomStringConvertible {
         let versions = oldSchemaVersion.map { "from version \($0) to \(newSchemaVersion)" } ?? "a file without classes"
         if isEmpty { return "Migration \(versions): nothing to do." }
         var lines = ["Migration \(versions): \(Self.count(objectCount, "object")) to rewrite, about \(seconds) s."]
-        if needsHigherVersion { lines.append("It needs a higher schemaVersion than \(newSchemaVersion).") }
+        if needsHigherVersion { lines.append("It needs a higher `schemaVersion` than \(newSchemaVersion).") }
         return (lines + changes.map { "- \($0)" }).joined(separator: "\n")
     }
 

@@ -40,7 +40,7 @@ extension AnyRealmValue {
                 let object = accessor.makeObject(key: key) as? Object
             else {
                 misuse(
-                    "A value links to an object of a class that the configuration's objectTypes do not contain: add "
+                    "A value links to an object of a class that the configuration's `objectTypes` do not contain: add "
                         + "'\(core.model.schema.schema(of: table)?.name ?? "")' to them."
                 )
             }
@@ -115,7 +115,7 @@ extension AnyRealmValue {
 
     /// Why lists and dictionaries that nest deeper are refused.
     static var depthMessage: String {
-        "Lists and dictionaries in an AnyRealmValue may nest \(MixedFormat.depthLimit) levels deep."
+        "Lists and dictionaries in an `AnyRealmValue` may nest \(MixedFormat.depthLimit) levels deep."
     }
 
     /// Why a set does not hold lists and dictionaries.
@@ -135,7 +135,8 @@ extension AnyRealmValue {
             if isCollection, writer.isOfSet {
                 context.refuse(
                     "\(InputCheck.describe(self)) cannot be an element of '\(writer.propertyDescription)': \(Self.setMessage). "
-                        + "Keep it in a List or a Map; insert(_:value:) of the realm throws where a value may be one."
+                        + "Keep it in a List or a Map. For input use `try realm.insert(Person.self, value: values)`, which "
+                        + "throws."
                 )
                 return nil
             }

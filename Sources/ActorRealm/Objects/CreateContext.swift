@@ -92,6 +92,23 @@ final class CreateContext: AddContext {
         return rowKey
     }
 
+    /// Sets the properties of an object that values name, but its primary key.
+    ///
+    /// - Throws: `ModelError` when another object has the values of its unique properties, or the storage's error.
+    func update(_ rowKey: Int64, with given: [String: Any?], _ accessor: TableAccessor) throws {
+        let info = accessor.info
+        let values = ValueReader.values(of: given, for: info) ?? []
+        for property in info.properties where !property.isComputed && !property.isPrimaryKey {
+            guard property.ordinal < values.count, let value = values[property.ordinal] else { continue }
+            let writer = _RowWriter(accessor: accessor, rowKey: rowKey, declared: property.ordinal, context: self)
+            core.migration?.wrote(property, ofRow: rowKey, accessor)
+            property.storeBoxed(value, to: writer)
+            if let failure { throw named(failure, info, property) }
+        }
+        try drain()
+        try accessor.table.requireUnique(key: rowKey)
+    }
+
     /// The primary key that values give in a migration that has taken it away, or makes it; nil where they give none.
     private func releasedKey(of values: [Any??], _ info: ModelClass) throws -> StoredValue? {
         guard core.migration != nil, let property = info.primaryKeyProperty, let given = values[property.ordinal] else {

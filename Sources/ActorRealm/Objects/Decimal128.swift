@@ -36,7 +36,7 @@ public struct Decimal128: Sendable {
 
     /// A number given as an integer, a floating-point number, text, or a decimal; NaN for `NSNull()` and nil.
     ///
-    /// - Precondition: The value is one of these.
+    /// - Precondition: The value is one of these. For text from outside ``init(parsing:)`` throws.
     public init(value: Any) {
         guard ValueReader.unwrap(value) != nil else {
             number = .notANumber

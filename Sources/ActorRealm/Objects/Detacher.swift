@@ -23,7 +23,9 @@ final class Detacher {
     /// Copies an object, and what can be reached from it by at most so many links.
     func copy(_ object: ObjectBase, depth: Int) -> ObjectBase {
         if object is DynamicObject {
-            misuse("A DynamicObject has no form outside of its realm: read it as an object of its class to detach it.")
+            misuse(
+                "A `DynamicObject` has no form outside of its realm: read it as an object of its class to detach it."
+            )
         }
         // The copy of what a closed realm held is empty.
         if object.isInvalidated, !(object.core?.isClosed ?? false) {
@@ -123,6 +125,7 @@ extension ThreadConfined where Self: ObjectBase {
     /// - Parameter depth: How many links away objects are copied; links beyond are nil, and lists of them empty. Embedded
     ///   objects are always copied with their owner.
     /// - Returns: The copy.
+    /// - Precondition: No object is deleted or dynamic: look at ``ThreadConfined/isInvalidated``.
     public func detached(depth: Int = .max) -> Self {
         unsafeDowncast(Detacher().copy(self, depth: depth), to: Self.self)
     }
@@ -130,6 +133,8 @@ extension ThreadConfined where Self: ObjectBase {
 
 extension RealmCollection where Element: ObjectBase {
     /// Unmanaged copies of the objects, with copies of what they link to; see `detached(depth:)` of an object.
+    ///
+    /// - Precondition: No object is deleted or dynamic: look at ``ThreadConfined/isInvalidated``.
     public func detached(depth: Int = .max) -> [Element] {
         let detacher = Detacher()
         return map { unsafeDowncast(detacher.copy($0, depth: depth), to: Element.self) }

@@ -13,6 +13,8 @@ nonisolated public final class DynamicObject: Object {
     ///
     /// - Precondition: The object is managed, and its class has such a property; what is wrong inside a migration, opening the
     ///   realm throws.
+    ///   For names and values from outside ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throws, and
+    ///   ``ObjectBase/objectSchema`` tells.
     public override subscript(key: String) -> Any? {
         get {
             let value: Any?
@@ -33,6 +35,9 @@ nonisolated public final class DynamicObject: Object {
     }
 
     /// The value of the property of that name.
+    ///
+    /// - Precondition: That of ``subscript(_:)``. For names and values from outside
+    ///   ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throws, and ``ObjectBase/objectSchema`` tells.
     public subscript(dynamicMember member: String) -> Any? {
         get { self[member] }
         set { self[member] = newValue }
@@ -58,8 +63,8 @@ nonisolated public final class DynamicObject: Object {
     private var managedClass: ModelClass {
         guard core != nil else {
             misuse(
-                "A DynamicObject has the properties of the class it was read or created for: get one from "
-                    + "dynamicObjects(_:) or dynamicCreate(_:value:update:)."
+                "A `DynamicObject` has the properties of the class it was read or created for: get one from "
+                    + "`realm.dynamicObjects(\"Person\")` or `realm.dynamicCreate(\"Person\")`."
             )
         }
         return modelClass

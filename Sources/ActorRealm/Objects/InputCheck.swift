@@ -47,6 +47,18 @@ struct InputCheck {
         }
     }
 
+    /// Looks at what the properties of a managed object are to be set to.
+    mutating func check(_ values: [String: Any?], settingOn object: ObjectBase, _ info: ModelClass) throws {
+        check(values, for: info)
+        guard let property = info.primaryKeyProperty,
+            let given = ValueReader.values(of: values, for: info)?[property.ordinal],
+            let key = property.valueType._storedKey(given)?.value
+        else { return }
+        try object.requireReadable(property)
+        if property.valueType._storedKey(property.value(in: object))?.value == key { return }
+        at(.name(property.name)) { $0.report("the primary key of an object that is in a realm cannot be changed") }
+    }
+
     /// Throws when something was found.
     func throwProblems(of info: ModelClass) throws {
         if problemCount == 0 { return }
@@ -120,7 +132,7 @@ struct InputCheck {
             ?? .unmanaged(ObjectIdentifier(object))
         if open.contains(identity) {
             return giveUp(
-                "the object leads back to itself, and copying it would never end: insert it with insert(_:) instead"
+                "the object leads back to itself, and copying it would never end: insert it with `try realm.insert(object)` instead"
             )
         }
         do {
@@ -229,16 +241,22 @@ struct InputCheck {
     }
 
     private mutating func checkLink(_ value: Any, _ property: ModelProperty) {
-        guard let type = property.shape.target, core.accessor(for: type) != nil else {
+        guard let info = target(of: property) else {
             return report("the class '\(property.targetName)' is not in the realm")
         }
-        let info = ModelClass.of(type)
         guard let object = ValueReader.object(value) else { return checkContent(value, info) }
         guard object.modelClass.name == info.name else {
             return report("\(Self.describe(value)) is no '\(info.name)'")
         }
         // An object of this realm is linked to, others are copied, and so is what belongs to its owner only.
         if object.core === core, !info.isEmbedded { _ = canRead(object) } else { checkCopy(of: object, info) }
+    }
+
+    /// The class that a property links to; nil when the realm does not have it.
+    private func target(of property: ModelProperty) -> ModelClass? {
+        guard let type = property.shape.target else { return nil }
+        if type == DynamicObject.self { return core.registry.dynamicAccessor(className: property.targetName)?.info }
+        return core.accessor(for: type) == nil ? nil : ModelClass.of(type)
     }
 
     private mutating func checkFit(_ value: Any?, _ property: ModelProperty) {

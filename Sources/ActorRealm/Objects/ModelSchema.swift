@@ -42,8 +42,8 @@ struct ModelSchema: Sendable {
             if let other = byName[info.name] {
                 problems.append(
                     "Two classes are named '\(info.name)': \(String(reflecting: other.type)) and "
-                        + "\(String(reflecting: info.type)). Rename one, override _realmObjectName() in it, or name "
-                        + "the classes of this realm in Configuration.objectTypes."
+                        + "\(String(reflecting: info.type)). Rename one, override `_realmObjectName()` in it, or name "
+                        + "the classes of this realm in `configuration.objectTypes`."
                 )
             }
             byName[info.name] = info

@@ -12,6 +12,9 @@ nonisolated open class Object: ObjectBase {
     public required init() { super.init() }
 
     /// Creates an unmanaged instance from another object, a dictionary by property name or an array in property order.
+    ///
+    /// - Precondition: There are such properties, and the values fit: for names and values from outside
+    ///   ``Realm/insert(_:value:ignoringUnknownKeys:)`` throws instead.
     public convenience init(value: Any) {
         self.init()
         ValueReader.assign(value, to: self)

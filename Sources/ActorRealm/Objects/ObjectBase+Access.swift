@@ -124,12 +124,12 @@ nonisolated extension ObjectBase {
         let accessor = checkedAccessor()
         if accessor.core.dropsWrites { return nil }
         if accessor.core.isFrozen {
-            misuse("Attempting to modify a frozen object - call thaw on the Object instance first.")
+            misuse("Attempting to modify a frozen object - call `thaw()` on the Object instance first.")
         }
         if !accessor.core.isInWriteTransaction {
             misuse(
                 "Attempting to modify object outside of a write transaction - make the change inside "
-                    + "realm.write { } or realm.asyncWrite { }."
+                    + "`try realm.write { }` or `try await realm.asyncWrite { }`."
             )
         }
         let ordinal = Int(key) - 1

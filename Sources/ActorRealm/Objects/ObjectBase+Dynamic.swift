@@ -4,6 +4,7 @@ nonisolated extension ObjectBase {
     /// The list property of that name, with dynamic objects as its elements.
     ///
     /// - Precondition: The object is managed, and the property is a list of objects.
+    ///   Look at ``objectSchema``, which tells the type.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
         dynamicPlace(propertyName, .list, "list", named: "List").map { List($0) } ?? List()
     }
@@ -11,6 +12,7 @@ nonisolated extension ObjectBase {
     /// The set property of that name, with dynamic objects as its elements.
     ///
     /// - Precondition: The object is managed, and the property is a set of objects.
+    ///   Look at ``objectSchema``, which tells the type.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
         dynamicPlace(propertyName, .set, "set", named: "MutableSet").map { MutableSet($0) } ?? MutableSet()
     }
@@ -18,6 +20,7 @@ nonisolated extension ObjectBase {
     /// The map property of that name, with dynamic objects as its values.
     ///
     /// - Precondition: The object is managed, and the property is a map of objects.
+    ///   Look at ``objectSchema``, which tells the type.
     public final func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
         dynamicPlace(propertyName, .map, "map", named: "Map").map { Map($0) } ?? Map()
     }
@@ -56,11 +59,13 @@ nonisolated extension ObjectBase {
     /// The value of the property of that name; the same as `object[key]`.
     ///
     /// - Precondition: The class has such a property.
+    ///   For a name from outside ``objectSchema`` tells.
     public final func value(forKey key: String) -> Any? { self[key] }
 
     /// Sets the property of that name; the same as `object[key] = value`.
     ///
     /// - Precondition: The class has such a property, and the value fits.
+    ///   For names and values from outside ``setValues(_:ignoringUnknownKeys:)`` throws.
     public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
     /// The value at the end of a path of names; nil when a link leads nowhere.
@@ -69,6 +74,7 @@ nonisolated extension ObjectBase {
     /// `dogs.@count` is their number; see ``RealmCollection/value(forKeyPath:)``.
     ///
     /// - Precondition: The classes have such properties.
+    ///   For a name from outside ``objectSchema`` tells.
     public final func value(forKeyPath keyPath: String) -> Any? {
         ValuePath.value(of: self, along: ValuePath.names(keyPath)[...])
     }
@@ -76,6 +82,7 @@ nonisolated extension ObjectBase {
     /// Sets the property at the end of a path of links; nothing happens when one of them leads nowhere.
     ///
     /// - Precondition: The classes have such properties, and the value fits.
+    ///   For names and values from outside ``setValues(_:ignoringUnknownKeys:)`` throws.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.count > 1 else { return setValue(value, forKey: keyPath) }

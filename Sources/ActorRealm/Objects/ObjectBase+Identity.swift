@@ -61,8 +61,14 @@ nonisolated extension ObjectBase: ThreadConfined {}
 
 extension ThreadConfined where Self: ObjectBase {
     /// The object as of the version that its realm stands on, immutable.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public func freeze() -> Self { frozenThroughReference("objects") }
     /// The live object of a frozen one in the realm of the current isolation; nil when it does not exist any more.
+    ///
+    /// - Precondition: The value is managed: look at ``ThreadConfined/realm``. Its file can be read: `try
+    ///   Realm(configuration:)` throws instead.
     public func thaw() -> Self? { thawedThroughReference("objects") }
 
     /// The value that a description stands for in a realm.

@@ -55,6 +55,8 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     }
 
     /// Makes an identifier from a literal of 24 hexadecimal digits.
+    ///
+    /// - Precondition: The literal has 24 hexadecimal digits: for text from outside ``init(string:)`` throws.
     public init(_ literal: StaticString) {
         guard let parsed = Self.parse(literal.description) else {
             misuse("Invalid Object ID string '\(literal)': must be 24 hex digits")

@@ -59,7 +59,7 @@ final class PathRecorder {
 
     /// Says that a key path names no stored property.
     static func brokenMessage(_ keyPath: String) -> String {
-        "The key path \(keyPath) does not name a property marked @Persisted, or links from one to the next. "
+        "The key path \(keyPath) does not name a property marked `@Persisted`, or links from one to the next. "
             + "Only stored properties can be searched, sorted and observed."
     }
 

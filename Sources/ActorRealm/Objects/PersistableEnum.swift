@@ -45,8 +45,8 @@ extension PersistableEnum {
         if object.core?.isClosed ?? false { return _defaultValue() }
         misuse(
             "The stored value '\(raw)' of '\(object.propertyDescription(key))' is not a case of \(Self.self). "
-                + "Make the property optional to read unknown values as nil, add the case, or read it with value(of:), which "
-                + "throws."
+                + "Make the property optional to read unknown values as nil, add the case, or read it with "
+                + "`try object.value(of: \\.name)`, which throws."
         )
     }
 

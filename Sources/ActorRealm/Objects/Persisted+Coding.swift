@@ -21,7 +21,7 @@ extension Persisted: Encodable where Value: Encodable {
                     codingPath: encoder.codingPath,
                     debugDescription:
                         "Only unmanaged Realm objects can be encoded using automatic Codable synthesis, unless the class "
-                        + "itself is Encodable. You must explicitly define encode(to:) on the model class to encode "
+                        + "itself is Encodable. You must explicitly define `encode(to:)` on the model class to encode "
                         + "managed objects."
                 )
             )

@@ -12,6 +12,9 @@
 /// ```
 /// While the object is unmanaged the wrapper holds the value; once it is managed the wrapper holds the property's key
 /// and reads and writes go to the row.
+///
+/// - Precondition: The object exists, and to be assigned a write transaction is open: look at ``ThreadConfined/isInvalidated`` and
+///   ``Realm/isInWriteTransaction``. ``ObservableModel/value(of:)`` and ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throw instead.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
     /// Positive: managed, with the ordinal + 1 in the low bits and a part of the owner's address above them; 0 or
@@ -61,7 +64,7 @@ public struct Persisted<Value: _Persistable> {
     @available(
         *,
         unavailable,
-        message: "@Persisted can only be used as a property of an Object or EmbeddedObject class"
+        message: "`@Persisted` can only be used as a property of an `Object` or `EmbeddedObject` class"
     )
     public var wrappedValue: Value {
         // The compiler rejects every call; the accessors must exist for the wrapper to be one.

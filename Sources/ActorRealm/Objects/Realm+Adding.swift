@@ -23,6 +23,8 @@ extension Realm {
     }
 
     /// Adds several objects.
+    ///
+    /// - Precondition: That of ``add(_:update:)``. ``insert(_:)`` throws instead.
     public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
     where Objects.Element: Object {
         for object in objects { add(object, update: update) }
@@ -38,10 +40,10 @@ extension Realm {
                 return
             }
             if other.isFrozen {
-                misuse("Cannot add a frozen object to a Realm. Use create to copy it.")
+                misuse("Cannot add a frozen object to a Realm. Use `create` to copy it.")
             }
             misuse(
-                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+                "Object is already managed by another Realm. Use `create` instead to copy it into this Realm."
             )
         }
         let accessor = core.requiredAccessor(for: type(of: object))
@@ -70,7 +72,7 @@ extension Realm {
         if core.dropsWrites { return false }
         if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: use `realm.thaw()` first.") }
         misuse(
-            "Can only add, remove, or create objects in a Realm in a write transaction: call \(operation) inside "
+            "Can only add, remove, or create objects in a Realm in a write transaction: call `\(operation)` inside "
                 + "`try realm.write { }` or `try await realm.asyncWrite { }`."
         )
     }
@@ -82,6 +84,7 @@ extension Realm {
     /// their defaults; when an existing object is updated, they stay as they are.
     ///
     /// - Precondition: A write transaction is open, and the values fit the properties.
+    ///   ``insert(_:value:ignoringUnknownKeys:)`` throws instead.
     @discardableResult
     public func create<T: Object>(
         _ type: T.Type,

@@ -9,7 +9,7 @@ extension Realm {
     /// `Realm.Error.deletionDenied` when it commits.
     ///
     /// - Precondition: A write transaction is open, and the object is this realm's and exists: look at
-    ///   ``ObjectBase/isInvalidated``.
+    ///   ``ObjectBase/isInvalidated``. ``remove(_:)-(ObjectBase)`` throws instead.
     public func delete(_ object: ObjectBase) {
         guard canWrite("delete") else { return }
         guard object.core === core, let accessor = object.tableAccessor else {
@@ -26,6 +26,9 @@ extension Realm {
     }
 
     /// Deletes several objects.
+    ///
+    /// - Precondition: A write transaction is open, and the objects are this realm's: look at
+    ///   ``isInWriteTransaction`` and ``ThreadConfined/realm``. `remove` throws instead.
     public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
         let objects = Array(objects).filter { !$0.isInvalidated }
         guard let first = objects.first else { return }
@@ -53,16 +56,25 @@ extension Realm {
     }
 
     /// Deletes the objects that a list holds.
+    ///
+    /// - Precondition: A write transaction is open, and the objects are this realm's: look at
+    ///   ``isInWriteTransaction`` and ``ThreadConfined/realm``. `remove` throws instead.
     public func delete<Element: ObjectBase>(_ objects: List<Element>) {
         delete(managed: objects)
     }
 
     /// Deletes the objects that a map holds.
+    ///
+    /// - Precondition: A write transaction is open, and the objects are this realm's: look at
+    ///   ``isInWriteTransaction`` and ``ThreadConfined/realm``. `remove` throws instead.
     public func delete<Key: _MapKey, Element: ObjectBase>(_ map: Map<Key, Element?>) {
         delete(map.values.compactMap { $0 })
     }
 
     /// Deletes the objects that results hold.
+    ///
+    /// - Precondition: A write transaction is open, and the objects are this realm's: look at
+    ///   ``isInWriteTransaction`` and ``ThreadConfined/realm``. `remove` throws instead.
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
         delete(managed: objects)
     }
@@ -81,6 +93,8 @@ extension Realm {
     }
 
     /// Deletes all objects of all classes.
+    ///
+    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
     public func deleteAll() {
         guard canWrite("deleteAll") else { return }
         core.attemptWrite { try core.model.deleteAll() }

@@ -6,12 +6,17 @@ extension Realm {
     /// The class need not be one of the program's: what the file has can be read and changed.
     ///
     /// - Precondition: The realm's schema or its file has such a class.
+    ///   For a name from outside ``requireReadable(className:)`` throws.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
         let accessor = core.requiredDynamicAccessor(className: typeName)
         return Results(_CollectionBacking(table: accessor))
     }
 
     /// The object of a class, given by its name, with a primary key; nil when there is none.
+    ///
+    /// - Precondition: The class is there and has a primary key, and the value is of its type. For a name from
+    ///   outside ``requireReadable(className:)`` throws, for a key a query for it by
+    ///   ``RealmCollection/filter(_:)-(RealmPredicate)``.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         let accessor = core.requiredDynamicAccessor(className: typeName)
         guard let property = accessor.info.primaryKeyProperty else {
@@ -27,6 +32,7 @@ extension Realm {
     /// Creates an object of a class that is given by its name, as `create(_:value:update:)` does.
     ///
     /// - Precondition: A write transaction is open, the class exists, and the values fit its properties.
+    ///   For names and values from outside ``dynamicInsert(_:value:ignoringUnknownKeys:)`` throws.
     @discardableResult
     public func dynamicCreate(
         _ typeName: String,

@@ -20,8 +20,8 @@ extension Realm {
                 other === core || other.isInvalidated
                     ? "Adding a deleted or invalidated object to a Realm is not permitted."
                     : other.isFrozen
-                        ? "Cannot add a frozen object to a Realm. Use create to copy it."
-                        : "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+                        ? "Cannot add a frozen object to a Realm. Use `create` to copy it."
+                        : "Object is already managed by another Realm. Use `create` instead to copy it into this Realm."
             )
         }
         let context = AddContext(core: core, policy: .error, undoes: true)
@@ -91,28 +91,48 @@ extension Realm {
         return try insert(value, after: check, accessor)
     }
 
+    /// Creates an object of a class that is given by its name like ``dynamicCreate(_:value:update:)``, and throws what that would
+    /// trap on: also a name that no class has.
+    ///
+    /// It is meant for names and values from outside, as ``insert(_:value:ignoringUnknownKeys:)`` is for a class of the program, and
+    /// takes and throws what that does.
+    ///
+    /// ```swift
+    /// try realm.write { try realm.dynamicInsert("Person", value: ["name": "Ada", "age": 36]) }
+    /// ```
+    @discardableResult
+    public func dynamicInsert(
+        _ typeName: String,
+        value: Any = [:],
+        ignoringUnknownKeys: Bool = false
+    ) throws -> DynamicObject {
+        let (accessor, dynamic) = try core.insertionAccessors(className: typeName)
+        var check = InputCheck(core: core, ignoresUnknownKeys: ignoringUnknownKeys)
+        check.check(value, for: accessor.info)
+        let key = try key(inserting: value, after: check, accessor)
+        core.noteWrite()
+        return unsafeDowncast(dynamic.makeObject(key: key), to: DynamicObject.self)
+    }
+
     private func insert<T: Object>(_ value: Any, after check: InputCheck, _ accessor: TableAccessor) throws -> T {
+        let key = try key(inserting: value, after: check, accessor)
+        return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
+    }
+
+    private func key(inserting value: Any, after check: InputCheck, _ accessor: TableAccessor) throws -> Int64 {
         try check.throwProblems(of: accessor.info)
         let context = CreateContext(core: core, policy: .error, undoes: true)
-        let key = try insertion {
+        return try insertion {
             try context.undoing {
                 let key = try context.create(value, accessor)
                 try context.drain()
                 return key
             }
         }
-        return unsafeDowncast(accessor.makeObject(key: key), to: T.self)
     }
 
     private func insertion<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch {
-            switch core.cause(of: error) {
-            case let error as ModelError: throw core.error(error)
-            case let cause: throw Realm.Error.wrap(cause, path: core.coordinator.path)
-            }
-        }
+        do { return try body() } catch { throw core.insertionError(error) }
     }
 }
 
@@ -121,15 +141,7 @@ extension RealmCore {
     ///
     /// - Throws: `Realm.Error` when nothing can be inserted here and now.
     fileprivate func insertionAccessor(for type: ObjectBase.Type) throws -> TableAccessor {
-        try checkWritable()
-        checkAccess()
-        guard isInWriteTransaction else {
-            throw error(
-                .invalidInput,
-                "Objects can only be inserted in a write transaction: call insert inside `try realm.write { }` or "
-                    + "`try await realm.asyncWrite { }`."
-            )
-        }
+        try requireTransaction(for: "insert")
         let accessor = try readableAccessor(for: type)
         do throws(StorageError) {
             try requireReadable(accessor)
@@ -137,6 +149,44 @@ extension RealmCore {
             throw Realm.Error(storage: error, path: coordinator.path)
         }
         return accessor
+    }
+
+    /// The same of a class that is given by its name: where objects are made, with the program's defaults where it has the class, and
+    /// where they are read as dynamic ones.
+    fileprivate func insertionAccessors(className: String) throws -> (made: TableAccessor, read: TableAccessor) {
+        try requireTransaction(for: "dynamicInsert")
+        let found: TableAccessor?
+        do throws(StorageError) {
+            found = try registry.readableDynamicAccessor(className: className)
+            if let found { try requireReadable(found) }
+        } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+        guard let found else { throw error(.invalidInput, unknownClassMessage(className)) }
+        if found.info.isEmbedded { throw error(.invalidInput, Realm.embeddedMessage(found.info.name)) }
+        let declared = registry.schema[registry.programName(of: className)]
+        return (try declared.map { try readableAccessor(for: $0.type) } ?? found, found)
+    }
+
+    /// Throws unless objects can be written here and now.
+    func requireTransaction(for operation: String) throws {
+        try checkWritable()
+        checkAccess()
+        guard isInWriteTransaction else {
+            throw error(
+                .invalidInput,
+                "Objects can only be inserted and changed in a write transaction: call `\(operation)` inside "
+                    + "`try realm.write { }` or `try await realm.asyncWrite { }`."
+            )
+        }
+    }
+
+    /// Why an object could not be inserted or changed, in its public form.
+    func insertionError(_ error: any Error) -> any Error {
+        switch cause(of: error) {
+        case let error as ModelError: self.error(error)
+        case let cause: Realm.Error.wrap(cause, path: coordinator.path)
+        }
     }
 
     /// What the model layer refused, in its public form.

@@ -23,6 +23,9 @@ extension Realm {
     }
 
     /// The object of a class with a primary key; nil when there is none.
+    ///
+    /// - Precondition: The class has a primary key, and the value is of its type: for a key from outside a query for
+    ///   it, by ``RealmCollection/filter(_:)-(RealmPredicate)``, throws.
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
         heldCore._withUnsafeGuaranteedRef { core in
             core.checkAccess()

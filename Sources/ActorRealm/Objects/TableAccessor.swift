@@ -191,7 +191,8 @@ final class TableAccessor {
 
     /// Says that an object does not exist any more.
     static var deletedMessage: String {
-        "Object has been deleted or invalidated. Look at isInvalidated, or read it with value(of:), which throws."
+        "Object has been deleted or invalidated. Look at `object.isInvalidated`, or read it with "
+            + "`try object.value(of: \\.name)`, which throws."
     }
 
     @inline(__always)

@@ -7,8 +7,14 @@ public protocol ThreadConfined: SendableMetatype {
     /// Whether the value stands on one version for good and may be read anywhere.
     var isFrozen: Bool { get }
     /// The value as of the version that its realm stands on, immutable.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     func freeze() -> Self
     /// The live value in the realm of the current isolation; nil when it does not exist any more.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     func thaw() -> Self?
 
     /// The value as a description that does not belong to an isolation.

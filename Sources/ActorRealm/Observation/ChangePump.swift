@@ -92,7 +92,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         logger.warning(
             """
             A token of a block that observes a realm was let go of: the block is not called any more. Keep the token, and \
-            call invalidate() when no more changes are wanted.
+            call `token.invalidate()` when no more changes are wanted.
             """,
             metadata: [
                 "realm.path": "\(cursor.coordinator.path)",

@@ -106,6 +106,7 @@ extension RealmCollection {
     ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The collection is managed and live, and a key path names properties of its elements.
+    ///   Look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,
@@ -117,6 +118,9 @@ extension RealmCollection {
 
 extension RealmCollection where Element: ObjectBase {
     /// The changes of the collection, with the given properties of its elements.
+    ///
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [PartialKeyPath<Element>],
         file: StaticString = #fileID,

@@ -5,6 +5,9 @@ extension Map {
     /// Calls a block with the map as it is, and then after each commit that changes it.
     ///
     /// See ``RealmCollection/observe(keyPaths:on:file:line:_:)-([String]?,_,_)``.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
@@ -29,6 +32,9 @@ extension Map {
 
     /// Calls a block with the map as it is, and then after each commit that changes it or the given properties of its
     /// objects.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<Target: ObjectBase>(
         keyPaths: [PartialKeyPath<Target>],
         on queue: DispatchQueue? = nil,
@@ -43,6 +49,9 @@ extension Map {
     ///
     /// The block gets the actor, to be used synchronously, and the map of the actor's own realm. A task that was
     /// cancelled gets an inert token.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -70,6 +79,9 @@ extension Map {
 
     /// Calls a block on an actor with the map as it is, and then after each commit that changes it or the given
     /// properties of its objects.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor, Target: ObjectBase>(
         keyPaths: [PartialKeyPath<Target>],
         on actor: A,

@@ -107,6 +107,7 @@ extension Map {
     ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The map is managed and live, and a key path names properties of its objects.
+    ///   Look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,
@@ -116,6 +117,9 @@ extension Map {
     }
 
     /// The changes of the map, with the given properties of its objects.
+    ///
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes<Target: ObjectBase>(
         keyPaths: [PartialKeyPath<Target>],
         file: StaticString = #fileID,

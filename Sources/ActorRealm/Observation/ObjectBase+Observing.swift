@@ -16,6 +16,7 @@ extension ObservableModel where Self: ObjectBase {
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The object is managed and live, its realm is not in a write transaction nor read-only, and the
     ///   caller runs in its isolation.
+    ///   Look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
@@ -27,6 +28,9 @@ extension ObservableModel where Self: ObjectBase {
     }
 
     /// Calls a block after each commit that writes to the given properties of the object, and when it is deleted.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe(
         keyPaths: [PartialKeyPath<Self>],
         on queue: DispatchQueue? = nil,
@@ -41,6 +45,9 @@ extension ObservableModel where Self: ObjectBase {
     ///
     /// What is committed after the call returned is told. The block gets the actor, to be used synchronously, and the
     /// object of the actor's own realm. A task that was cancelled gets an inert token.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -54,6 +61,9 @@ extension ObservableModel where Self: ObjectBase {
 
     /// Calls a block on an actor after each commit that writes to the given properties of the object, and when it is
     /// deleted.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Self>],
         on actor: A,
@@ -78,6 +88,9 @@ extension ObservableModel where Self: ObjectBase {
 /// With a variable of a class of its own a block that names another one on an actor is an error of the compiler's.
 extension ObservableModel where Self == Object {
     /// Calls a block on an actor that names another type for the object than the caller's variable has.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor, T: ObjectBase>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -91,6 +104,9 @@ extension ObservableModel where Self == Object {
 
     /// Calls a block on an actor that names another type for the object than the caller's variable has, and its
     /// properties.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor, T: ObjectBase>(
         keyPaths: [PartialKeyPath<T>],
         on actor: A,
@@ -106,6 +122,9 @@ extension ObservableModel where Self == Object {
 
 extension ObjectBase {
     /// Calls a block that names another type for the object than the caller's variable has.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     @_disfavoredOverload
     public final func observe<T: ObjectBase>(
         keyPaths: [String]? = nil,
@@ -118,6 +137,9 @@ extension ObjectBase {
     }
 
     /// Calls a block that names another type for the object than the caller's variable has, and its properties.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     @_disfavoredOverload
     public final func observe<T: ObjectBase>(
         keyPaths: [PartialKeyPath<T>],

@@ -102,6 +102,7 @@ extension ObservableModel where Self: ObjectBase {
     ///   - line: The line there.
     /// - Returns: a sequence that may be sent anywhere.
     /// - Precondition: The object is managed and live, and a key path names its properties.
+    ///   Look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,
@@ -111,6 +112,9 @@ extension ObservableModel where Self: ObjectBase {
     }
 
     /// The changes of the object, in the given properties.
+    ///
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [PartialKeyPath<Self>],
         file: StaticString = #fileID,

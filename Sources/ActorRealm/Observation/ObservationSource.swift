@@ -64,13 +64,14 @@ extension RealmCore {
         checkObservable()
         if isInWriteTransaction {
             misuse(
-                "Observing cannot begin inside a write transaction: call observe() before it or after the commit."
+                "Observing cannot begin inside a write transaction: call `observe` before it or after the commit."
             )
         }
         if !isolation.canPost {
             misuse(
                 "Can only add notification blocks from within runloops, queues or actors, and nothing can be delivered to "
-                    + "\(isolation). Pass a queue or an actor to observe(on:), or open the realm on an actor."
+                    + "\(isolation). Pass a queue, as in `results.observe(on: queue) { _ in }`, or an actor, or open the realm "
+                    + "on an actor."
             )
         }
     }

@@ -25,6 +25,7 @@ extension Realm {
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The realm is live and writable, not in a write transaction, and belongs to an actor, a queue or a
     ///   scheduler.
+    ///   Look at ``isFrozen`` and ``isInWriteTransaction``.
     public func observe(
         file: StaticString = #fileID,
         line: UInt = #line,

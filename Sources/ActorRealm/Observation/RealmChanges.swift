@@ -52,6 +52,8 @@ extension RealmChanges.Iterator: Sendable {}
 
 extension Realm {
     /// What is committed to the realm's file, by anyone, from the beginning of an iteration on.
+    ///
+    /// - Precondition: The realm is live and can be written: look at ``isFrozen`` and ``configuration``.
     public var changes: RealmChanges {
         core.checkObservable()
         return RealmChanges(

@@ -16,6 +16,7 @@ extension RealmCollection {
     /// - Returns: a token that keeps the observer; its deallocation ends it.
     /// - Precondition: The collection is managed and live, its realm is not in a write transaction nor read-only, and the
     ///   caller runs in its isolation.
+    ///   Look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
@@ -41,6 +42,9 @@ extension RealmCollection {
     ///
     /// The block gets the actor, to be used synchronously, and the collection of the actor's own realm. A task that was
     /// cancelled gets an inert token.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -69,6 +73,9 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
     /// Calls a block with the collection as it is, and then after each commit that changes it or the given properties of
     /// its elements.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe(
         keyPaths: [PartialKeyPath<Element>],
         on queue: DispatchQueue? = nil,
@@ -81,6 +88,9 @@ extension RealmCollection where Element: ObjectBase {
 
     /// Calls a block on an actor with the collection as it is, and then after each commit that changes it or the given
     /// properties of its elements.
+    ///
+    /// - Precondition: It is managed and live, and its realm is not in a write transaction: look at
+    ///   ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/isInWriteTransaction``.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Element>],
         on actor: A,

@@ -40,7 +40,7 @@ public struct _PropertyBox<Value: RealmPropertyType> {
         *,
         unavailable,
         message:
-            "A constant is not stored. Declare @Persisted var name: Int? with the type of the value, or @Persisted var name: RealmProperty<Int?> to keep what reads and writes its value."
+            "A constant is not stored. Declare `@Persisted var name: Int?` with the type of the value, or `@Persisted var name: RealmProperty<Int?>` to keep what reads and writes its value."
     )
     // The compiler rejects every call; the initializer must exist for the message.
     public init() { fatalError("unavailable") }
@@ -50,18 +50,18 @@ public struct _PropertyBox<Value: RealmPropertyType> {
         *,
         unavailable,
         message:
-            "A constant is not stored. Declare @Persisted var name: Int? = 5 with the type and the default of the value."
+            "A constant is not stored. Declare `@Persisted var name: Int? = 5` with the type and the default of the value."
     )
     // As above.
     public init<Other>(_ value: Other) { fatalError("unavailable") }
 }
 
 /// The value of a property, reached through `value`.
-@available(*, deprecated, message: "Declare the property with the type of its value: @Persisted var name: Int?")
+@available(*, deprecated, message: "Declare the property with the type of its value: `@Persisted var name: Int?`")
 public typealias RealmProperty<Value: RealmPropertyType> = _PropertyBox<Value>
 
 /// The optional value of a property, reached through `value`.
-@available(*, deprecated, message: "Declare the property with the type of its value: @Persisted var name: Int?")
+@available(*, deprecated, message: "Declare the property with the type of its value: `@Persisted var name: Int?`")
 public typealias RealmOptional<Value: RealmOptionalType> = _PropertyBox<Value?>
 
 extension _PropertyBox: Equatable where Value: Equatable {}

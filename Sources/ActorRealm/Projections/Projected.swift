@@ -10,7 +10,7 @@ public struct Projected<T: ObjectBase, Value> {
     public init(_ projectedKeyPath: KeyPath<T, Value>) { keyPath = projectedKeyPath }
 
     /// Not available: the value of a wrapper is reached through the projection that contains it.
-    @available(*, unavailable, message: "@Projected can only be used as a property of a Projection")
+    @available(*, unavailable, message: "`@Projected` can only be used as a property of a `Projection`")
     public var wrappedValue: Value {
         // The compiler rejects every call; the accessors must exist for the wrapper to be one.
         get { fatalError("unavailable") }
@@ -18,6 +18,9 @@ public struct Projected<T: ObjectBase, Value> {
     }
 
     /// Reads and writes the property of a projection's object.
+    ///
+    /// - Precondition: To be assigned, the key path can be written through, and that of the property holds: for values
+    ///   from outside ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the object throws.
     public static subscript<Enclosing: Projection<T>>(
         _enclosingInstance projection: Enclosing,
         wrapped wrappedKeyPath: ReferenceWritableKeyPath<Enclosing, Value>,

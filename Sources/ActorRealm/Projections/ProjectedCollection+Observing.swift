@@ -13,6 +13,9 @@ extension ProjectedCollection {
     ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
@@ -38,6 +41,10 @@ extension ProjectedCollection {
     ///
     /// The block gets the actor, to be used synchronously, and the values of the actor's own realm. A task that was
     /// cancelled gets an inert token.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -69,6 +76,7 @@ extension ProjectedCollection {
     ///   - line: The line there.
     /// - Returns: A sequence that may be sent anywhere.
     /// - Precondition: The collection is managed and live.
+    ///   Look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,

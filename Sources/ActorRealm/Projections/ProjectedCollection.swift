@@ -19,6 +19,9 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     public var count: Int { source.count }
 
     /// The value at a position.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate. To be assigned, a
+    ///   write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and ``isInvalidated``.
     public subscript(position: Int) -> Value {
         get { source[position] }
         nonmutating set { source[position] = newValue }
@@ -31,8 +34,14 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     /// Whether the objects stand on one version for good.
     public var isFrozen: Bool { source.confined.isFrozen }
     /// The values as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> ProjectedCollection { frozenThroughReference("projected collections") }
     /// The live values of frozen ones; nil when the owner does not exist any more.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> ProjectedCollection? { thawedThroughReference("projected collections") }
 
     /// The value as a description that does not belong to an isolation.

@@ -15,7 +15,7 @@ extension ProjectionObservable {
         keyPaths.map { keyPath in
             let path = _name(of: keyPath)
             let property = ProjectionSchema.of(Self.self).first { $0.path == path }
-            guard let property else { misuse("The key path \(keyPath) is no @Projected property of \(Self.self).") }
+            guard let property else { misuse("The key path \(keyPath) is no `@Projected` property of \(Self.self).") }
             return property.name
         }
     }
@@ -29,6 +29,9 @@ extension ProjectionObservable {
     ///   - line: The line there.
     ///   - block: Gets the changes.
     /// - Returns: A token that keeps the observer; its deallocation ends it.
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
@@ -46,6 +49,10 @@ extension ProjectionObservable {
     }
 
     /// Calls a block after each commit that writes to the given properties, and when the object is deleted.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe(
         keyPaths: [PartialKeyPath<Self>],
         on queue: DispatchQueue? = nil,
@@ -58,6 +65,10 @@ extension ProjectionObservable {
 
     /// Calls a block on an actor after each commit that writes to what the projection shows, and when its object is
     /// deleted.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -78,6 +89,10 @@ extension ProjectionObservable {
     }
 
     /// Calls a block on an actor after each commit that writes to the given properties, and when the object is deleted.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Self>],
         on actor: A,
@@ -103,6 +118,8 @@ extension ProjectionObservable {
     ///   - file: Where the observer comes from, for the diagnostics.
     ///   - line: The line there.
     /// - Returns: A sequence that may be sent anywhere.
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,
@@ -112,6 +129,9 @@ extension ProjectionObservable {
     }
 
     /// The changes of the given properties.
+    ///
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [PartialKeyPath<Self>],
         file: StaticString = #fileID,
@@ -154,6 +174,10 @@ extension ObservationSource where Subject == ObjectSubject {
 extension RealmCollection where Element: ProjectionObservable {
     /// Calls a block with the projections as they are, and then after each commit that changes the collection or the given
     /// properties.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe(
         keyPaths: [PartialKeyPath<Element>],
         on queue: DispatchQueue? = nil,
@@ -166,6 +190,10 @@ extension RealmCollection where Element: ProjectionObservable {
 
     /// Calls a block on an actor with the projections as they are, and then after each commit that changes the collection or
     /// the given properties.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Element>],
         on actor: A,
@@ -185,6 +213,9 @@ extension RealmCollection where Element: ProjectionObservable {
     }
 
     /// The changes of the collection, with the given properties of its projections.
+    ///
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [PartialKeyPath<Element>],
         file: StaticString = #fileID,

@@ -28,12 +28,18 @@ extension Query where T: ProjectionObservable {
 
 extension RealmCollection where Element: ProjectionObservable {
     /// The projections for which a condition on their properties holds.
+    ///
+    /// - Precondition: The collection is managed, and what is compared can be: ``filter(_:)-(RealmPredicate)`` throws
+    ///   instead.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         let backing = managed("where")
         return Results(attempt { try backing.filtered(Query.predicate(isIncluded, in: backing.core)) })
     }
 
     /// The position of the first projection for which a condition on its properties holds.
+    ///
+    /// - Precondition: The collection is managed, and what is compared can be: ``filter(_:)-(RealmPredicate)`` throws
+    ///   instead.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         let backing = managed("index(matching:)")
         guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey()
@@ -42,6 +48,9 @@ extension RealmCollection where Element: ProjectionObservable {
     }
 
     /// The position of the first projection whose object a predicate holds for.
+    ///
+    /// - Precondition: The collection is managed, and the predicate parses and fits the class. For text from outside
+    ///   ``filter(_:)-(RealmPredicate)`` throws.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
         position(matching: predicateFormat, arguments)
     }

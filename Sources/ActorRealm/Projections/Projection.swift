@@ -84,8 +84,14 @@ nonisolated extension Projection: Sendable {}
 
 extension ThreadConfined where Self: ProjectionObservable {
     /// The projection of the object as of the version that its realm stands on, immutable.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``ThreadConfined/realm`` and ``ThreadConfined/isInvalidated``.
     public func freeze() -> Self { frozenThroughReference("projections") }
     /// The projection of the live object; nil when it does not exist any more.
+    ///
+    /// - Precondition: The value is managed: look at ``ThreadConfined/realm``. Its file can be read: `try
+    ///   Realm(configuration:)` throws instead.
     public func thaw() -> Self? { thawedThroughReference("projections") }
 
     /// The value that a description stands for in a realm.

@@ -55,7 +55,7 @@ enum ProjectionSchema {
             guard let label = child.label, label != "rootObject" else { continue }
             guard let projected = child.value as? any AnyProjected else {
                 misuse(
-                    "Every property of \(type) must be a @Projected property: '\(label)' is not. Make it a computed one."
+                    "Every property of \(type) must be a `@Projected` property: '\(label)' is not. Make it a computed one."
                 )
             }
             let name = label.hasPrefix("_") ? String(label.dropFirst()) : label

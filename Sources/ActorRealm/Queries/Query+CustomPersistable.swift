@@ -162,7 +162,7 @@ extension QueryNode {
             if property.isCollection || property.shape.target != nil {
                 misuse(
                     "Unsupported property '\(info.name).\(property.name)' for memberwise equality query: compare the "
-                        + "properties of the embedded object through persistableValue."
+                        + "properties of the embedded object through `persistableValue`."
                 )
             }
             let member = QueryNode.path(path.appending([.property(property.columnName)], isCollection: false))

@@ -6,6 +6,9 @@ import RealmQuery
 /// let found = people.where { $0.age >= 18 && $0.dogs.name == "Rex" }
 /// ```
 /// Queries exist only inside the closure of `where`.
+///
+/// - Precondition: What is compared can be: a number with a number, and one collection in a comparison. For a predicate from outside
+///   `RealmPredicate(parsing:)` and ``RealmCollection/filter(_:)-(RealmPredicate)`` throw instead.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode
@@ -211,5 +214,5 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }
 
-@available(*, unavailable, message: "A query exists inside the closure of where() only: send `results.frozen`.")
+@available(*, unavailable, message: "A query exists inside the closure of `where(_:)` only: send `results.frozen`.")
 extension Query: Sendable {}

@@ -32,6 +32,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
 extension RealmCollection {
     /// Runs the query anew and says how it finds its objects: through which index, at how many it looks, how long it
     /// takes.
+    ///
+    /// - Precondition: The collection is managed: look at ``realm``.
     public func explain() -> QueryExplanation {
         attempt { try managed("explain").explain() }
     }

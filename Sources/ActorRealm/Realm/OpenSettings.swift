@@ -23,29 +23,29 @@ struct OpenSettings: Sendable {
             path = TemporaryFiles.stem(for: name)
             isTemporary = true
         } else if let url = configuration.fileURL {
-            guard url.isFileURL else { throw invalid("The fileURL of a configuration must be a file URL.") }
+            guard url.isFileURL else { throw invalid("The `fileURL` of a configuration must be a file URL.") }
             path = Self.path(of: url)
             guard !path.utf8.contains(0), !path.isEmpty else {
-                throw invalid("The fileURL of a configuration has no path, or one with a zero byte in it.")
+                throw invalid("The `fileURL` of a configuration has no path, or one with a zero byte in it.")
             }
             isTemporary = false
         } else {
-            throw invalid("A configuration needs a fileURL or an inMemoryIdentifier.")
+            throw invalid("A configuration needs a `fileURL` or an `inMemoryIdentifier`.")
         }
         if let key = configuration.encryptionKey {
             guard key.count == 64 else { throw invalid("Encryption key must be exactly 64 bytes long.") }
             throw invalid("Encrypted realms are not supported by this build.")
         }
         if configuration.readOnly, configuration.deleteRealmIfMigrationNeeded {
-            throw invalid("Cannot set deleteRealmIfMigrationNeeded for a read-only realm.")
+            throw invalid("Cannot set `deleteRealmIfMigrationNeeded` for a read-only realm.")
         }
         if configuration.readOnly, configuration.shouldCompactOnLaunch != nil {
-            throw invalid("Cannot set shouldCompactOnLaunch for a read-only realm.")
+            throw invalid("Cannot set `shouldCompactOnLaunch` for a read-only realm.")
         }
         if !configuration.migrationSteps.isEmpty,
             configuration.migrationBlock != nil || configuration.throwingMigrationBlock != nil
         {
-            throw invalid("Cannot set both migrationSteps and a migration block: make the block one of the steps.")
+            throw invalid("Cannot set both `migrationSteps` and a migration block: make the block one of the steps.")
         }
         isReadOnly = configuration.readOnly
         logger = configuration.logger

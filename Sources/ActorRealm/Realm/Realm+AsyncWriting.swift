@@ -278,8 +278,8 @@ extension RealmCore {
         guard isolation != nil, case .actor = self.isolation else {
             throw error(
                 .wrongIsolation,
-                "asyncWrite() can only be called on the actor of an actor-isolated realm: this one belongs to "
-                    + "\(self.isolation). Use write() or writeAsync(), or open the realm on an actor."
+                "`asyncWrite` can only be called on the actor of an actor-isolated realm: this one belongs to "
+                    + "\(self.isolation). Use `try realm.write { }` or `realm.writeAsync { }`, or open the realm on an actor."
             )
         }
         try checkNotNestedInTask()

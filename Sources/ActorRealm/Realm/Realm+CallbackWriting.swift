@@ -10,6 +10,9 @@ extension Realm {
     /// or invalidated the realm; with nil when the block cancelled and what it saw is durable. The observers whose tokens are passed are not told of this write: what they show reflects it already.
     ///
     /// Returns a number to cancel the write with, as long as it has not begun.
+    ///
+    /// - Precondition: The realm can be written, and belongs to an actor, a queue or a scheduler. `asyncWrite` and
+    ///   `write` throw instead.
     @discardableResult
     public func writeAsync(
         withoutNotifying tokens: [NotificationToken] = [],
@@ -29,6 +32,8 @@ extension Realm {
     /// back.
     ///
     /// - Returns: a number to cancel the write with, as long as it has not begun.
+    /// - Precondition: The realm can be written, and belongs to an actor, a queue or a scheduler. `asyncWrite` and
+    ///   `write` throw instead.
     @discardableResult
     public func beginAsyncWrite(
         file: StaticString = #fileID,
@@ -49,6 +54,8 @@ extension Realm {
     ///   - tokens: Of observers that are not told of this write: what they show reflects it already.
     ///   - onComplete: Called in the realm's isolation when the commit is durable, or with the error.
     /// - Returns: a number to cancel the completion block with; the commit itself goes on.
+    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
+    ///   ``commitWrite(withoutNotifying:)`` throws instead.
     @discardableResult
     public func commitAsyncWrite(
         allowGrouping: Bool = false,
@@ -58,12 +65,15 @@ extension Realm {
         if core.isClosed { return core.refuseCallbackWrite(onComplete) }
         core.requireCallbackWrites()
         guard core.isInWriteTransaction else {
-            misuse("Can't commit a non-existing write transaction: call beginAsyncWrite() first.")
+            misuse("Can't commit a non-existing write transaction: call `realm.beginAsyncWrite { }` first.")
         }
         return core.commitInBackground(withoutNotifying: tokens, onComplete)
     }
 
     /// Commits the open write transaction without blocking the thread, as ``commitAsyncWrite(allowGrouping:withoutNotifying:_:)`` does.
+    ///
+    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
+    ///   ``commitWrite(withoutNotifying:)`` throws instead.
     @discardableResult
     public func commitAsyncWrite(
         isGroupingAllowed: Bool,

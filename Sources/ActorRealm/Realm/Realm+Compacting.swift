@@ -62,7 +62,7 @@ extension Realm {
             throw core.error(.invalidInput, "Encrypted realms are not supported by this build.")
         }
         if FileManager.default.fileExists(atPath: fileURL.path) {
-            throw Realm.Error(.fileExists, "The destination of writeCopy exists already.", fileURL: fileURL)
+            throw Realm.Error(.fileExists, "The destination of `writeCopy` exists already.", fileURL: fileURL)
         }
         do {
             if core.isInWriteTransaction {
@@ -83,8 +83,8 @@ extension Realm {
         guard !core.isGrouped, model.canSealEarly else {
             throw core.error(
                 .alreadyInWriteTransaction,
-                "The commit of this asyncWrite may be one with those of other writers, so that what it sees cannot be copied "
-                    + "alone: copy the realm behind it, or in the transaction of write or beginAsyncWrite()."
+                "The commit of this `asyncWrite` may be one with those of other writers, so that what it sees cannot be copied "
+                    + "alone: copy the realm behind it, or in the transaction of `write` or `beginAsyncWrite`."
             )
         }
         try StorageFile.build(at: path, replaces: false, beginning: model.beginningOfCopy) {
@@ -96,7 +96,7 @@ extension Realm {
     /// Writes a compact copy to the file of a configuration, as ``writeCopy(toFile:encryptionKey:)`` does.
     public func writeCopy(configuration: Configuration) throws {
         guard let url = configuration.fileURL else {
-            throw core.error(.invalidInput, "The destination of writeCopy needs a fileURL.")
+            throw core.error(.invalidInput, "The destination of `writeCopy` needs a `fileURL`.")
         }
         try writeCopy(toFile: url, encryptionKey: configuration.encryptionKey)
     }

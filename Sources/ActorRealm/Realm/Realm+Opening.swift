@@ -90,7 +90,7 @@ extension Realm {
         guard isolation === actor else {
             throw Realm.Error(
                 .wrongIsolation,
-                "Realm(actor:) was called from \(isolation.map { "the actor \(type(of: $0))" } ?? "outside every actor"): "
+                "`Realm(actor:)` was called from \(isolation.map { "the actor \(type(of: $0))" } ?? "outside every actor"): "
                     + "call it on \(type(of: actor)), for example from one of its methods.",
                 fileURL: configuration.fileURL
             )
@@ -250,8 +250,8 @@ extension Realm {
         guard let isolation else {
             throw Realm.Error(
                 .wrongIsolation,
-                "A realm was opened asynchronously outside every actor: open it in a method of an actor, or of a global "
-                    + "actor, or synchronously.",
+                "A realm was opened asynchronously outside every actor: open it with `try await Realm()` in a method of an "
+                    + "actor, or of a global actor, or with `try Realm()` in a synchronous function.",
                 fileURL: configuration.fileURL
             )
         }

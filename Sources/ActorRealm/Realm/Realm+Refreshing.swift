@@ -150,7 +150,9 @@ extension Realm {
             }
         } catch {
             misuse(
-                "The realm could not be thawed: \(error) To handle the error, open it with `try Realm(configuration:)`."
+                "The realm could not be thawed: \(error) To handle the error, open it: with "
+                    + "`try await Realm(configuration: configuration)` on an actor, with "
+                    + "`try Realm(configuration: configuration)` in a synchronous function."
             )
         }
     }

@@ -104,7 +104,10 @@ extension Realm {
             request.isPatient = true
             try core.beginBlocking(request, isOpenEnded: true)
         } catch {
-            misuse("\(error) To handle the error, use `beginWriteTransaction()` or `write(_:)`, which throw.")
+            misuse(
+                "\(error) To handle the error, use `try realm.beginWriteTransaction()` or `try realm.write { }`, which "
+                    + "throw."
+            )
         }
     }
 
@@ -127,13 +130,13 @@ extension Realm {
             core.hasLostTransaction = false
             throw core.error(
                 .invalidInput,
-                "There is nothing to commit: invalidate() was called on the realm, and has rolled the write transaction back."
+                "There is nothing to commit: `realm.invalidate()` was called, and has rolled the write transaction back."
             )
         }
         guard core.isInWriteTransaction else {
             throw core.error(
                 .invalidInput,
-                "Can't commit a non-existing write transaction: call beginWrite() first."
+                "Can't commit a non-existing write transaction: call `realm.beginWrite()` first."
             )
         }
         try core.commitBlocking(withoutNotifying: tokens)
@@ -142,6 +145,8 @@ extension Realm {
     /// Rolls the open write transaction back.
     ///
     /// What it was built on is durable when this returns, or, in the block of `asyncWrite` or `writeAsync`, when that write ends.
+    ///
+    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
     public func cancelWrite() {
         core.checkAccess()
         if core.dropsWrites {
@@ -149,7 +154,7 @@ extension Realm {
             return
         }
         guard core.isInWriteTransaction else {
-            misuse("Can't cancel a non-existing write transaction: call beginWrite() first.")
+            misuse("Can't cancel a non-existing write transaction: call `realm.beginWrite()` first.")
         }
         core.cancelTransaction()
         core.settleOrReport()

@@ -35,7 +35,7 @@ extension Realm {
             guard core.ticket == turn else { return }
             core.logger?
                 .warning(
-                    "An asynchronous write transaction was let go of without commit() or cancel(), and is cancelled.",
+                    "An asynchronous write transaction was let go of without `commit()` or `cancel()`, and is cancelled.",
                     metadata: ["realm.path": "\(core.coordinator.path)"]
                 )
             core.cancelTransaction()

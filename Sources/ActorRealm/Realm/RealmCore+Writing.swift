@@ -28,7 +28,7 @@ extension RealmCore {
             throw error(
                 .alreadyInWriteTransaction,
                 "Another task of \(isolation) has a write transaction of this realm open, and would never end it while a write "
-                    + "that blocks waited here: use asyncWrite(), or finish that transaction first."
+                    + "that blocks waited here: use `try await realm.asyncWrite { }`, or finish that transaction first."
             )
         }
         throw error(

@@ -204,7 +204,7 @@ final class RealmCore {
     var closedError: Realm.Error { error(.closed, "This realm has been closed. Open it again.") }
 
     private static var invalidatedMessage: String {
-        "Object has been invalidated: invalidate() was called on its realm. Fetch it from the realm again."
+        "Object has been invalidated: `realm.invalidate()` was called. Fetch it from the realm again."
     }
 
     /// Whether `close()` was called: everything of the realm is empty, and what is written goes nowhere.
@@ -247,8 +247,9 @@ final class RealmCore {
     var wrongIsolationMessage: String {
         var message =
             "Realm accessed from incorrect thread or actor: it belongs to \(isolation), and was used from "
-            + "\(RealmIsolation.currentDescription). Send a ThreadSafeReference or a freeze()d copy to the other "
-            + "isolation, or open a realm there."
+            + "\(RealmIsolation.currentDescription). Send `object.frozen`, `ThreadSafeReference(to: object)` or "
+            + "`ObjectReference(to: object)` to the other isolation. Or open a realm there: with `try await Realm()` on an "
+            + "actor, with `try Realm()` in a synchronous function."
         switch isolation {
         case .thread, .actor:
             message += " To bind a realm to an actor from its init, open it with `try await Realm(actor: self)`."

@@ -39,7 +39,7 @@ extension Realm.Error {
         let reason =
             timeout.isDeadlock
             ? "would wait for the write lock for ever: every thread of Swift's pool waits in a blocking write, and "
-                + "\(timeout.holder), whose task needs one of them to go on. In asynchronous code use asyncWrite()."
+                + "\(timeout.holder), whose task needs one of them to go on. In asynchronous code use `try await realm.asyncWrite { }`."
             : "was not given the write lock in time: \(timeout.holder). Finish that write, or wait longer."
         self.init(.timedOut, "\(what) \(reason)", fileURL: URL(fileURLWithPath: path))
     }

@@ -20,6 +20,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// The first element; nil when there is none.
     public var first: Element? { base.isEmpty ? nil : self[0] }
     /// The element at a position.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element { base[position] }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
@@ -34,8 +36,14 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// Whether the collection stands on one version for good.
     public var isFrozen: Bool { base.isFrozen }
     /// The collection as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> AnyRealmCollection { AnyRealmCollection(wrapping: base.freeze()) }
     /// The live collection of a frozen one; nil when its owner does not exist any more.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> AnyRealmCollection? { base.thaw().map { AnyRealmCollection(wrapping: $0) } }
 
     private init(wrapping base: any RealmCollection<Element>) { self.base = base }

@@ -71,6 +71,24 @@ extension _CollectionBacking {
         }
     }
 
+    /// The elements for which a parsed predicate holds, in the order that it asks for.
+    func applying(_ predicate: RealmPredicate) throws -> _CollectionBacking {
+        try core.requireReading()
+        if let path = predicate.path, path != core.coordinator.path {
+            throw Realm.Error(
+                .invalidInput,
+                "Object must be from the Realm being queried: it belongs to the file '\(path)'."
+            )
+        }
+        do {
+            return try applying(predicate.query)
+        } catch let error as QueryError {
+            throw Realm.Error(.invalidInput, error.description)
+        } catch {
+            throw Realm.Error.wrap(error, path: core.coordinator.path)
+        }
+    }
+
     /// The elements that a query in the string language asks for.
     func applying(_ query: ParsedQuery) throws -> _CollectionBacking {
         let positions = query.clausePositions.value
@@ -111,7 +129,7 @@ extension _CollectionBacking {
 
     func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
         if count < 0 || offset < 0 {
-            throw QueryError("A limit and its offset cannot be negative: limit(\(count), offset: \(offset)).")
+            throw QueryError("A limit and its offset cannot be negative: \(count) and \(offset).")
         }
         return try refined { $0.steps.append(.limit(count, offset: offset)) }
     }

@@ -293,5 +293,5 @@ extension RealmCollection {
 
 extension Map {
     /// What stands behind a managed map, where a class of objects that cannot be read is an error.
-    fileprivate func readableBacking() throws -> _CollectionBacking? { try place?.readableBacking() }
+    func readableBacking() throws -> _CollectionBacking? { try place?.readableBacking() }
 }

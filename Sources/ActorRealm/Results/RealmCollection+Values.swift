@@ -4,11 +4,14 @@ import RealmQuery
 
 extension RealmCollection {
     /// The elements at some positions, in their order.
+    ///
+    /// - Precondition: There are such positions: look at ``count``.
     public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }
 
     /// The values of a property of all objects, as an array; `self` for the elements.
     ///
     /// - Precondition: The objects have such a property.
+    ///   For names from outside ``Realm/schema`` tells.
     public func value(forKey key: String) -> Any? {
         if key == "self" { return map { Element._boxedElement($0) } as [Any?] }
         return map { element in object(element, "value(forKey:)")?[key] } as [Any?]
@@ -21,6 +24,7 @@ extension RealmCollection {
     /// `@distinctUnionOfArrays` have each value once.
     ///
     /// - Precondition: The objects have such properties.
+    ///   For names from outside ``Realm/schema`` tells.
     public func value(forKeyPath keyPath: String) -> Any? {
         if keyPath == "@count" { return count }
         let names = ValuePath.names(keyPath)
@@ -43,6 +47,7 @@ extension RealmCollection {
     /// Sets a property of every object.
     ///
     /// - Precondition: The realm is in a write transaction, and the objects have such a property.
+    ///   For names and values from outside ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of each object throws.
     public func setValue(_ value: Any?, forKey key: String) {
         for element in self { object(element, "setValue(_:forKey:)")?[key] = value }
     }

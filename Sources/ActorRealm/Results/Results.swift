@@ -28,6 +28,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// The element at a position.
     ///
     /// Damage, and a position that does not exist, end the process here: `requireReadable()` throws damage before.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element { Element._element(at: position, in: backing) }
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
@@ -44,8 +46,14 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     public var isFrozen: Bool { backing.core.isFrozen }
 
     /// The results as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> Results { frozenThroughReference("Results") }
     /// The live results of frozen ones.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> Results? { thawedThroughReference("Results") }
 
     /// The value as a description that does not belong to an isolation.

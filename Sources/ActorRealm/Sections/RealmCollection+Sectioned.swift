@@ -1,5 +1,7 @@
 extension RealmCollection where Element: KeypathSortable {
     /// The elements sorted by a property and divided into sections of equal values of it.
+    ///
+    /// - Precondition: The collection is managed: look at ``ThreadConfined/realm``.
     public func sectioned<Key: _Persistable & Hashable>(
         by keyPath: KeyPath<Element, Key>,
         ascending: Bool = true
@@ -12,6 +14,7 @@ extension RealmCollection where Element: KeypathSortable {
     /// The elements in an order, divided into sections of equal values of a property.
     ///
     /// - Precondition: The first descriptor is for the same property.
+    ///   The collection is managed: look at ``ThreadConfined/realm``.
     public func sectioned<Key: _Persistable & Hashable>(
         by keyPath: KeyPath<Element, Key>,
         sortDescriptors: [SortDescriptor]
@@ -37,6 +40,7 @@ extension RealmCollection {
     /// ``sectioned(bySendable:sortDescriptors:)`` knows neither limit.
     ///
     /// - Precondition: There is a descriptor.
+    ///   The collection is managed: look at ``ThreadConfined/realm``.
     public func sectioned<Key: _Persistable & Hashable>(
         by block: @escaping (Element) -> Key,
         sortDescriptors: [SortDescriptor]
@@ -48,6 +52,7 @@ extension RealmCollection {
     /// The values in order, divided into sections by what a closure says of each.
     ///
     /// - Precondition: The elements are values; for objects give sort descriptors.
+    ///   The collection is managed: look at ``ThreadConfined/realm``.
     public func sectioned<Key: _Persistable & Hashable>(
         by block: @escaping (Element) -> Key,
         ascending: Bool = true
@@ -61,6 +66,7 @@ extension RealmCollection {
     /// The closure must depend on the element alone.
     ///
     /// - Precondition: There is a descriptor.
+    ///   The collection is managed: look at ``ThreadConfined/realm``.
     public func sectioned<Key: _Persistable & Hashable>(
         bySendable block: @escaping @Sendable (Element) -> Key,
         sortDescriptors: [SortDescriptor]
@@ -72,6 +78,7 @@ extension RealmCollection {
     /// The values in order, divided into sections by what a closure says of each that may be called in any isolation.
     ///
     /// - Precondition: The elements are values; for objects give sort descriptors.
+    ///   The collection is managed: look at ``ThreadConfined/realm``.
     public func sectioned<Key: _Persistable & Hashable>(
         bySendable block: @escaping @Sendable (Element) -> Key,
         ascending: Bool = true

@@ -20,6 +20,7 @@ extension RealmSectionedResult {
     /// - Returns: A token that keeps the observer; its deallocation ends it.
     /// - Precondition: The sections are live, their realm is not in a write transaction nor read-only, and the caller runs
     ///   in its isolation.
+    ///   Look at ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and ``Realm/schema``.
     public func observe(
         keyPaths: [String]? = nil,
         on queue: DispatchQueue? = nil,
@@ -43,6 +44,10 @@ extension RealmSectionedResult {
     ///
     /// The block gets the actor, to be used synchronously, and the sections of the actor's own realm. A task that was
     /// cancelled gets an inert token.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil,
         on actor: A,
@@ -73,6 +78,8 @@ extension RealmSectionedResult {
     ///   - file: Where the observer comes from, for the diagnostics.
     ///   - line: The line there.
     /// - Returns: The changes, from `.initial` on; a sequence that may be sent anywhere, see ``SectionChanges``.
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [String]? = nil,
         file: StaticString = #fileID,
@@ -85,6 +92,10 @@ extension RealmSectionedResult {
 extension RealmSectionedResult where SectionElement: ObjectBase {
     /// Calls a block with the sections as they are, and then after each commit that changes them or the given properties
     /// of their elements.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>],
         on queue: DispatchQueue? = nil,
@@ -97,6 +108,10 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
 
     /// Calls a block on an actor with the sections as they are, and then after each commit that changes them or the given
     /// properties of their elements.
+    ///
+    /// - Precondition: It is managed and live, its realm is not in a write transaction, and there are such properties:
+    ///   look at ``ThreadConfined/realm``, ``ThreadConfined/isFrozen``, ``Realm/isInWriteTransaction`` and
+    ///   ``Realm/schema``.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<SectionElement>],
         on actor: A,
@@ -116,6 +131,9 @@ extension RealmSectionedResult where SectionElement: ObjectBase {
     }
 
     /// The changes of the sections, with the given properties of their elements.
+    ///
+    /// - Precondition: It is managed and live, and there are such properties: look at ``ThreadConfined/realm``,
+    ///   ``ThreadConfined/isFrozen`` and ``Realm/schema``.
     public func changes(
         keyPaths: [PartialKeyPath<SectionElement>],
         file: StaticString = #fileID,

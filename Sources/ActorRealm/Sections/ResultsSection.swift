@@ -33,6 +33,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     public var count: Int { rows.count }
 
     /// The element at a position.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         let rows = rows
         guard position >= 0, position < rows.count else { indexOutOfBounds(position, count: rows.count) }
@@ -52,10 +54,16 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     /// Whether the section stands on one version for good.
     public var isFrozen: Bool { store.results.isFrozen }
     /// The section as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> ResultsSection {
         isFrozen ? self : ResultsSection(SectionStore(store.results.freeze(), store.rule), key: key)
     }
     /// The live section of a frozen one.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> ResultsSection? {
         guard isFrozen else { return self }
         return store.results.thaw().map { ResultsSection(SectionStore($0, store.rule), key: key) }

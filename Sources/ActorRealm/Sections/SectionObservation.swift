@@ -33,7 +33,7 @@ struct ObservedSections<Collection: RealmSectionedResult>: @unchecked Sendable {
         misuse(
             "The changes of sections made by a closure can be iterated only on the actor of their realm, because the closure "
                 + "belongs there: these belong to \(home), and were iterated on \(actor.map { "the actor \(type(of: $0))" } ?? "no actor"). "
-                + "Section by a key path, or with sectioned(bySendable:)."
+                + "Section by a key path, or with `sectioned(bySendable:sortDescriptors:)`."
         )
     }
 }

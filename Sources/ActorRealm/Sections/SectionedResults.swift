@@ -36,6 +36,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     public var count: Int { store.contents.layout.sections.count }
 
     /// The section at a position.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
         let contents = store.contents
         guard contents.layout.sections.indices.contains(position) else {
@@ -45,6 +47,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     }
 
     /// The element at a position in a section.
+    ///
+    /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath.section][indexPath.item] }
 
     /// The realm that the results belong to.
@@ -54,10 +58,16 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     /// Whether the sections stand on one version for good.
     public var isFrozen: Bool { store.results.isFrozen }
     /// The sections as of the version that the realm stands on.
+    ///
+    /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
+    ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> SectionedResults {
         isFrozen ? self : SectionedResults(store.results.freeze(), store.rule)
     }
     /// The live sections of frozen ones.
+    ///
+    /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
+    ///   throws instead.
     public func thaw() -> SectionedResults? {
         isFrozen ? store.results.thaw().map { SectionedResults($0, store.rule) } : self
     }
@@ -96,7 +106,8 @@ extension SectionStore {
         guard let sendable = rule.sendable else {
             misuse(
                 "Sections made by a closure cannot be sent to another isolation, because the closure belongs to this one: "
-                    + "send the results and section them there, or section by a key path or with sectioned(bySendable:)."
+                    + "send the results and section them there, or section by a key path or with "
+                    + "`sectioned(bySendable:sortDescriptors:)`."
             )
         }
         return _ConfinedReference(

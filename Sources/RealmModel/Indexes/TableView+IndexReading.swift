@@ -56,7 +56,10 @@ extension TableView {
         _ body: (Int64) throws -> Bool
     ) throws -> Bool {
         let source = index.source
-        precondition(!source.hasKeyRuns, "Walk the index of an int primary key with rangeKeys(property:lower:upper:).")
+        precondition(
+            !source.hasKeyRuns,
+            "Walk the index of an int primary key with `rangeKeys(property:lower:upper:)`."
+        )
         let tree = try upToDateTree(index)
         let sorted = values.count + count
         // Rows with the same values stand together, in the order of their keys unless other properties follow.

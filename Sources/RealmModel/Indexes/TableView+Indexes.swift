@@ -46,7 +46,7 @@ extension TableView {
     package func findFixed(_ primaryKey: UnsafeRawBufferPointer) throws(StorageError) -> Int64? {
         precondition(
             primaryKeyProperty >= 0 && fits(.bytes(primaryKey), slots[primaryKeyProperty]),
-            "The primary key is not an ObjectId or a UUID, or has the wrong length."
+            "The primary key is not an `ObjectId` or a `UUID`, or has the wrong length."
         )
         return try find(.bytes(primaryKey))
     }

@@ -20,7 +20,7 @@ extension DatabaseSchema {
             .filter { $0.value.count > 1 }
             .map { stored, names in
                 "The file has a class '\(stored)', which may be any of \(names.map { "'\($0)'" }.joined(separator: " and ")): "
-                    + "override _realmObjectName() to return \"\(stored)\" in the one that it is."
+                    + "override `_realmObjectName()` to return \"\(stored)\" in the one that it is."
             }
         guard faults.isEmpty else { throw .invalidSchema(faults) }
         return calling(claims.compactMapValues(\.first), isRecorded: false)
@@ -37,7 +37,7 @@ extension DatabaseSchema {
             guard classes[programName] == nil else {
                 throw .invalidSchema([
                     "The file has the class '\(programName)' under the name '\(name)', which another class declares: override "
-                        + "_realmObjectName() in that one."
+                        + "`_realmObjectName()` in that one."
                 ])
             }
             names[name] = programName

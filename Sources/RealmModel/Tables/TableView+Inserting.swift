@@ -42,7 +42,7 @@ extension TableView {
     package func insert(bytesPrimaryKey value: UnsafeRawBufferPointer) throws -> Int64 {
         precondition(
             primaryKeyProperty >= 0 && fits(.bytes(value), slots[primaryKeyProperty]),
-            "The primary key is not a string, an ObjectId or a UUID, or has the wrong length."
+            "The primary key is not a string, an `ObjectId` or a `UUID`, or has the wrong length."
         )
         return try insert(.bytes(value))
     }

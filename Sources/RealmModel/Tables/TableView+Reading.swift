@@ -91,7 +91,7 @@ extension TableView {
     /// Valid as long as a column view.
     package func borrowedValue(_ property: Int, at location: RowLocation) throws(StorageError) -> BorrowedValue {
         let slot = slots[property]
-        precondition(slot.collection == .none && slot.column >= 0, "Read a collection with list(_:key:).")
+        precondition(slot.collection == .none && slot.column >= 0, "Read a collection with `list(_:key:)`.")
         return try Self.value(slot, in: try column(property, in: location.leaf), row: location.row)
     }
 

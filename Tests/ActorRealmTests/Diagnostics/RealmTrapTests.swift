@@ -56,7 +56,7 @@ struct RealmTrapTests {
             let realm = await holder.leak().value
             _ = realm?.objects(Tally.self).count
         }
-        expect(result, says: "the actor Holder", "ThreadSafeReference", "freeze()")
+        expect(result, says: "the actor Holder", "ThreadSafeReference", "object.frozen")
     }
 
     @Test("A realm opened in an actor's synchronous init and used in a method")

@@ -31,21 +31,22 @@ struct RemainingTrapTests {
             switch self {
             case .unmanagedCollection: "only supported on managed collections. Add the object to a Realm first."
             case .decimalOfSomething: "Cannot convert value"
-            case .detachedDynamic: "A DynamicObject has no form outside of its realm"
+            case .detachedDynamic: "A `DynamicObject` has no form outside of its realm"
             case .detachedDeleted: "it cannot be detached"
-            case .dynamicOfNothing: "get one from dynamicObjects(_:)"
+            case .dynamicOfNothing: "get one from `realm.dynamicObjects"
             case .assignedLinkingObjects: "cannot be assigned to"
             case .dynamicListOfText: "is not a list of objects"
             case .literalIdentifier: "must be 24 hex digits"
-            case .computedKeyPath: "does not name a property marked @Persisted"
+            case .computedKeyPath: "does not name a property marked `@Persisted`"
             case .unknownCase: "is not a case of Mood. Make the property optional"
             case .frozenDeleted: "it cannot be frozen"
             case .referenceToDeleted: "Cannot construct reference to invalidated object."
             case .longArray: "more values (9) than properties"
             case .noArray: "Give a dictionary by property name, an array in property order or an object."
             case .concurrentQueue: "whose blocks run at the same time: pass a serial queue"
-            case .cancelledNothing: "Can't cancel a non-existing write transaction: call beginWrite() first."
-            case .committedNothing: "Can't commit a non-existing write transaction: call beginAsyncWrite() first."
+            case .cancelledNothing: "Can't cancel a non-existing write transaction: call `realm.beginWrite()` first."
+            case .committedNothing:
+                "Can't commit a non-existing write transaction: call `realm.beginAsyncWrite { }` first."
             case .embeddedQuery: "is reached through its owners."
             case .missingPrimaryKey: "does not have a primary key: find the object by a query."
             case .foreignDeletion: "Can only delete an object from the Realm it belongs to."
@@ -58,7 +59,7 @@ struct RemainingTrapTests {
             case .wrongKeyType: "for 'int' property 'Keeper.id'"
             case .frozenUnmanaged: "cannot be frozen. Add them to a realm first."
             case .listInSet, .addedListInSet: "Cabinet.drawers': a set of values of any kind"
-            case .unpostableObserver: "Pass a queue or an actor to observe(on:)"
+            case .unpostableObserver: "Pass a queue, as in `results.observe(on: queue) { _ in }`, or an actor"
             }
         }
 

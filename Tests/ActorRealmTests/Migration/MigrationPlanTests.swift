@@ -88,7 +88,7 @@ import Testing
         let plan = try await Realm.migrationPlan(for: configuration)
         #expect(plan.needsHigherVersion && plan.oldSchemaVersion == 1 && plan.newSchemaVersion == 1)
         #expect(plan.removed.first?.valueCount == 4)
-        #expect(plan.description.contains("It needs a higher schemaVersion than 1."))
+        #expect(plan.description.contains("It needs a higher `schemaVersion` than 1."))
         queue.sync {
             realm.value.cancelWrite()
             realm.value.close()

@@ -314,6 +314,41 @@ struct HostileCalls {
             }
         ),
         (
+            "insert by the name of a class",
+            { calls, realm, _ in
+                let name = calls.pick(["Crate", "Bin", "Lid", "Stranger", "", calls.text()])
+                let value = calls.below(4) == 0 ? calls.anything() : calls.dictionary()
+                try writing(realm) {
+                    try realm.dynamicInsert(name, value: value, ignoringUnknownKeys: calls.below(2) == 0)
+                }
+            }
+        ),
+        (
+            "set values",
+            { calls, realm, crate in
+                let values = calls.dictionary()
+                let objects: [Crate] = [crate, calls.deleted, Crate()]
+                let object = calls.pick(objects)
+                try writing(realm) {
+                    try object.setValues(values, ignoringUnknownKeys: calls.below(2) == 0)
+                }
+            }
+        ),
+        (
+            "remove",
+            { calls, realm, crate in
+                let objects: [Crate] = [crate, calls.deleted, Crate()]
+                let object = calls.pick(objects)
+                try writing(realm) {
+                    switch calls.below(3) {
+                    case 0: try realm.remove(object)
+                    case 1: try realm.remove([object, crate])
+                    default: try realm.remove([calls.deleted, object])
+                    }
+                }
+            }
+        ),
+        (
             "insert JSON",
             { calls, realm, _ in
                 let data = calls.json()

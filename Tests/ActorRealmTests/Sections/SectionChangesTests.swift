@@ -318,7 +318,7 @@ struct SectionChangesTests {
                 withExtendedLifetime(file) {}
             }
             let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-            #expect(message.contains("sectioned(bySendable:)"))
+            #expect(message.contains("sectioned(bySendable:sortDescriptors:)"))
         }
     }
 }

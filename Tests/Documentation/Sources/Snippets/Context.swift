@@ -102,8 +102,13 @@ actor Reader {
 }
 
 var worker: Worker { atHand() }
+var migration: Migration { atHand() }
+var token: NotificationToken { atHand() }
 var queue: DispatchQueue { atHand() }
 var name: String { atHand() }
+/// What a message fills in.
+var filled: String { atHand() }
+var values: [String: Any] { atHand() }
 var text: String { atHand() }
 var damagedURL: URL { atHand() }
 var newURL: URL { atHand() }

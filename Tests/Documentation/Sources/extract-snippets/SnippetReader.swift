@@ -1,14 +1,14 @@
 /// Finds the code that a file shows.
 ///
 /// In a page this is every block that is fenced as `swift`. In a Swift source it is every such block of a documentation comment,
-/// and every code span of a string literal: the code that a message recommends. A block behind the line
-/// `<!-- not compiled: REASON -->` is left out.
+/// and every code span of a string literal: the code that a message recommends, as far as it is more than a name. A block behind the
+/// line `<!-- not compiled: REASON -->` is left out.
 package enum SnippetReader {
     package static func snippets(in text: String, path: String) -> [Snippet] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if path.hasSuffix(".md") { return blocks(in: lines.map { $0 }, path: path) }
         let comments = lines.map(documentation)
-        return blocks(in: comments, path: path) + spans(in: lines, path: path)
+        return blocks(in: comments, path: path) + spans(in: text, path: path)
     }
 
     /// The text of a documentation comment's line; an empty one for every other line.
@@ -43,53 +43,33 @@ package enum SnippetReader {
         return found
     }
 
-    /// The code spans of string literals: what stands between two backticks and calls something.
-    private static func spans(in lines: [String], path: String) -> [Snippet] {
-        var found: [Snippet] = []
-        for (index, line) in lines.enumerated() {
-            let content = line.drop { $0 == " " }
-            if content.hasPrefix("//") { continue }
-            for literal in literals(in: line) {
-                let parts = literal.split(separator: "`", omittingEmptySubsequences: false)
-                for code in stride(from: 1, to: parts.count - 1, by: 2).map({ String(parts[$0]) }) where isCode(code) {
-                    // What a message tells to send must be something that can be sent.
-                    let isSent = literal.contains("end `")
-                    let use = isSent ? "sends(\(code))" : "_ = \(code)"
-                    found.append(Snippet(path: path, line: index + 1, code: [use]))
-                }
+    /// The code that messages show between backticks, each as something to be built.
+    private static func spans(in text: String, path: String) -> [Snippet] {
+        MessageReader.messages(in: text)
+            .flatMap { message in
+                (message.spans ?? []).filter { isCode($0.code) }
+                    .map { Snippet(path: path, line: $0.line, code: [statement(of: $0)]) }
             }
-        }
-        return found
     }
 
-    /// Whether a span is a statement, and not the name of a declaration, of an argument, or a value that the message fills in.
-    private static func isCode(_ span: String) -> Bool {
-        !span.contains("\\(") && span.contains { $0 == "(" || $0 == "{" || $0 == "." || $0 == "=" || $0 == " " }
-            && !span.hasSuffix("()") && !span.hasSuffix(":)")
+    /// Whether a span is code to be built, and not the name of a declaration, an operator, or what the message fills in.
+    package static func isCode(_ span: String) -> Bool {
+        span.contains(where: \.isLetter) && span.wholeMatch(of: DeclaredNames.pattern) == nil
     }
 
-    /// What stands between the quotation marks of a line.
-    private static func literals(in line: String) -> [String] {
-        var found: [String] = []
-        var current: String?
-        var isEscaped = false
-        for character in line {
-            if isEscaped {
-                current?.append(contentsOf: character == "\"" ? "\"" : "\\\(character)")
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else if character == "\"" {
-                if let literal = current {
-                    found.append(literal)
-                    current = nil
-                } else {
-                    current = ""
-                }
-            } else {
-                current?.append(character)
-            }
-        }
-        return found
+    /// What is built of a span, whose sentence says what is to be done with it.
+    private static func statement(of span: Message.Span) -> String {
+        let code = filled(span.code)
+        if code.hasPrefix("@") { return "class Shown: Object { \(code) }" }
+        // What a message tells to send must be something that can be sent.
+        if span.sentence.contains(/\b[Ss]end\b/), !code.hasPrefix("try") { return "sends(\(code))" }
+        // Where a function suspends, the compiler wants what suspends.
+        if span.following.contains("synchronous") { return "func synchronous() throws { _ = \(code) }" }
+        return "_ = \(code)"
+    }
+
+    /// Code with something in the place of what its message fills in.
+    private static func filled(_ code: String) -> String {
+        code.replacing("\"\(Message.filling)\"", with: "\"filled\"").replacing("\(Message.filling)", with: "filled")
     }
 }

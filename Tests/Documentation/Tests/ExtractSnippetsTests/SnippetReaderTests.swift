@@ -41,14 +41,23 @@ struct SnippetReaderTests {
             /// ```
             func f() {
                 // "`not(this: 1)`"
-                trap("Use `realm.close(now: \(x))`, `write()`, `init(a:)` or `f(a: \"b\")`." + "Send `person.frozen`.")
+                trap("Use `realm.close(now: \(x))`, `write()`, `init(a:)` or `f(a: \"\(y)\")`. " + "Send `person.frozen`.")
+                trap(
+                    "To send it, use `a.b` in a synchronous function. Declare `@Persisted var x: Int`, or call "
+                        + "`try c.d()` in a "
+                        + "synchronous one."
+                )
             }
             """#
         #expect(
             SnippetReader.snippets(in: text, path: "f.swift") == [
                 Snippet(path: "f.swift", line: 4, code: ["one()", "    two()"]),
-                Snippet(path: "f.swift", line: 9, code: ["_ = f(a: \"b\")"]),
+                Snippet(path: "f.swift", line: 9, code: ["_ = realm.close(now: filled)"]),
+                Snippet(path: "f.swift", line: 9, code: ["_ = f(a: \"filled\")"]),
                 Snippet(path: "f.swift", line: 9, code: ["sends(person.frozen)"]),
+                Snippet(path: "f.swift", line: 11, code: ["sends(a.b)"]),
+                Snippet(path: "f.swift", line: 11, code: ["class Shown: Object { @Persisted var x: Int }"]),
+                Snippet(path: "f.swift", line: 12, code: ["func synchronous() throws { _ = try c.d() }"]),
             ]
         )
     }

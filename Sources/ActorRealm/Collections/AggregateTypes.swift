@@ -6,7 +6,7 @@ extension AddableType {
         if let sum = _fromAggregate(stored) { return sum }
         if stored.value.isNull { return _zero() }
         misuse(
-            "The sum \(stored.value.words) does not fit in \(Self.self): ask for it as a wider type with sum(ofProperty:)."
+            "The sum \(stored.value.words) does not fit in \(Self.self): ask for it as a wider type, by the property's name."
         )
     }
 }

@@ -91,7 +91,7 @@ extension _Scalar {
         if stored.value.isNull { return _defaultValue() }
         misuse(
             "The stored value \(stored.value.words) of a collection is none of \(Self.self). Make the elements optional to read "
-                + "such values as nil, or call requireReadable() before, which throws."
+                + "such values as nil, or call `try collection.requireReadable()` before, which throws."
         )
     }
     /// The stored form of an element; an unmanaged object is added.

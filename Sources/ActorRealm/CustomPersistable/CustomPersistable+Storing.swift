@@ -42,7 +42,8 @@ extension _CustomPersistable {
     private static func _unreadable(_ object: ObjectBase, _ key: UInt32) -> Self {
         misuse(
             "The stored value of '\(object.propertyDescription(key))' is none of \(PersistedType.self), and cannot be converted to "
-                + "\(Self.self). Make the property optional to read such values as nil, or read it with value(of:), which throws."
+                + "\(Self.self). Make the property optional to read such values as nil, or read it with "
+                + "`try object.value(of: \\.name)`, which throws."
         )
     }
 

@@ -32,7 +32,8 @@ extension _PersistableInteger {
     static func _misfit(_ value: Int64, _ object: ObjectBase, _ key: UInt32) -> Self {
         misuse(
             "The stored value \(value) of '\(object.propertyDescription(key))' does not fit in \(Self.self). Declare a wider "
-                + "type, make the property optional to read such values as nil, or read it with value(of:), which throws."
+                + "type, make the property optional to read such values as nil, or read it with "
+                + "`try object.value(of: \\.name)`, which throws."
         )
     }
 

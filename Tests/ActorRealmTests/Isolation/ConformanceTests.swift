@@ -36,7 +36,9 @@ struct ConformanceTests {
         }
         var tests = 0
         for match in text.matches(of: /`([A-Za-z]+Tests)`: ((?:"[^"]+"(?:, )?)+)/) {
-            guard let urls = files["\(match.1).swift"] else {
+            // Its extensions stand beside it.
+            let urls = files.filter { $0.key == "\(match.1).swift" || $0.key.hasPrefix("\(match.1)+") }.flatMap(\.value)
+            if urls.isEmpty {
                 Issue.record("there is no file \(match.1).swift")
                 continue
             }

@@ -82,7 +82,7 @@ class AddContext {
             return failure == nil ? key : nil
         }
         if other !== core {
-            refuse("Object is already managed by another Realm. Use `create` instead to copy it into this Realm.")
+            refuse("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
             return nil
         }
         let accessor = object.tableAccessor.unsafelyUnwrapped

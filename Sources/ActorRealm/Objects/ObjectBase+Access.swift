@@ -124,7 +124,7 @@ nonisolated extension ObjectBase {
         let accessor = checkedAccessor()
         if accessor.core.dropsWrites { return nil }
         if accessor.core.isFrozen {
-            misuse("Attempting to modify a frozen object - call `thaw()` on the Object instance first.")
+            misuse("Attempting to modify a frozen object - call thaw on the Object instance first.")
         }
         if !accessor.core.isInWriteTransaction {
             misuse(

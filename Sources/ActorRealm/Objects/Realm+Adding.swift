@@ -43,7 +43,7 @@ extension Realm {
                 misuse("Cannot add a frozen object to a Realm. Use `create` to copy it.")
             }
             misuse(
-                "Object is already managed by another Realm. Use `create` instead to copy it into this Realm."
+                "Object is already managed by another Realm. Use create instead to copy it into this Realm."
             )
         }
         let accessor = core.requiredAccessor(for: type(of: object))

@@ -21,7 +21,7 @@ extension Realm {
                     ? "Adding a deleted or invalidated object to a Realm is not permitted."
                     : other.isFrozen
                         ? "Cannot add a frozen object to a Realm. Use `create` to copy it."
-                        : "Object is already managed by another Realm. Use `create` instead to copy it into this Realm."
+                        : "Object is already managed by another Realm. Use create instead to copy it into this Realm."
             )
         }
         let context = AddContext(core: core, policy: .error, undoes: true)

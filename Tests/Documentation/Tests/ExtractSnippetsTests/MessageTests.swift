@@ -25,6 +25,10 @@ struct MessageTests {
     private static let exceptions = [
         "Subqueries do not support AnyRealmValue subscripts": "RealmSwift's sentence, which programs compare",
         "Can not section Results with empty sortDescriptor parameter.": "RealmSwift's sentence, which programs compare",
+        "Object is already managed by another Realm. Use create instead":
+            "RealmSwift's sentence, which programs compare",
+        "Attempting to modify a frozen object - call thaw on the Object":
+            "RealmSwift's sentence, which programs compare",
         "inMemory settings": "a part of RealmSwift's sentence, which programs compare",
         "\tcolumnName = ": "a description of a schema, in the form of RealmSwift's",
         "Realm.Configuration {": "a description, in the form of RealmSwift's",

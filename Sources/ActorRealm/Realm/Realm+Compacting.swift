@@ -54,7 +54,8 @@ extension Realm {
     /// - Parameters:
     ///   - fileURL: Where the copy shall be.
     ///   - encryptionKey: Must be nil in this build.
-    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyInWriteTransaction` in the block of
+    /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyOpen` while another call or process makes a
+    ///   file there; `.alreadyInWriteTransaction` in the block of
     ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         try core.requireAccess()

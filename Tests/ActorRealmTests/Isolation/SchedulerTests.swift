@@ -153,7 +153,7 @@ struct SchedulerTests {
             _ = held?.objects(Tally.self).count
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        for part in ["the scheduler EventLoop", "ThreadSafeReference", "freeze()"] {
+        for part in ["the scheduler EventLoop", "ThreadSafeReference", "object.frozen"] {
             #expect(text.contains(part), "\(text.prefix(2_000))")
         }
     }

@@ -159,7 +159,7 @@ struct ObservedRealmsTests {
         #expect(
             journal.entries == [
                 "warn: A token of a block that observes a realm was let go of: the block is not called any more. Keep the "
-                    + "token, and call invalidate() when no more changes are wanted. "
+                    + "token, and call `token.invalidate()` when no more changes are wanted. "
                     + "[realm.observedAt: \(#fileID):\(line), realm.path: \(path)]"
             ]
         )

@@ -11,7 +11,7 @@ package struct Options {
 
     private static let names: Set<String> = [
         "--rows", "--heavy", "--only", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
-        "--growth", "--against", "--turn",
+        "--growth", "--against", "--turn", "--block",
     ]
     private var values: [String: String] = [:]
 

@@ -7,8 +7,8 @@ import Foundation
 struct Compare {
     private static let usage = """
         usage: compare [--rows W1,W2.serial] [--heavy yes] [--only NAME,NAME] [--objects N] [--rounds R]
-                       [--folder PATH] [--json FILE] [--readme FILE]
-               compare --from FILE --readme FILE
+                       [--folder PATH] [--json FILE] [--readme FILE] [--block NAME]
+               compare --from FILE --readme FILE [--block NAME]
                compare --against BUILD [--rows W1,W2.serial] [--heavy yes] [--objects N] [--rounds R]
                        [--folder PATH] [--json FILE]
                compare --growth yes [--only CONTESTANT,...] [--objects N] [--rounds R] [--folder PATH]
@@ -20,7 +20,8 @@ struct Compare {
         --rounds   Rounds; medians of them are shown. 5 by default, 10 with --against.
         --folder   A folder on the device to measure; the temporary folder by default.
         --json     Write the figures of all rounds to a file.
-        --readme   Fill the block of figures of a README.
+        --readme   Fill the block of figures of a README or another page.
+        --block    The name of that block, where the page has several.
         --from     Take the figures from a file instead of measuring.
         --against  Measure this build of the library in turns with another one: an executable of this program,
                    or a checkout of the repository in which it was built. Only our own engine takes part.
@@ -67,14 +68,14 @@ struct Compare {
         var table: ResultTable
         var failures: [String] = []
         if let path = options["--from"] {
-            table = try JSONDecoder().decode(ResultTable.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            table = try read(path)
             if let origin = options["--origin"] { table.origin = origin }
         } else {
             (table, failures) = try await measure(options)
         }
         print(table.page)
         if let path = options["--json"] { try write(table, to: path) }
-        if let path = options["--readme"] { try PageBlock.fill(path, with: table.page) }
+        if let path = options["--readme"] { try PageBlock.fill(path, options["--block"], with: table.page) }
         print(table.missedGoals.map(\.description).joined(separator: "\n"))
         failures += table.beatenLimits + table.missedGoals.filter(\.isFailure).map(\.description)
         if !failures.isEmpty { fail(failures.joined(separator: "\n")) }
@@ -118,6 +119,10 @@ struct Compare {
         }
         print("\n\(origin)")
         if failures > 0 { throw Build.Failure(description: "\(failures) measurements failed.") }
+    }
+
+    private static func read(_ path: String) throws -> ResultTable {
+        try JSONDecoder().decode(ResultTable.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
     private static func write(_ table: some Encodable, to path: String) throws {

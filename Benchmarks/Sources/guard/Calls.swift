@@ -8,6 +8,8 @@ struct Calls {
     var retains = 0.0
     /// Calls that count a reference less.
     var releases = 0.0
+    /// Calls that ask the runtime which executor runs: each access of a live object asks once.
+    var checks = 0.0
 
     /// What a function of the runtime or the C library counts as.
     private enum Kind {
@@ -38,6 +40,7 @@ struct Calls {
     /// What one of these functions calls another one for is the same request, passed on.
     mutating func add(_ count: Double, of function: Substring, by caller: Substring) {
         if function == "swift_allocObject" { objects += count }
+        if function == "swift_task_getCurrentExecutor" { checks += count }
         guard let kind = Kind(function), kind != Kind(caller) else { return }
         switch kind {
         case .allocation: allocations += count
@@ -52,7 +55,8 @@ struct Calls {
             allocations: allocations / operations,
             objects: objects / operations,
             retains: retains / operations,
-            releases: releases / operations
+            releases: releases / operations,
+            checks: checks / operations
         )
     }
 }

@@ -108,11 +108,11 @@ struct Guard {
     }
 
     private static func calls(_ figures: [String: Figure]) -> String {
-        var lines = ["| operation | instructions | allocations | of them objects | retains | releases |"]
-        lines.append("|---|---:|---:|---:|---:|---:|")
+        var lines = ["| operation | instructions | allocations | of them objects | retains | releases | checks |"]
+        lines.append("|---|---:|---:|---:|---:|---:|---:|")
         for (name, figure) in figures.sorted(by: { $0.key < $1.key }) {
             guard let calls = figure.calls else { continue }
-            let counts = [calls.allocations, calls.objects, calls.retains, calls.releases]
+            let counts = [calls.allocations, calls.objects, calls.retains, calls.releases, calls.checks]
                 .map { String(format: "%.2f", $0) }
             let instructions = String(format: "%.0f", figure.instructions)
             lines.append("| \(name) | \(instructions) | \(counts.joined(separator: " | ")) |")

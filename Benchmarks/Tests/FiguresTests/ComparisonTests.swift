@@ -71,19 +71,8 @@ struct ComparisonTests {
 
     @Test("Equal builds on a noisy machine are called different in few of many runs")
     func falseAlarms() {
-        var random = SystemRandomNumberGenerator()
-        let seed = random.next()
-        print("seed \(seed)")
-        var state = seed
-        func figure() -> Double {
-            // The sum of four uniform numbers, about a hundred, give or take a tenth.
-            var sum = 0.0
-            for _ in 0..<4 {
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                sum += Double(state >> 33) / Double(1 << 31)
-            }
-            return 100 + 10 * (sum - 2)
-        }
+        var noise = Noise()
+        func figure() -> Double { 100 + 10 * noise.next() }
         let runs = 500
         let alarms = (0..<runs)
             .count { _ in

@@ -11,16 +11,28 @@ struct ReadmeTests {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    @Test("The README shows what the file of its run says")
-    func table() throws {
-        let data = Data(try read("Benchmarks/Results/compare.json").utf8)
+    @Test(
+        "A page shows what the file of its run says, five rounds of each row",
+        arguments: [("README.md", nil, "compare.json", 50), ("Docs/Performance.md", "the slowest commits", "tail.json", 1)]
+    )
+    func table(page: String, block: String?, results: String, leastRows: Int) throws {
+        let data = Data(try read("Benchmarks/Results/\(results)").utf8)
         let table = try JSONDecoder().decode(ResultTable.self, from: data)
-        let readme = try read("README.md")
-        let filled = try #require(PageBlock.filled(readme, with: table.page))
-        #expect(table.rows.count > 50)
-        let (shown, measured) = (readme.components(separatedBy: "\n"), filled.components(separatedBy: "\n"))
+        let text = try read(page)
+        let filled = try #require(PageBlock.filled(text, block, with: table.page))
+        #expect(table.rows.count >= leastRows)
+        #expect(table.rows.allSatisfy { $0.figures.values.allSatisfy { $0.figures.count >= Comparison.leastRounds } })
+        let (shown, measured) = (text.components(separatedBy: "\n"), filled.components(separatedBy: "\n"))
         #expect(shown.count == measured.count)
         #expect(zip(shown, measured).filter { $0 != $1 }.map(\.0).isEmpty)
+    }
+
+    @Test("A page may have several blocks, each of which is filled by its name")
+    func namedBlocks() {
+        let page = "<!-- figures: begin -->\n1\n<!-- figures: end -->\n<!-- figures of b: begin -->\n2\n<!-- figures of b: end -->"
+        #expect(PageBlock.filled(page, with: "3") == page.replacingOccurrences(of: "1", with: "3"))
+        #expect(PageBlock.filled(page, "b", with: "3") == page.replacingOccurrences(of: "2", with: "3"))
+        #expect(PageBlock.filled(page, "c", with: "3") == nil)
     }
 
     @Test("A block is replaced as a whole, and a page without one has none")

@@ -23,10 +23,42 @@ struct ResultTableTests {
         #expect(table(.lookup, ["actorrealm": [200], "lmdb": [500]]).markdown.contains("| 200 | 500 | 2.5x |"))
     }
 
-    @Test("A row whose rounds are farther apart than the medians is level")
+    /// The column that tells how we stand beside the best peer.
+    private func verdict(_ ours: [Double], _ peer: [Double]) -> Substring? {
+        table(.lookup, ["actorrealm": ours, "lmdb": peer]).markdown.split(separator: "|").dropLast(2).last
+    }
+
+    @Test("A row whose rounds are nearly as far apart as the medians, or farther, is level")
     func level() {
-        let markdown = table(.lookup, ["actorrealm": [200, 180, 240], "lmdb": [210, 250, 200]]).markdown
-        #expect(markdown.contains("| level |"))
+        #expect(verdict([200, 180, 240], [210, 250, 200]) == " level ")
+        // The medians are 20 apart, the rounds of one 15, and then 10.
+        #expect(verdict([200, 195, 210], [180, 178, 185]) == " level ")
+        #expect(verdict([200, 195, 205], [180, 178, 185]) == " 0.9x ")
+    }
+
+    @Test("One slow or fast round of five does not make a row level, and two do")
+    func outlier() {
+        #expect(verdict([25.1, 25.0, 25.8, 25.1, 25.2], [18.6, 18.4, 28.8, 18.5, 18.6]) == " 0.7x ")
+        #expect(verdict([25.1, 25.0, 11, 25.1, 25.2], [18.6, 18.4, 28.8, 18.5, 18.6]) == " 0.7x ")
+        #expect(verdict([25.1, 25.0, 25.8, 25.1, 25.2], [18.6, 18.4, 28.8, 28.8, 18.6]) == " level ")
+        // Of fewer rounds none is left out.
+        #expect(verdict([25.1, 25.0, 25.8, 25.1], [18.6, 18.4, 28.8, 18.5]) == " level ")
+    }
+
+    @Test("Of two that are the same, one in a hundred comes out as different, and seven where rounds jump between two values")
+    func equals() {
+        var noise = Noise()
+        func differing(_ round: () -> Double) -> Double {
+            func five() -> Samples { Samples((0..<5).map { _ in round() }) }
+            let trials = 10_000
+            return Double((0..<trials).count { _ in !five().isLevel(with: five()) }) / Double(trials)
+        }
+        #expect(differing { 100 + 3 * noise.next() } < 0.02)
+        #expect(differing { 100 + noise.next() + (noise.next() > 0.6 ? 40 : 0) } < 0.02)
+        #expect(differing { (noise.next() > 0 ? 100 : 110) + noise.next() } < 0.12)
+        // What differs by five times its scatter is seen.
+        let (slow, fast) = (Samples([100, 101, 99, 100, 102]), Samples([90, 91, 89, 90, 92]))
+        #expect(!slow.isLevel(with: fast))
     }
 
     @Test("The best peer is the one with the highest or the lowest figure, as the row counts")
@@ -79,7 +111,8 @@ struct ResultTableTests {
         #expect(missed(.noSync, ["actorrealm": [300, 300], "lmdb": [400, 400]]) == [false])
         #expect(missed(.noSync, ["actorrealm": five, "lmdb": [250, 250, 250, 250, 250]]).isEmpty)
         // The rounds are farther apart than we are from the goal.
-        #expect(missed(.noSync, ["actorrealm": [200, 300, 300, 300, 420], "lmdb": [400]]).isEmpty)
+        #expect(missed(.noSync, ["actorrealm": [200, 300, 300, 480, 520], "lmdb": [400]]).isEmpty)
+        #expect(missed(.noSync, ["actorrealm": [200, 300, 300, 300, 300], "lmdb": [400]]) == [true])
         // Half of the time of the best peer is asked for, by none.
         #expect(missed(.lookup, ["actorrealm": five, "lmdb": [400], "sqlite": [500]]) == [false])
         #expect(missed(.lookup, ["actorrealm": five, "lmdb": [700], "sqlite": [800]]).isEmpty)

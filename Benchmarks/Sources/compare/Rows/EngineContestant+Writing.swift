@@ -47,12 +47,8 @@ extension EngineContestant {
     /// How long all but one of a thousand durable commits take at most, within a minute.
     func slowestCommits() throws -> Double {
         try withCommitBase(isDurable: true) { engine, _ in
-            var times: [Double] = []
             let first = workload.objectCount + workload.commitBase
-            _ = try CommitLoop(first: first)
-                .run(for: .seconds(60)) { id in
-                    times.append(try repeated(1) { try engine.insert(id..<id + 1) } / .microseconds(1))
-                }
+            let times = try CommitLoop(first: first).times(for: .seconds(60)) { try engine.insert($0..<$0 + 1) }
             try check(.serialTail, engine, committed(first..<first + times.count))
             return times.percentile(0.999)
         }
@@ -153,5 +149,13 @@ final class CommitLoop {
             count += 1
         }
         return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+    }
+    /// Runs commits, each given its number; returns how many microseconds each took.
+    func times(for duration: Duration, _ commit: (Int) throws -> Void) rethrows -> [Double] {
+        var times: [Double] = []
+        _ = try run(for: duration) { id in
+            times.append(try repeated(1) { try commit(id) } / .microseconds(1))
+        }
+        return times
     }
 }

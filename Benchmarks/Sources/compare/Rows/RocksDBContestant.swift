@@ -16,6 +16,7 @@ final class RocksDBContestant: Contestant {
     func measure(_ row: RowIdentifier) async throws -> Double? {
         switch row {
         case .serial, .serialAsync: return try commits(row, isDurable: true)
+        case .serialTail: return try slowestCommits()
         case .noSync, .noSyncAsync: return try commits(row, isDurable: false)
         case .update: return try update()
         case .updateGrowth, .updatePeak:
@@ -40,6 +41,16 @@ final class RocksDBContestant: Contestant {
             let rate = try loop.run(for: workload.commitDuration) { try store.insert($0..<$0 + 1) }
             try check(row, store, 0..<workload.commitBase + loop.count)
             return rate
+        }
+    }
+
+    private func slowestCommits() throws -> Double {
+        try withFolder { path in
+            let store = try RocksDBStore(path, isDurable: true)
+            try store.insert(0..<workload.commitBase)
+            let times = try CommitLoop(first: workload.commitBase).times(for: .seconds(60)) { try store.insert($0..<$0 + 1) }
+            try check(.serialTail, store, 0..<workload.commitBase + times.count)
+            return times.percentile(0.999)
         }
     }
 

@@ -408,7 +408,7 @@ final class RealmCore {
         if let lastVersion {
             view = try ModelView(snapshot: lastVersion, schema: model.schema)
         } else {
-            view = try coordinator.makeView(origin)
+            view = try coordinator.makeView(origin, for: configuration)
         }
         let core = RealmCore(
             configuration: configuration,

@@ -48,7 +48,7 @@ final class RealmCore {
     /// Where blocking commits wait.
     private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
     /// What a transaction was built on that ended without a commit, until somebody waits for it.
-    private var undurableBase: BaseFlush?
+    private(set) var undurableBase: BaseFlush?
     /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
     var settlesLater = false
     /// The commits that asynchronous writes might have brought to the file themselves.

@@ -403,7 +403,7 @@ final class RealmCore {
     /// A core that reads anew, for the realm that was invalidated.
     ///
     /// One that was outdated stays at its version, which is the last that it can read.
-    func successor() throws(StorageError) -> RealmCore {
+    func successor() throws -> RealmCore {
         let view: ModelView
         if let lastVersion {
             view = try ModelView(snapshot: lastVersion, schema: model.schema)

@@ -96,8 +96,8 @@ struct ReadOnlyOpeningTests {
         #expect(hounds.distinct(by: ["name"]).isEmpty && hounds.sectioned(by: \.name).isEmpty)
         #expect(hounds.sum(of: \.id) == 0 && hounds.max(of: \.id) == Int?.none)
         #expect(realm.objects(Kennel.self).where { $0.hounds.id == 1 }.isEmpty)
-        #expect(realm.dynamicObjects("Hound").isEmpty)
-        #expect(realm.schema["Hound"] != nil)
+        #expect(realm.dynamicObjects(Hound.className()).isEmpty)
+        #expect(realm.schema[Hound.className()] != nil)
     }
 
     @Test("Of a class that the file has not there are no objects, not even by a path through another such class")

@@ -82,7 +82,7 @@ struct RemovingTests {
         let file = TestFile()
         let failures = StepFailures()
         var configuration = file.fast
-        configuration.objectTypes = nil
+        configuration.objectTypes = objectTestTypes
         configuration.failures = failures
         let realm = try Realm(configuration: configuration)
         let keeper = try realm.write {

@@ -60,8 +60,11 @@ final class CallbackWrites {
 
     /// Counts the write of a task out.
     func endSuspended() {
-        lock.withLock { suspended -= 1 }
-        closeIfDone()
+        let mayClose = lock.withLock {
+            suspended -= 1
+            return closes != nil
+        }
+        if mayClose { closeIfDone() }
     }
 
     /// Notes for which turn a write waits; nil for none any more.

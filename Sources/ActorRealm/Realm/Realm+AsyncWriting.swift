@@ -154,6 +154,7 @@ extension Realm {
     }
 
     private func begin(_ request: WriteRequest, _ isolation: isolated (any Actor)?) async throws -> AsyncTransaction {
+        try core.checkAsynchronouslyWritable(isolation)
         let turn = try await core.waitForTurn(request, "beginAsyncWrite()", isolation)
         let core = core
         try core.beginTransaction(turn: turn, isOpenEnded: true, isExclusive: true)
@@ -188,7 +189,8 @@ extension Realm {
         } else {
             try await core.completeSuspending(commit, isolation)
         }
-        try await core.settleSuspending(isolation)
+        // A call that has nothing to wait for costs a frame and a look at the executor all the same.
+        if core.undurableBase != nil { try await core.settleSuspending(isolation) }
         try core.checkNotLost(turn)
         return result
     }
@@ -202,13 +204,12 @@ extension RealmCore {
         return callbackWrites
     }
 
-    /// Waits for the turn without blocking a thread.
+    /// Waits for the turn without blocking a thread, where ``checkAsynchronouslyWritable(_:)`` has passed.
     func waitForTurn(
         _ request: WriteRequest,
         _ what: String,
         _ isolation: isolated (any Actor)?
     ) async throws -> WriteScheduler.Ticket {
-        try checkAsynchronouslyWritable(isolation)
         do {
             return try await coordinator.writes.acquire(
                 for: self.isolation.key,
@@ -273,7 +274,7 @@ extension RealmCore {
         return try block()
     }
 
-    private func checkAsynchronouslyWritable(_ isolation: (any Actor)?) throws {
+    func checkAsynchronouslyWritable(_ isolation: (any Actor)?) throws {
         try checkWritableNow()
         guard isolation != nil, case .actor = self.isolation else {
             throw error(

@@ -48,7 +48,7 @@ final class RealmCore {
     /// Where blocking commits wait.
     private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
     /// What a transaction was built on that ended without a commit, until somebody waits for it.
-    private var undurableBase: BaseFlush?
+    private(set) var undurableBase: BaseFlush?
     /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
     var settlesLater = false
     /// The commits that asynchronous writes might have brought to the file themselves.
@@ -403,12 +403,12 @@ final class RealmCore {
     /// A core that reads anew, for the realm that was invalidated.
     ///
     /// One that was outdated stays at its version, which is the last that it can read.
-    func successor() throws(StorageError) -> RealmCore {
+    func successor() throws -> RealmCore {
         let view: ModelView
         if let lastVersion {
             view = try ModelView(snapshot: lastVersion, schema: model.schema)
         } else {
-            view = try coordinator.makeView(origin)
+            view = try coordinator.makeView(origin, for: configuration)
         }
         let core = RealmCore(
             configuration: configuration,

@@ -23,7 +23,7 @@ extension WriteScheduler {
         lookAtWaits(after: pause)
     }
 
-    private func lookAtWaits(after pause: UInt64) {
+    func lookAtWaits(after pause: UInt64) {
         let scheduler = WeakReference(self)
         clock.wake(pause) { scheduler.object?.lookAtWaits() }
     }

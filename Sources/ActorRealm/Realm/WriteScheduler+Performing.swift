@@ -12,7 +12,7 @@ extension WriteScheduler {
     ) -> (Ticket, isGranted: Bool) {
         let isOnPool = crealm_is_on_pool()
         let now = now
-        let (ticket, actions) = state.withLock { state in
+        let (ticket, actions, isInLine, pause) = state.withLock { state in
             look(&state)
             let (ticket, actions) = state.queue
                 .enqueue(
@@ -23,10 +23,16 @@ extension WriteScheduler {
                     origin: origin,
                     at: now
                 )
-            return (ticket, released(actions))
+            // Who finds others before it begins to wait at once.
+            let isInLine = actions.grant == nil && actions.lock == nil
+            return (ticket, released(actions), isInLine, isInLine ? state.watch.waitBegan(at: now) : nil)
         }
         let isGranted = perform(actions, own: ticket)
-        if !isGranted { watch(since: now) }
+        if isInLine {
+            if let pause { lookAtWaits(after: pause) }
+        } else if !isGranted {
+            watch(since: now)
+        }
         return (ticket, isGranted)
     }
 
@@ -40,16 +46,18 @@ extension WriteScheduler {
         if let early { waiter.receive(early) }
     }
 
+    /// Waits for the turn of a writer that asked for it with a priority.
     func waitForTurn(
         _ ticket: Ticket,
+        priority asked: TaskPriority,
         isolation: isolated (any Actor)? = #isolation
     ) async -> Outcome {
         await withTaskCancellationHandler {
             // A more urgent task may begin to wait for this one.
             await withTaskPriorityEscalationHandler {
                 // So it may have since it got its place in the line.
-                let priority = Self.currentPriority.rawValue
-                state.withLock { $0.queue.raise(ticket, to: priority) }
+                let priority = Self.currentPriority
+                if priority > asked { state.withLock { $0.queue.raise(ticket, to: priority.rawValue) } }
                 return await withUnsafeContinuation { register(.task($0), for: ticket) }
             } onPriorityEscalated: { _, priority in
                 state.withLock { $0.queue.raise(ticket, to: priority.rawValue) }

@@ -16,7 +16,8 @@ extension WriteScheduler {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Ticket {
         try Task.checkCancellation()
-        var (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: Self.currentPriority, origin: origin)
+        let priority = Self.currentPriority
+        var (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: priority, origin: origin)
         var timer: Task<Void, Never>?
         defer { timer?.cancel() }
         while true {
@@ -26,7 +27,7 @@ extension WriteScheduler {
                     timer?.cancel()
                     timer = expiry(of: ticket, at: deadline)
                 }
-                switch await waitForTurn(ticket) {
+                switch await waitForTurn(ticket, priority: priority) {
                 case .granted: break
                 case .cancelled: throw CancellationError()
                 case .timedOut(let holder): throw TurnTimeout(holder: describe(holder))

@@ -168,6 +168,9 @@ package final class ModelView {
         schema[className].map { !$0.longStrings.isHashed } ?? false
     }
 
+    /// Has the classes be there, without rows, that a program declares and the file has not: for who only reads, and stays at the version.
+    package func supplement(with declared: [ClassSchema]) { schema = schema.supplemented(with: declared) }
+
     // MARK: - Tables
 
     /// The table of a class; nil when the file has no such class.
@@ -193,7 +196,8 @@ package final class ModelView {
 
     private func makeTable(_ schema: ClassSchema) throws(StorageError) -> TableView {
         let layout = TableLayout(schema, in: self.schema)
-        if case .ended = state {
+        var isEmpty: Bool { if case .ended = state { true } else { !isInTransaction && schema.isAbsent } }
+        if isEmpty {
             let version = TableVersion(layout: layout, roots: TableRoots(emptyFor: layout))
             return TableView(model: self, version, view: view)
         }

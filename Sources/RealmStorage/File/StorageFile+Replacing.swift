@@ -65,7 +65,13 @@ extension StorageFile {
             if failure != 0 { throw SystemCall.error(failure, "Cannot put the new realm file into place", path) }
         }
         isPlaced = true
-        try DataFile.synchronizeDirectory(of: path)
+        do {
+            try DataFile.synchronizeDirectory(of: path)
+        } catch {
+            // Nobody else makes a file here meanwhile. What was replaced is gone, and what stands there holds the same.
+            if !replaces { unlink(path) }
+            throw error
+        }
         return result
     }
 

@@ -204,4 +204,27 @@ struct InsertByNameTests {
         try realm.write { try crate.setValues(["label": "three"]) }
         #expect(crate.label == "three")
     }
+
+    @Test("What setValues cannot make of an input that fits is thrown by the commit, too, and nothing has changed")
+    func refusedCommit() throws {
+        let realm = try memoryRealm()
+        let keeper = try realm.write {
+            realm.create(Keeper.self, value: ["id": 1])
+            return realm.create(Keeper.self, value: ["id": 2, "age": 3])
+        }
+        for names in [["age", "name", "boss"], ["boss"]] {
+            let values: [String: Any] = ["age": 4, "name": "new", "boss": ["id": 1]]
+            let kept = code {
+                try realm.write {
+                    let given = values.filter { names.contains($0.key) }
+                    #expect(code { try keeper.setValues(given) } == .duplicatePrimaryKey)
+                    realm.create(Keeper.self, value: ["id": 5])
+                }
+            }
+            #expect(kept == .duplicatePrimaryKey)
+        }
+        #expect(keeper.age == 3 && keeper.name == "nobody" && keeper.boss == nil)
+        #expect(realm.objects(Keeper.self).map(\.id) == [1, 2])
+        try realm.verify()
+    }
 }

@@ -1,3 +1,4 @@
+import RealmStorage
 import RealmTestSupport
 import Testing
 
@@ -73,6 +74,43 @@ struct RemovingTests {
         // Together they go.
         try realm.write { try realm.remove([ledger, company] as [Object]) }
         #expect(company.isInvalidated && ledger.isInvalidated)
+        try realm.verify()
+    }
+
+    @Test("A step that fails while objects are removed is thrown by the commit, too, and nothing has changed")
+    func failingSteps() throws {
+        let file = TestFile()
+        let failures = StepFailures()
+        var configuration = file.fast
+        configuration.objectTypes = objectTestTypes
+        configuration.failures = failures
+        let realm = try Realm(configuration: configuration)
+        let keeper = try realm.write {
+            let puppies: [[String: Any]] = (0..<300).map { ["name": String(repeating: "\($0)", count: 40)] }
+            return realm.create(Keeper.self, value: ["id": 1, "puppies": puppies])
+        }
+        var refused = 0
+        for number in 0... {
+            var isThrown = false
+            do {
+                try realm.write {
+                    realm.core.coordinator.file.doubtEveryPage()
+                    failures.arm(after: number)
+                    do { try realm.remove(keeper.puppies) } catch { isThrown = true }
+                    failures.arm(after: nil)
+                    // Of what was removed nothing is left out.
+                    if !isThrown { #expect(realm.objects(Puppy.self).isEmpty) }
+                }
+                if !isThrown { break }
+            } catch {
+                #expect(isThrown)
+                refused += 1
+            }
+            #expect(keeper.puppies.count == 300 && realm.objects(Puppy.self).count == 300)
+            try realm.verify()
+        }
+        #expect(refused > 0)
+        #expect(keeper.puppies.isEmpty && realm.objects(Puppy.self).isEmpty)
         try realm.verify()
     }
 }

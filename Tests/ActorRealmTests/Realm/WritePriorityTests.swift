@@ -116,7 +116,7 @@ struct WritePriorityTests {
             #expect(!isGranted)
             linesUp.finish()
             while WriteScheduler.currentPriority < .high { await Task.yield() }
-            _ = await writes.waitForTurn(ticket)
+            _ = await writes.waitForTurn(ticket, priority: .background)
             turns.add("awaited")
             writes.finish(ticket)
         }
@@ -124,7 +124,7 @@ struct WritePriorityTests {
         let (ticket, isGranted) = writes.enqueue(.asynchronous, for: .none, priority: .medium)
         #expect(!isGranted)
         let medium = Task.detached(priority: .medium) {
-            _ = await writes.waitForTurn(ticket)
+            _ = await writes.waitForTurn(ticket, priority: .medium)
             turns.add("medium")
             writes.finish(ticket)
         }

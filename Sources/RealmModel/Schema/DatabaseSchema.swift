@@ -2,23 +2,58 @@ package import OrderedCollections
 
 /// All classes of a database: as declared by a configuration, or as a file stores them.
 package struct DatabaseSchema: Sendable, Equatable {
-    /// The classes by name, in declared or in creation order.
-    package let classes: OrderedDictionary<String, ClassSchema>
     /// The schema version of the configuration, or the one last written to the file.
     package var version: UInt64
     /// For a stored schema: the file version that last changed it.
     ///
     /// Equal stamps of one file mean equal schemas.
     package internal(set) var stamp: UInt64 = 0
+    /// Shared by all copies: each transaction hands the schema on a few times.
+    private let contents: Contents
 
-    private let classNames: [UInt32: String]
-    /// The classes that the file stores under another name than programs use, by that stored name.
-    private let storedNames: [String: String]
-    private let incoming: [String: [LinkOrigin]]
+    /// The classes by name, in declared or in creation order.
+    package var classes: OrderedDictionary<String, ClassSchema> { contents.classes }
+
     /// Whether a delete rule denies deletions.
-    let deniesDeletions: Bool
-    /// The properties that can link to every class.
-    private let incomingToAny: [LinkOrigin]
+    var deniesDeletions: Bool { contents.deniesDeletions }
+
+    private final class Contents: Sendable {
+        let classes: OrderedDictionary<String, ClassSchema>
+        let classNames: [UInt32: String]
+        /// The classes that the file stores under another name than programs use, by that stored name.
+        let storedNames: [String: String]
+        let incoming: [String: [LinkOrigin]]
+        /// The properties that can link to every class.
+        let incomingToAny: [LinkOrigin]
+        let deniesDeletions: Bool
+
+        init(_ list: some Sequence<ClassSchema>) {
+            var classes = OrderedDictionary<String, ClassSchema>()
+            var names: [UInt32: String] = [:]
+            var storedNames: [String: String] = [:]
+            var incoming: [String: [LinkOrigin]] = [:]
+            var incomingToAny: [LinkOrigin] = []
+            for schema in list {
+                classes[schema.name] = schema
+                if schema.tableID != 0 { names[schema.tableID] = schema.name }
+                if let stored = schema.storedName { storedNames[stored] = schema.name }
+                for (ordinal, property) in schema.properties.enumerated() where property.makesLinks {
+                    let origin = LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal)
+                    if property.kind == .any {
+                        incomingToAny.append(origin)
+                    } else if let target = property.targetClass {
+                        incoming[target, default: []].append(origin)
+                    }
+                }
+            }
+            self.classes = classes
+            classNames = names
+            self.storedNames = storedNames
+            self.incoming = incoming
+            self.incomingToAny = incomingToAny
+            deniesDeletions = classes.values.contains { $0.properties.contains { $0.deleteRule == .deny } }
+        }
+    }
 
     /// A property that links to a class.
     package struct LinkOrigin: Sendable, Hashable {
@@ -30,31 +65,8 @@ package struct DatabaseSchema: Sendable, Equatable {
     }
 
     package init(classes: some Sequence<ClassSchema>, version: UInt64 = 0) {
-        var ordered = OrderedDictionary<String, ClassSchema>()
-        var names: [UInt32: String] = [:]
-        var storedNames: [String: String] = [:]
-        var incoming: [String: [LinkOrigin]] = [:]
-        var incomingToAny: [LinkOrigin] = []
-        for schema in classes {
-            ordered[schema.name] = schema
-            if schema.tableID != 0 { names[schema.tableID] = schema.name }
-            if let stored = schema.storedName { storedNames[stored] = schema.name }
-            for (ordinal, property) in schema.properties.enumerated() where property.makesLinks {
-                let origin = LinkOrigin(className: schema.name, tableID: schema.tableID, property: ordinal)
-                if property.kind == .any {
-                    incomingToAny.append(origin)
-                } else if let target = property.targetClass {
-                    incoming[target, default: []].append(origin)
-                }
-            }
-        }
-        self.classes = ordered
+        contents = Contents(classes)
         self.version = version
-        classNames = names
-        self.storedNames = storedNames
-        self.incoming = incoming
-        self.incomingToAny = incomingToAny
-        deniesDeletions = ordered.values.contains { $0.properties.contains { $0.deleteRule == .deny } }
     }
 
     /// The classes in order.
@@ -62,17 +74,17 @@ package struct DatabaseSchema: Sendable, Equatable {
 
     /// The class of a name, which may also be the one that it has in the file.
     package subscript(className: String) -> ClassSchema? {
-        classes[className] ?? storedNames[className].flatMap { classes[$0] }
+        classes[className] ?? contents.storedNames[className].flatMap { classes[$0] }
     }
 
     /// The name by which `classes` has a class that may be given by its name in the file.
     package func name(of className: String) -> String {
-        classes[className] == nil ? storedNames[className] ?? className : className
+        classes[className] == nil ? contents.storedNames[className] ?? className : className
     }
 
     /// The class of a table.
     package func schema(of tableID: UInt32) -> ClassSchema? {
-        classNames[tableID].flatMap { classes[$0] }
+        contents.classNames[tableID].flatMap { classes[$0] }
     }
 
     /// The tables that a property can link to.
@@ -84,7 +96,7 @@ package struct DatabaseSchema: Sendable, Equatable {
 
     /// The properties, in whatever class, that link to the class or can link to any.
     package func linkOrigins(to className: String) -> [LinkOrigin] {
-        (incoming[name(of: className)] ?? []) + incomingToAny
+        (contents.incoming[name(of: className)] ?? []) + contents.incomingToAny
     }
 
     /// The schema with the classes of a program that it lacks, which are absent then (``ClassSchema/isAbsent``).
@@ -99,6 +111,6 @@ package struct DatabaseSchema: Sendable, Equatable {
     }
 
     package static func == (left: Self, right: Self) -> Bool {
-        left.version == right.version && left.classes == right.classes
+        left.version == right.version && (left.contents === right.contents || left.classes == right.classes)
     }
 }

@@ -218,10 +218,11 @@ extension ModelView {
         transaction.storage.session = transaction.session
         let resumed = transaction.touched
         transaction.touched = []
+        let tables = openTables
         // What is read outside is known from the beginning on, also where the schema changes later.
-        if !isInTransaction { for table in openTables { table.enterTransaction() } }
+        if !isInTransaction { for table in tables { table.enterTransaction() } }
         take(move)
-        for table in openTables {
+        for table in tables {
             guard let writer = transaction.session.tables[table.id], writer.isDirty else { continue }
             if resumed.contains(where: { $0 === table }) {
                 table.resume(writer, in: transaction)

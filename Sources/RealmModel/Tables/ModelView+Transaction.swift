@@ -56,10 +56,11 @@ extension ModelView {
 
     /// Leaves what the transaction changed in the session: everything, or nothing when that fails.
     func leave(_ transaction: ModelTransaction, isSuspended: Bool = false) throws(StorageError) {
-        let touched = transaction.touched
         // Of all tables, before a step that can fail.
-        for table in touched { table.writer?.noteRowKeys(in: transaction.storage) }
+        for table in transaction.touched { table.writer?.noteRowKeys(in: transaction.storage) }
         try transaction.sealSequences(in: self)
+        // That may have touched more of them.
+        let touched = transaction.touched
         for table in touched { try table.writer?.prepareToLeave() }
         for table in touched { table.writer?.leave(isSuspended: isSuspended) }
     }

@@ -59,8 +59,10 @@ extension ModelView {
         // Of all tables, before a step that can fail.
         for table in transaction.touched { table.writer?.noteRowKeys(in: transaction.storage) }
         try transaction.sealSequences(in: self)
-        for table in transaction.touched { try table.writer?.prepareToLeave() }
-        for table in transaction.touched { table.writer?.leave(isSuspended: isSuspended) }
+        // That may have touched more of them.
+        let touched = transaction.touched
+        for table in touched { try table.writer?.prepareToLeave() }
+        for table in touched { table.writer?.leave(isSuspended: isSuspended) }
     }
 
     /// Stores every touched table in the transaction's catalog.
@@ -147,9 +149,10 @@ extension ModelView {
     /// Keeps where a transaction has left the tables, when it is sealed and their classes are as they were before it.
     private func noteCommitted(_ transaction: ModelTransaction) {
         let root = transaction.storage.catalog.root
-        let isOfSameClasses = transaction.outside.map { $0.schema == nil } ?? false
-        committed =
-            root.isDirty || !isOfSameClasses ? nil : Committed(catalog: root, roots: openTables.map(\.roots))
+        committed = nil
+        if root.isDirty { return }
+        guard let outside = transaction.outside, outside.schema == nil else { return }
+        committed = Committed(catalog: root, roots: openTables.map(\.roots))
     }
 
     /// Stands outside the transaction again.

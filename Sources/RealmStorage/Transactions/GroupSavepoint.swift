@@ -76,6 +76,7 @@ final class GroupSavepoint {
 
     /// Gives back the pages of earlier members that this one gave up, now that it is certain.
     func commit() {
+        if givenUp.isEmpty, settled.isEmpty { return }
         for extent in givenUp + settled {
             reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
             group.giveBack(extent)

@@ -33,14 +33,20 @@ struct PropertyMap {
     }
 
     private static func ordinals(of info: ModelClass, in table: TableView) -> [Int] {
-        info.properties.map { property in
-            guard let ordinal = table.schema.ordinal(of: property.columnName) else {
-                misuse(
-                    "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
-                        + "configuration whose schema contains it."
-                )
+        let stored = table.schema
+        return info.properties.enumerated()
+            .map { declared, property in
+                // As a rule it stands where it is declared, which costs no look-up.
+                if declared < stored.properties.count, stored.properties[declared].name == property.columnName {
+                    return declared
+                }
+                guard let ordinal = stored.ordinal(of: property.columnName) else {
+                    misuse(
+                        "Property '\(info.name).\(property.name)' is not in the file's schema. Open the realm with a "
+                            + "configuration whose schema contains it."
+                    )
+                }
+                return ordinal
             }
-            return ordinal
-        }
     }
 }

@@ -110,7 +110,8 @@ final class RealmCore {
         origin: ReaderOrigin? = nil,
         callbackWrites: CallbackWrites = CallbackWrites(),
         blockCalls: BlockCalls = BlockCalls(),
-        isDelivery: Bool = false
+        isDelivery: Bool = false,
+        schema: ModelSchema? = nil
     ) {
         self.isDelivery = isDelivery
         self.callbackWrites = callbackWrites
@@ -126,7 +127,7 @@ final class RealmCore {
         place = .allocate(capacity: 1)
         place.initialize(to: isFrozen ? .everywhere : .nowhere)
         // Several threads may ask a frozen realm for its tables at once.
-        if isFrozen { accessorStorage = AccessorRegistry(core: self) }
+        if isFrozen { accessorStorage = AccessorRegistry(core: self, schema: schema) }
     }
 
     deinit {
@@ -443,7 +444,8 @@ final class RealmCore {
             coordinator: coordinator,
             isolation: .everywhere,
             model: try model.duplicate(),
-            origin: origin
+            origin: origin,
+            schema: registry.schema
         )
         .realm()
         if isClosed {

@@ -1,4 +1,5 @@
 package import OrderedCollections
+import Synchronization
 
 /// All classes of a database: as declared by a configuration, or as a file stores them.
 package struct DatabaseSchema: Sendable, Equatable {
@@ -26,6 +27,8 @@ package struct DatabaseSchema: Sendable, Equatable {
         /// The properties that can link to every class.
         let incomingToAny: [LinkOrigin]
         let deniesDeletions: Bool
+        /// The layouts that were asked for, by table: views of many versions stand on the same.
+        let layouts = Mutex<[UInt32: TableLayout]>([:])
 
         init(_ list: some Sequence<ClassSchema>) {
             var classes = OrderedDictionary<String, ClassSchema>()
@@ -85,6 +88,18 @@ package struct DatabaseSchema: Sendable, Equatable {
     /// The class of a table.
     package func schema(of tableID: UInt32) -> ClassSchema? {
         contents.classNames[tableID].flatMap { classes[$0] }
+    }
+
+    /// Where a class of this schema, which is a stored one, keeps what.
+    func layout(of schema: ClassSchema) -> TableLayout {
+        if let known = contents.layouts.withLock({ $0[schema.tableID] }) { return known }
+        // Not under the lock: it asks this schema for the classes that are linked to.
+        let made = TableLayout(schema, in: self)
+        return contents.layouts.withLock { layouts in
+            if let other = layouts[schema.tableID] { return other }
+            layouts[schema.tableID] = made
+            return made
+        }
     }
 
     /// The tables that a property can link to.

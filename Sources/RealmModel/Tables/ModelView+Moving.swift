@@ -166,7 +166,7 @@ extension ModelView {
         for table in openTables {
             let version: TableVersion
             if let current = next.schema(of: table.id) {
-                let layout = TableLayout(current, in: next)
+                let layout = next.layout(of: current)
                 version = try self.version(of: layout, in: catalog, view: view, writer: session?.tables[table.id])
             } else {
                 version = TableVersion(

@@ -195,7 +195,7 @@ package final class ModelView {
     }
 
     private func makeTable(_ schema: ClassSchema) throws(StorageError) -> TableView {
-        let layout = TableLayout(schema, in: self.schema)
+        let layout = self.schema.layout(of: schema)
         var isEmpty: Bool { if case .ended = state { true } else { !isInTransaction && schema.isAbsent } }
         if isEmpty {
             let version = TableVersion(layout: layout, roots: TableRoots(emptyFor: layout))
@@ -238,7 +238,7 @@ package final class ModelView {
         guard let schema = database.schema(of: layout.schema.tableID) else {
             return TableVersion(layout: layout, roots: TableRoots(emptyFor: layout), isDetached: true)
         }
-        return try version(of: TableLayout(schema, in: database), in: snapshot.catalog, view: snapshot.view)
+        return try version(of: database.layout(of: schema), in: snapshot.catalog, view: snapshot.view)
     }
 
     // Take tables out of the mutex, for whom the view belongs to.

@@ -3,7 +3,8 @@ import RealmStorage
 /// Where a class keeps what: the columns and trees of its properties, as a version of the file has them.
 ///
 /// It never changes: a schema change makes another one.
-final class TableLayout {
+// Unchecked because of the slots, which are written in the initializer and nowhere else.
+final class TableLayout: @unchecked Sendable {
     let schema: ClassSchema
     /// The properties that link to the class.
     let linkOrigins: [DatabaseSchema.LinkOrigin]

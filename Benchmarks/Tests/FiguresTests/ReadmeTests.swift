@@ -13,7 +13,9 @@ struct ReadmeTests {
 
     @Test(
         "A page shows what the file of its run says, five rounds of each row",
-        arguments: [("README.md", nil, "compare.json", 50), ("Docs/Performance.md", "the slowest commits", "tail.json", 1)]
+        arguments: [
+            ("README.md", nil, "compare.json", 50), ("Docs/Performance.md", "the slowest commits", "tail.json", 1),
+        ]
     )
     func table(page: String, block: String?, results: String, leastRows: Int) throws {
         let data = Data(try read("Benchmarks/Results/\(results)").utf8)
@@ -29,7 +31,8 @@ struct ReadmeTests {
 
     @Test("A page may have several blocks, each of which is filled by its name")
     func namedBlocks() {
-        let page = "<!-- figures: begin -->\n1\n<!-- figures: end -->\n<!-- figures of b: begin -->\n2\n<!-- figures of b: end -->"
+        let page =
+            "<!-- figures: begin -->\n1\n<!-- figures: end -->\n<!-- figures of b: begin -->\n2\n<!-- figures of b: end -->"
         #expect(PageBlock.filled(page, with: "3") == page.replacingOccurrences(of: "1", with: "3"))
         #expect(PageBlock.filled(page, "b", with: "3") == page.replacingOccurrences(of: "2", with: "3"))
         #expect(PageBlock.filled(page, "c", with: "3") == nil)

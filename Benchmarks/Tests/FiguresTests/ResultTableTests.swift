@@ -45,7 +45,9 @@ struct ResultTableTests {
         #expect(verdict([25.1, 25.0, 25.8, 25.1], [18.6, 18.4, 28.8, 18.5]) == " level ")
     }
 
-    @Test("Of two that are the same, one in a hundred comes out as different, and seven where rounds jump between two values")
+    @Test(
+        "Of two that are the same, one in a hundred comes out as different, and seven where rounds jump between two values"
+    )
     func equals() {
         var noise = Noise()
         func differing(_ round: () -> Double) -> Double {

@@ -4,7 +4,7 @@ extension Realm {
     /// The model classes of the realm.
     public var schema: Schema { Schema(core.registry.schema) }
 
-    /// All objects of a class, or all projections of them: none where a read-only realm's file has no such class.
+    /// All objects of a class, or all projections of them.
     ///
     /// - Precondition: The class is in the realm's ``schema`` and is not embedded. `schema[name]` tells for a name from outside.
     ///   The page where the class begins is whole: ``requireReadable(_:)`` throws.

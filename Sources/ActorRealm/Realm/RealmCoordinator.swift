@@ -160,7 +160,7 @@ final class RealmCoordinator: Sendable {
                     configuration: configuration,
                     coordinator: self,
                     isolation: isolation,
-                    model: try makeView(origin, for: configuration),
+                    model: try makeView(origin),
                     origin: origin
                 )
                 try core.followSchema()
@@ -480,13 +480,9 @@ final class RealmCoordinator: Sendable {
     /// Notes what the program calls classes of a file that cannot be told.
     func setNamedSchema(_ schema: DatabaseSchema) { state.withLock { $0.namedSchema = schema } }
 
-    /// A view of the newest version, for a realm of a configuration.
-    func makeView(_ origin: ReaderOrigin?, for configuration: Realm.Configuration) throws -> ModelView {
-        let view = try ModelView(snapshot: file.beginRead(from: origin), schema: state.withLock { $0.namedSchema })
-        if configuration.readOnly {
-            view.supplement(with: try ModelSchema.cached(objectTypes: configuration.objectTypes).classes.map(\.schema))
-        }
-        return view
+    /// A view of the newest version.
+    func makeView(_ origin: ReaderOrigin?) throws(StorageError) -> ModelView {
+        try ModelView(snapshot: file.beginRead(from: origin), schema: state.withLock { $0.namedSchema })
     }
 
     /// Throws when a version does not have the classes of a configuration as they are declared; for observers, on any thread.

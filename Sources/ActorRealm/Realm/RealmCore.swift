@@ -404,12 +404,12 @@ final class RealmCore {
     /// A core that reads anew, for the realm that was invalidated.
     ///
     /// One that was outdated stays at its version, which is the last that it can read.
-    func successor() throws -> RealmCore {
+    func successor() throws(StorageError) -> RealmCore {
         let view: ModelView
         if let lastVersion {
             view = try ModelView(snapshot: lastVersion, schema: model.schema)
         } else {
-            view = try coordinator.makeView(origin, for: configuration)
+            view = try coordinator.makeView(origin)
         }
         let core = RealmCore(
             configuration: configuration,

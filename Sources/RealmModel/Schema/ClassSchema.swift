@@ -50,19 +50,6 @@ package struct ClassSchema: Sendable, Equatable {
         )
     }
 
-    /// The first number of a table that stands for one which a file has not: files count theirs up from 1.
-    private static let firstAbsentTable: UInt32 = 1 << 31
-
-    /// Whether a program declares the class and the file, which is only read, has it not.
-    var isAbsent: Bool { tableID >= Self.firstAbsentTable }
-
-    /// The class as one that the file has not.
-    func absent(_ number: UInt32) -> ClassSchema {
-        var schema = self
-        schema.tableID = Self.firstAbsentTable + number
-        return schema
-    }
-
     package var primaryKey: PropertySchema? { primaryKeyOrdinal.map { properties[$0] } }
 
     /// The position of a property, by name.

@@ -114,17 +114,6 @@ package struct DatabaseSchema: Sendable, Equatable {
         (contents.incoming[name(of: className)] ?? []) + contents.incomingToAny
     }
 
-    /// The schema with the classes of a program that it lacks, which are absent then (``ClassSchema/isAbsent``).
-    func supplemented(with declared: [ClassSchema]) -> DatabaseSchema {
-        let missing = declared.filter { self[$0.name] == nil }
-        if missing.isEmpty { return self }
-        var all = list
-        for (number, schema) in missing.enumerated() { all.append(schema.absent(UInt32(number))) }
-        var supplemented = DatabaseSchema(classes: all, version: version)
-        supplemented.stamp = stamp
-        return supplemented
-    }
-
     package static func == (left: Self, right: Self) -> Bool {
         left.version == right.version && (left.contents === right.contents || left.classes == right.classes)
     }

@@ -168,9 +168,6 @@ package final class ModelView {
         schema[className].map { !$0.longStrings.isHashed } ?? false
     }
 
-    /// Has the classes be there, without rows, that a program declares and the file has not: for who only reads, and stays at the version.
-    package func supplement(with declared: [ClassSchema]) { schema = schema.supplemented(with: declared) }
-
     // MARK: - Tables
 
     /// The table of a class; nil when the file has no such class.
@@ -196,8 +193,7 @@ package final class ModelView {
 
     private func makeTable(_ schema: ClassSchema) throws(StorageError) -> TableView {
         let layout = self.schema.layout(of: schema)
-        var isEmpty: Bool { if case .ended = state { true } else { !isInTransaction && schema.isAbsent } }
-        if isEmpty {
+        if case .ended = state {
             let version = TableVersion(layout: layout, roots: TableRoots(emptyFor: layout))
             return TableView(model: self, version, view: view)
         }

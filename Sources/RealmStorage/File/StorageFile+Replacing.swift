@@ -65,13 +65,7 @@ extension StorageFile {
             if failure != 0 { throw SystemCall.error(failure, "Cannot put the new realm file into place", path) }
         }
         isPlaced = true
-        do {
-            try DataFile.synchronizeDirectory(of: path)
-        } catch {
-            // Nobody else makes a file here meanwhile. What was replaced is gone, and what stands there holds the same.
-            if !replaces { unlink(path) }
-            throw error
-        }
+        try DataFile.synchronizeDirectory(of: path)
         return result
     }
 

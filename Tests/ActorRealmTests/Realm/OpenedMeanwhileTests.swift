@@ -39,7 +39,7 @@ struct OpenedMeanwhileTests {
                 configuration: configuration,
                 coordinator: coordinator,
                 isolation: .current,
-                model: try coordinator.makeView(nil, for: configuration)
+                model: try coordinator.makeView(nil)
             )
             try coordinator.remember(core)
             return core

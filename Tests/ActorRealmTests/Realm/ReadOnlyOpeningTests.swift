@@ -68,47 +68,4 @@ struct ReadOnlyOpeningTests {
         }
         withExtendedLifetime((first, reading)) {}
     }
-
-    class Hound: Object {
-        override class func shouldIncludeInDefaultSchema() -> Bool { false }
-        @Persisted(primaryKey: true) var id: Int
-        @Persisted(indexed: true) var name: String
-        @Persisted var kennel: Kennel?
-        @Persisted var tally: Tally?
-        @Persisted var friends: List<Hound>
-    }
-
-    class Kennel: Object {
-        override class func shouldIncludeInDefaultSchema() -> Bool { false }
-        @Persisted var name: String
-        @Persisted(originProperty: "kennel") var hounds: LinkingObjects<Hound>
-    }
-
-    private func checkMissing(_ realm: Realm) throws {
-        try realm.requireReadable(Hound.self)
-        let hounds = realm.objects(Hound.self)
-        #expect(hounds.isEmpty && hounds.first == nil && hounds.map(\.id) == [])
-        #expect(realm.object(ofType: Hound.self, forPrimaryKey: 1) == nil)
-        #expect(hounds.where { $0.id > 1 && $0.tally.name == "first" }.isEmpty)
-        #expect(hounds.where { $0.name == "Rex" }.isEmpty)
-        #expect(try hounds.filter("kennel.name == 'first' OR ANY friends.id == 3 OR friends.@count > 1").isEmpty)
-        #expect(hounds.sorted(by: [.init(keyPath: "kennel.name"), .init(keyPath: "id")]).isEmpty)
-        #expect(hounds.distinct(by: ["name"]).isEmpty && hounds.sectioned(by: \.name).isEmpty)
-        #expect(hounds.sum(of: \.id) == 0 && hounds.max(of: \.id) == Int?.none)
-        #expect(realm.objects(Kennel.self).where { $0.hounds.id == 1 }.isEmpty)
-        #expect(realm.dynamicObjects(Hound.className()).isEmpty)
-        #expect(realm.schema[Hound.className()] != nil)
-    }
-
-    @Test("Of a class that the file has not there are no objects, not even by a path through another such class")
-    func missing() throws {
-        try withNewRealm(configuration([Tally.self])) { realm in
-            try realm.write { _ = realm.create(Tally.self, value: ["name": "first"]) }
-        }
-        try withNewRealm(configuration([Tally.self, Hound.self, Kennel.self], readOnly: true)) { realm in
-            #expect(realm.objects(Tally.self).count == 1)
-            try checkMissing(realm)
-            try checkMissing(realm.freeze())
-        }
-    }
 }

@@ -48,7 +48,8 @@ final class RocksDBContestant: Contestant {
         try withFolder { path in
             let store = try RocksDBStore(path, isDurable: true)
             try store.insert(0..<workload.commitBase)
-            let times = try CommitLoop(first: workload.commitBase).times(for: .seconds(60)) { try store.insert($0..<$0 + 1) }
+            let times = try CommitLoop(first: workload.commitBase)
+                .times(for: .seconds(60)) { try store.insert($0..<$0 + 1) }
             try check(.serialTail, store, 0..<workload.commitBase + times.count)
             return times.percentile(0.999)
         }

@@ -288,6 +288,7 @@ extension WriteScheduler {
         in isolation: RealmIsolation,
         with ticket: Ticket? = nil
     ) {
+        // What counting out touches is behind a lock of its own.
         nonisolated(unsafe) let writes = writes
         ioThread.perform { [self] in
             if let ticket { abandon(ticket) }

@@ -22,8 +22,10 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         let coordinator: RealmCoordinator
         let configuration: Realm.Configuration
         let version: UInt64
-        /// Where the value was set or read last.
-        var place: RealmIsolation.Key
+        /// The realm in which the value was set or read last.
+        ///
+        /// Its address is not given to another one meanwhile.
+        var place: WeakReference<CoreRegistration>
     }
 
     private let target: Mutex<Target?>
@@ -56,7 +58,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             guard let target = target.withLock({ $0 }) else { return nil }
             do {
                 let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
-                let isElsewhere = note(core.isolation.key)
+                let isElsewhere = note(core.registration)
                 core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
@@ -76,10 +78,10 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
     }
 
     /// Notes where the value is read; true when that was elsewhere before.
-    private func note(_ place: RealmIsolation.Key) -> Bool {
+    private func note(_ place: CoreRegistration) -> Bool {
         target.withLock { target in
-            guard let last = target?.place, last != place else { return false }
-            target?.place = place
+            guard let last = target?.place, !last.refers(to: place) else { return false }
+            target?.place = WeakReference(place)
             return true
         }
     }
@@ -100,7 +102,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             coordinator: realm.core.coordinator,
             configuration: realm.core.configuration,
             version: realm.core.version,
-            place: realm.core.isolation.key
+            place: WeakReference(realm.core.registration)
         )
     }
 }

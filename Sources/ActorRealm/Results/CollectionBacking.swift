@@ -331,9 +331,12 @@ public final class _CollectionBacking {
     }
 
     /// Whether the elements are exactly the rows of the table, in key order.
+    ///
+    /// No change of the schema makes it so, or ends it: what is known is looked at where it is.
     var isWholeTable: Bool {
-        guard case .table = source else { return false }
-        return equality == nil && refinement == nil
+        guard case .table = knownSource, refinement == nil else { return false }
+        if case .some = knownEquality { return false }
+        return true
     }
 
     /// Whether the list's owner is gone; not where damage keeps that from being known, which whoever reads the list meets.

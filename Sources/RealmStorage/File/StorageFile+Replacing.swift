@@ -17,7 +17,7 @@ extension StorageFile {
     ///   - beginning: What the file begins with.
     ///   - fill: Writes the content, holding the write lock; it must keep nothing of the file.
     /// - Returns: the new file's identifier and newest version.
-    /// - Throws: what `fill` throws, or `StorageError`; then there is no new file.
+    /// - Throws: what `fill` throws, or `StorageError`; then there is no new file, unless the message says that there is.
     @discardableResult
     package static func build(
         at path: String,
@@ -65,7 +65,17 @@ extension StorageFile {
             if failure != 0 { throw SystemCall.error(failure, "Cannot put the new realm file into place", path) }
         }
         isPlaced = true
-        try DataFile.synchronizeDirectory(of: path)
+        do {
+            try DataFile.synchronizeDirectory(of: path)
+        } catch {
+            // It stays: somebody may have opened it by its name already, and written to it.
+            throw StorageError(
+                error.code,
+                "The new realm file is complete and in its place, but the folder could not be flushed: after a power cut it may be gone",
+                path: path,
+                errorNumber: error.errorNumber
+            )
+        }
         return result
     }
 

@@ -256,7 +256,7 @@ struct NestedNameTests {
     private func wait(for semaphore: DispatchSemaphore) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue.global()
-                .async { continuation.resume(returning: semaphore.wait(timeout: .now() + 120) == .success) }
+                .async { continuation.resume(returning: semaphore.wait(timeout: .now() + 1_800) == .success) }
         }
     }
 }

@@ -12,14 +12,20 @@ struct AlarmThreadTests {
     @Test("They are called in the order of their times, however they were asked for, and again after all were called")
     func order() async {
         let thread = AlarmThread()
-        for _ in 0..<3 {
+        var rounds = 0
+        while rounds < 3 {
             let (stream, continuation) = AsyncStream<Int>.makeStream()
+            let start = ContinuousClock.now
             for number in [3, 1, 2] {
                 thread.call(after: UInt64(number) * 20_000_000) { continuation.yield(number) }
             }
+            let isInTime = ContinuousClock.now - start < .milliseconds(20)
             var seen: [Int] = []
             for await number in stream.prefix(3) { seen.append(number) }
+            // Where the system lets this thread wait between two calls, their times have another order.
+            guard isInTime else { continue }
             #expect(seen == [1, 2, 3])
+            rounds += 1
         }
     }
 

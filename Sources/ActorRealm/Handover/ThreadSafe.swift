@@ -22,10 +22,8 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         let coordinator: RealmCoordinator
         let configuration: Realm.Configuration
         let version: UInt64
-        /// The realm in which the value was set or read last.
-        ///
-        /// Its address is not given to another one meanwhile.
-        var place: WeakReference<CoreRegistration>
+        /// Where the value was set or read last.
+        var place: RealmIsolation.Key
     }
 
     private let target: Mutex<Target?>
@@ -58,7 +56,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             guard let target = target.withLock({ $0 }) else { return nil }
             do {
                 let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
-                let isElsewhere = note(core.registration)
+                let isElsewhere = note(core.isolation.key)
                 core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
@@ -78,10 +76,10 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
     }
 
     /// Notes where the value is read; true when that was elsewhere before.
-    private func note(_ place: CoreRegistration) -> Bool {
+    private func note(_ place: RealmIsolation.Key) -> Bool {
         target.withLock { target in
-            guard let last = target?.place, !last.refers(to: place) else { return false }
-            target?.place = WeakReference(place)
+            guard let last = target?.place, last != place else { return false }
+            target?.place = place
             return true
         }
     }
@@ -102,7 +100,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             coordinator: realm.core.coordinator,
             configuration: realm.core.configuration,
             version: realm.core.version,
-            place: WeakReference(realm.core.registration)
+            place: realm.core.isolation.key
         )
     }
 }

@@ -214,6 +214,17 @@ extension RealmCore {
     /// have the same value of a unique property.
     func throwWriteFailure() throws {
         if let failure = takeWriteFailure() { throw failure }
+        try checkUniqueness()
+    }
+
+    /// Throws what the commit of the open transaction would throw as things stand, and forgets nothing.
+    func checkCommit() throws {
+        try checkWriteFailure()
+        try model.checkCommit()
+        try checkUniqueness()
+    }
+
+    private func checkUniqueness() throws {
         do {
             try model.checkUniqueness()
         } catch let error as ModelError {

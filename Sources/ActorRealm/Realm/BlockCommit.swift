@@ -22,7 +22,8 @@ extension RealmCore {
     /// - Throws: `Realm.Error` when that is lost.
     func completeBlocking(_ commit: BlockCommit?) throws {
         switch commit {
-        case nil: return
+        // It may have ended the realm because of what it saw.
+        case nil: return try settle()
         case .underWay(let flush): try complete(flush.waitOnPool())
         case .failed(let error):
             try settle()

@@ -56,7 +56,9 @@ extension Realm {
     ///   - encryptionKey: Must be nil in this build.
     /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyOpen` while another call or process makes a
     ///   file there; `.alreadyInWriteTransaction` in the block of
-    ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`.
+    ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`;
+    ///   inside a write transaction what its commit would throw, such as `.duplicateValue`: a copy holds nothing that must not be
+    ///   committed.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         try core.requireAccess()
         if encryptionKey != nil {
@@ -88,6 +90,8 @@ extension Realm {
                     + "alone: copy the realm behind it, or in the transaction of `write` or `beginAsyncWrite`."
             )
         }
+        // What must not be committed must not get into a file of its own either.
+        try core.checkCommit()
         try StorageFile.build(at: path, replaces: false, beginning: model.beginningOfCopy) {
             try FileCompactor.copy(transactionOf: model, to: $0)
         }

@@ -166,11 +166,15 @@ extension RealmCore {
         try moved(behind: await base.value(isolation: isolation))
     }
 
-    /// As ``settle()``, where nobody can be told of a failure.
+    /// As ``settle()``, where nobody can be told of a failure but the write whose block this is.
     func settleOrReport() {
         do {
             try settle()
         } catch {
+            guard !callbackWrites.isCollecting else {
+                callbackWrites.blockCommit = .failed(error)
+                return
+            }
             report(error, "The commits that a transaction was built on, which was rolled back, are lost.")
         }
     }

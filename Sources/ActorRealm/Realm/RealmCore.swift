@@ -387,8 +387,9 @@ final class RealmCore {
             hasLostTransaction = isOpenEnded
             cancelTransaction()
         }
-        // It holds a version of the file.
-        _ = takeBase()
+        // It holds a version of the file. A write whose block ends the realm waits for it: what that saw may be on its way to the
+        // disk.
+        if !settlesLater && !callbackWrites.isCollecting { _ = takeBase() }
         self.lifecycle = lifecycle
         frozenRealm = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }

@@ -79,6 +79,9 @@ extension ModelView {
         transaction.touched.removeAll(keepingCapacity: true)
     }
 
+    /// Throws when the open transaction can only be rolled back.
+    package func checkCommit() throws(StorageError) { try transaction?.storage.checkCommit() }
+
     /// Whether the open transaction may be sealed before its end: it does not stand on commits that are not sealed yet.
     package var canSealEarly: Bool { transaction.map { !$0.storage.isJoined } ?? false }
 

@@ -23,11 +23,6 @@ package struct WeakReference<Object: AnyObject> {
         // Balanced: what was retained is handed on as such.
         crealm_try_retain(address) ? Unmanaged<Object>.fromOpaque(address).takeRetainedValue() : nil
     }
-
-    /// Whether this is the object that the reference was made of, which also an object at its former address is not.
-    package func refers(to object: Object) -> Bool {
-        address == Unmanaged.passUnretained(object).toOpaque()
-    }
 }
 
 // The pointer is to the object, which may be read wherever the object may be sent to.

@@ -195,31 +195,6 @@ struct HandoverTests {
         await worker.with { _, _ in #expect(wrapper.wrappedValue == nil) }
     }
 
-    /// A variable that was set by an actor which is gone, and where that was.
-    private func setByGoneActor() async throws -> (ThreadSafe<Chore>, ObjectIdentifier) {
-        let worker = try await Worker(file.configuration)
-        return await worker.with { worker, realm in
-            let chore = realm.object(ofType: Chore.self, forPrimaryKey: 1)
-            return (ThreadSafe(wrappedValue: chore), ObjectIdentifier(worker))
-        }
-    }
-
-    @Test("a thread-safe variable is elsewhere also in an actor that has the address of the one that set it")
-    func addressUsedAgain() async throws {
-        let worker = try await Worker(file.configuration)
-        try await worker.add(1, "one")
-        for turn in 0..<1_000 {
-            let (variable, address) = try await setByGoneActor()
-            let other = try await Worker(file.configuration)
-            guard ObjectIdentifier(other) == address else { continue }
-            await other.with { _, realm in realm.autorefresh = false }
-            try await worker.rename(1, "renamed in turn \(turn)")
-            await other.with { _, _ in #expect(variable.wrappedValue?.name == "renamed in turn \(turn)") }
-            return
-        }
-        Issue.record("no actor got the address of another one")
-    }
-
     @Test("results passed to a background write are those of the query there")
     func passing() async throws {
         let worker = try await Worker(file.configuration)

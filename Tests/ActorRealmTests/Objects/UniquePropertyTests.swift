@@ -60,9 +60,10 @@ import Testing
         try realm.verify()
     }
 
-    @Test func `what was assigned before a copy is unique behind it`() throws {
+    @Test func `what was assigned before a copy is unique in it and behind it`() throws {
         let realm = try ruledRealm()
         let file = TestFile()
+        let copy = URL(fileURLWithPath: file.directory.path("copy.realm"))
         try realm.write {
             realm.add(Member(1, "ann"))
             realm.add(Member(2, "bo"))
@@ -70,12 +71,44 @@ import Testing
         let found = code {
             try realm.write {
                 realm.object(ofType: Member.self, forPrimaryKey: 2)?.email = "ann"
-                try realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy.realm")))
+                #expect(code { try realm.writeCopy(toFile: copy) } == .duplicateValue)
+            }
+        }
+        #expect(found == .duplicateValue, "the copy that was refused has forgotten what is to be checked")
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
+        try realm.write {
+            let two = realm.object(ofType: Member.self, forPrimaryKey: 2)
+            two?.email = "cy"
+            try realm.writeCopy(toFile: copy)
+            two?.email = "bo"
+        }
+        var configuration = realm.configuration
+        configuration.inMemoryIdentifier = nil
+        configuration.fileURL = copy
+        let copied = try Realm(configuration: configuration)
+        #expect(copied.objects(Member.self).map(\.email) == ["ann", "cy"])
+        try copied.verify()
+        #expect(realm.objects(Member.self).where { $0.email == "ann" }.count == 1)
+        try realm.verify()
+    }
+
+    @Test func `what only can be rolled back is not copied`() throws {
+        let realm = try ruledRealm()
+        let file = TestFile()
+        let copy = URL(fileURLWithPath: file.directory.path("copy.realm"))
+        try realm.write {
+            realm.add(Member(1, "ann"))
+            realm.add(Member(2, "bo"))
+        }
+        let found = code {
+            try realm.write {
+                let two = realm.object(ofType: Member.self, forPrimaryKey: 2)
+                #expect(code { try two?.setValues(["number": 7, "email": "ann"]) } == .duplicateValue)
+                #expect(code { try realm.writeCopy(toFile: copy) } == .duplicateValue)
             }
         }
         #expect(found == .duplicateValue)
-        #expect(realm.objects(Member.self).where { $0.email == "ann" }.count == 1)
-        try realm.verify()
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
     }
 
     @Test func `insert takes dictionaries, and throws`() throws {

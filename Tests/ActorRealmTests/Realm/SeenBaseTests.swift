@@ -99,11 +99,17 @@ struct SeenBaseTests {
         }
     }
 
+    /// How a block gives up because of what it saw.
+    enum GivingUp: String, CaseIterable {
+        case throwing, cancelling, invalidating, invalidatingAndThrowing, cancellingAndInvalidating
+    }
+
     @Test(
-        "a block that throws because of a commit that is lost then throws the failure of that",
-        arguments: [true, false]
+        "a block that gives up because of a commit that is lost then throws the failure of that",
+        arguments: [true, false],
+        GivingUp.allCases
     )
-    func lost(suspends: Bool) async throws {
+    func lost(suspends: Bool, giving: GivingUp) async throws {
         let gate = GatedDevice.Control()
         let failing = FailingDevice.Switch()
         var configuration = file.configuration
@@ -117,7 +123,7 @@ struct SeenBaseTests {
         let seen = Counter()
         let second = Task {
             while seen.value == 0 {
-                try await other.giveUp(on: "lost", suspends: suspends) {
+                try await other.giveUp(on: "lost", suspends: suspends, giving) {
                     seen.increment()
                     // The block may end on one of the pool's threads, and wait there: what it waits for needs none of them.
                     Thread.detachNewThread { gate.open() }
@@ -126,7 +132,8 @@ struct SeenBaseTests {
             }
         }
         await #expect(throws: Realm.Error.self) { try await first.value }
-        await #expect(throws: Realm.Error.self) { try await second.value }
+        let failure = await #expect(throws: Realm.Error.self) { try await second.value }
+        #expect(failure?.code != .closed, "the end of the realm hides the loss")
         #expect(seen.value == 1)
     }
 }
@@ -174,12 +181,22 @@ extension SeenBaseTests.Maker {
         }
     }
 
-    /// Throws when an object is there.
-    func giveUp(on name: String, suspends: Bool, _ seen: () -> Void) async throws {
+    /// Gives up when an object is there.
+    func giveUp(on name: String, suspends: Bool, _ giving: SeenBaseTests.GivingUp, _ seen: () -> Void) async throws {
         func look() throws {
             if realm.object(ofType: Tally.self, forPrimaryKey: name) == nil { return realm.cancelWrite() }
             seen()
-            throw SeenBaseTests.Exists()
+            switch giving {
+            case .throwing: throw SeenBaseTests.Exists()
+            case .cancelling: realm.cancelWrite()
+            case .invalidating: realm.invalidate()
+            case .invalidatingAndThrowing:
+                realm.invalidate()
+                throw SeenBaseTests.Exists()
+            case .cancellingAndInvalidating:
+                realm.cancelWrite()
+                realm.invalidate()
+            }
         }
         if suspends { try await realm.asyncWrite(look) } else { try realm.write(look) }
     }

@@ -97,6 +97,8 @@ final class RealmCoordinator: Sendable {
 
     deinit {
         stopThreads(waits: false)
+        // A thread that makes one keeps the file open.
+        file.endCheckpoint()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 

@@ -1,4 +1,6 @@
 import Atomics
+import CRealmShims
+import Glibc
 
 /// What a lock file keeps of a log, beyond the life of its processes.
 extension LockFile {
@@ -70,7 +72,8 @@ extension LockFile {
 
     /// Publishes a version that a log has made durable: header, place in the log and durable offset at once, by one word.
     ///
-    /// A writer that dies before leaves the image before it. The caller has the write lock.
+    /// A writer that dies before leaves the image before it. The caller has the write lock, or the checkpoint lock in the process of the
+    /// log; one at a time.
     ///
     /// - Parameters:
     ///   - header: The header, with the place behind its last record.
@@ -110,6 +113,25 @@ extension LockFile {
 
     /// Says that the newest version stands in a slot again.
     func endLog() { memory.word64(LogWord.logImage).store(0, ordering: .sequentiallyConsistent) }
+
+    /// Takes the checkpoint lock, which the process of the log has while it makes a checkpoint beside its commits, and whoever ends the
+    /// log of another process.
+    ///
+    /// - Returns: Whether it was free.
+    func tryLockForCheckpoint() -> Bool {
+        crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFileLayout.checkpointByte, 1, 0) == 0
+    }
+
+    /// The same, blocking the thread until the other process has written its header, or is dead.
+    func lockForCheckpoint() throws(StorageError) {
+        try failures?.step(.lock, path: path)
+        try LockFile.lock(descriptor, LockFileLayout.checkpointByte, 1, waits: true, path)
+    }
+
+    func unlockForCheckpoint() {
+        guard isOwn else { return }
+        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFileLayout.checkpointByte, 1, 0)
+    }
 
     /// Notes, before a flush of the realm file, that it may fail: the error is reported to the caller alone, who may die with it.
     func notePageFlush(_ begins: Bool) {

@@ -94,6 +94,7 @@ enum LockFileLayout {
     // Locks on bytes far behind the content.
     static let initialisationByte: Int64 = 1 << 40
     static let writeByte: Int64 = 1 << 41
+    static let checkpointByte: Int64 = (1 << 41) + 1
     static let processByte: Int64 = 1 << 42
     /// In the realm file: locked by every process that shares a lock file.
     static let presenceByte: Int64 = 1 << 43

@@ -34,13 +34,8 @@ extension StorageFile {
     private func isLogWorthwhile(_ log: LogOptions) -> Bool {
         pageCommitCount += 1
         guard pageCommitCount > log.pageCommitCount else { return false }
-        let isToBeMade = logSpace.withLock { space in
-            guard case .none = space else { return false }
-            space = .beingMade
-            return true
-        }
-        if isToBeMade { makeLogSpace(log) }
-        return logSpace.withLock { if case .made = $0 { true } else { false } }
+        if logSpace.begin() { makeLogSpace(log) }
+        return logSpace.isMade
     }
 
     /// Makes the space of a log beside the commits.
@@ -48,18 +43,11 @@ extension StorageFile {
         // Beside other processes there is no log.
         guard let lock, !lock.isSharedWithOtherProcesses, !lock.hasOutsiders else {
             pageCommitCount = 0
-            return logSpace.withLock { $0 = .none }
+            _ = logSpace.take()
+            return
         }
         // Nothing keeps the file open meanwhile.
-        log.runBeside(.space) { [weak self, path] in
-            do throws(StorageError) {
-                let space = try log.makeDirectory(path).prepare(ringByteCount: log.ringByteCount)
-                self?.logSpace.withLock { if case .beingMade = $0 { $0 = .made(space) } }
-            } catch {
-                // Without space for it, deleting must stay possible.
-                self?.logSpace.withLock { $0 = .made(nil) }
-            }
-        }
+        log.runBeside(.space) { [logSpace, path] in logSpace.make(log, besides: path) }
     }
 
     /// Waits for a checkpoint that is being made, or makes one.
@@ -91,11 +79,7 @@ extension StorageFile {
         guard isFile(at: path) else { return false }
         // As an older one would be.
         try? removeClosedLog()
-        let space = logSpace.withLock { space -> UnnamedFile? in
-            defer { space = .none }
-            if case .made(let made) = space { return made }
-            return nil
-        }
+        let space = logSpace.take()
         let published = state.withLock { $0.published }
         let header = LogHeader(
             file: published.identifier,

@@ -46,7 +46,7 @@ package final class StorageFile: Sendable {
     // Used by the thread that publishes.
     nonisolated(unsafe) var pageCommitCount = 0
     /// Space for a log that is to come.
-    let logSpace = Mutex(LogSpace.none)
+    let logSpace = LogSpace()
     /// Whether another process may have begun, ended or written to a log since this one looked: it has had the write lock.
     ///
     /// Asked for by the first transaction of a stretch, when nothing is being published: later ones begin beside that, which begins
@@ -58,14 +58,6 @@ package final class StorageFile: Sendable {
     let growth = Mutex(FileGrowth())
     /// Guarded by the write lock; see `WriterState`.
     let writer = Mutex<WriterBox>(WriterBox())
-
-    /// Space for a log, which is made ahead, beside commits.
-    enum LogSpace {
-        case none
-        case beingMade
-        /// Nothing, where it can only be made with the log.
-        case made(UnnamedFile?)
-    }
 
     /// What the holder of the write lock finds.
     struct WriterBox {

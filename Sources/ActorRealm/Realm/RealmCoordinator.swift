@@ -402,7 +402,8 @@ final class RealmCoordinator: Sendable {
     private func watchVersions() throws(StorageError) {
         guard !settings.isReadOnly, let signal = file.versionSignal else { return }
         try state.withLock { state throws(StorageError) in
-            if state.watcher != nil { return }
+            // Behind the end nobody would stop it.
+            if state.watcher != nil || state.isEnded { return }
             let watcher = VersionWatcher(signal: signal, relay: relay)
             try watcher.start()
             state.watcher = watcher

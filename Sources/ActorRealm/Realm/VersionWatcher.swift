@@ -5,7 +5,8 @@ import Synchronization
 
 /// The thread that waits for the commits of other processes.
 ///
-/// It has words of the lock file, and never the file: a close waits for no thread, and none has the file open behind it.
+/// It has words of the lock file, and not the file: a close waits for no thread, and none that waits has the file open behind it. While it
+/// tells of a version it has what it tells, as any thread that publishes.
 final class VersionWatcher: Sendable {
     private enum State {
         /// Not counted among those that are woken: the thread has not begun, or pauses.

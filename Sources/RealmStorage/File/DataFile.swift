@@ -110,17 +110,27 @@ final class DataFile: StorageDevice {
         if !isMade, failure != EEXIST {
             throw SystemCall.error(failure, "Cannot put \(role.rawValue) into place", path)
         }
-        try makeNameDurable(isMade: isMade, path: path, as: role)
+        try makeNameDurable(of: descriptor, isMade: isMade, path: path, as: role)
         return isMade
     }
 
     /// Makes the name of a file durable that was just made, or found.
-    private static func makeNameDurable(isMade: Bool, path: String, as role: Role) throws(StorageError) {
+    private static func makeNameDurable(
+        of descriptor: Int32,
+        isMade: Bool,
+        path: String,
+        as role: Role
+    ) throws(StorageError) {
+        let isNewLog = isMade && role == .log
         do throws(StorageError) {
+            // A file system may write the name down with the file, and not with the folder.
+            if isNewLog {
+                _ = try SystemCall.retrying(path, "Cannot flush the log of the realm") { Int(fsync(descriptor)) }
+            }
             try synchronizeDirectory(of: path)
         } catch {
             // No header will name it, and the next opening would take it for another file's.
-            if isMade, role == .log { unlink(path) }
+            if isNewLog { unlink(path) }
             throw error
         }
     }
@@ -134,8 +144,17 @@ final class DataFile: StorageDevice {
     /// - Returns: The file; nil where the file system has none without names.
     /// - Throws: `StorageError` when it cannot be written or flushed.
     static func makeUnnamed(for path: String, byteCount: Int, as role: Role) throws(StorageError) -> UnnamedFile? {
-        let descriptor = crealm_open_unnamed(directory(of: path), 0o600)
-        if descriptor < 0 { return nil }
+        let descriptor: Int32
+        do throws(StorageError) {
+            descriptor = Int32(
+                try SystemCall.retrying(path, "Cannot create \(role.rawValue)") {
+                    Int(crealm_open_unnamed(directory(of: path), 0o600))
+                }
+            )
+        } catch {
+            if let number = error.errorNumber, [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(number) { return nil }
+            throw error
+        }
         let file = UnnamedFile(descriptor: descriptor)
         _ = try SystemCall.retrying(path, "Cannot set the mode of \(role.rawValue)") { Int(fchmod(descriptor, 0o600)) }
         try writeZeros(byteCount, at: 0, to: descriptor, path: path, role)
@@ -166,7 +185,7 @@ final class DataFile: StorageDevice {
         let result = crealm_link_unnamed(descriptor, path)
         // Where the system shows no descriptors as files.
         if result != 0 && result != EEXIST { return nil }
-        try makeNameDurable(isMade: result == 0, path: path, as: role)
+        try makeNameDurable(of: descriptor, isMade: result == 0, path: path, as: role)
         return result == 0
     }
 

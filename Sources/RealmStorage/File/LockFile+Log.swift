@@ -118,14 +118,41 @@ extension LockFile {
     /// log of another process.
     ///
     /// - Returns: Whether it was free.
-    func tryLockForCheckpoint() -> Bool {
-        crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFileLayout.checkpointByte, 1, 0) == 0
+    /// - Throws: `StorageError` when the system cannot say.
+    func tryLockForCheckpoint() throws(StorageError) -> Bool {
+        guard isOwn else { return false }
+        while true {
+            switch crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFileLayout.checkpointByte, 1, 0) {
+            case 0: return true
+            case EAGAIN, EACCES: return false
+            case EINTR: continue
+            case let error: throw SystemCall.error(error, "Cannot take the checkpoint lock", path)
+            }
+        }
     }
 
     /// The same, blocking the thread until the other process has written its header, or is dead.
-    func lockForCheckpoint() throws(StorageError) {
+    ///
+    /// - Parameter limit: How long.
+    /// - Throws: `timedOut` when it is not free then.
+    func lockForCheckpoint(within limit: Duration) throws(StorageError) {
         try failures?.step(.lock, path: path)
-        try LockFile.lock(descriptor, LockFileLayout.checkpointByte, 1, waits: true, path)
+        let end = ContinuousClock.now + limit
+        // The system has no lock that is waited for with a limit, and a checkpoint is a matter of milliseconds.
+        var pause: useconds_t = 50
+        while try !tryLockForCheckpoint() {
+            guard isOwn else { throw StorageError(.ended, "The file was closed. Open it again", path: path) }
+            guard ContinuousClock.now < end else {
+                throw StorageError(
+                    .timedOut,
+                    "Another process has been bringing the realm to the disk for \(limit), or is dead and has left a child that keeps its "
+                        + "locks. End that child, or try again",
+                    path: path
+                )
+            }
+            usleep(pause)
+            pause = min(pause * 2, 10_000)
+        }
     }
 
     func unlockForCheckpoint() {

@@ -15,13 +15,13 @@ extension StorageFile {
         let isBegun = checkpoint.withLock { course in
             guard course.isResting else { return false }
             let (published, slot) = state.withLock { ($0.published, $0.slot) }
-            guard published.version > checkpointVersion.load(ordering: .relaxed), lock.tryLockForCheckpoint() else {
-                return false
-            }
+            // Where the system cannot say, too: a writer who finds the log full makes the checkpoint himself.
+            guard published.version > checkpointVersion.load(ordering: .relaxed),
+                (try? lock.tryLockForCheckpoint()) == true
+            else { return false }
             candidateVersion.store(published.version, ordering: .sequentiallyConsistent)
             let header = checkpointHeader(of: published, published.mark)
-            course.choose(CheckpointCourse.Candidate(header: header, slot: 1 - slot))
-            return true
+            return course.choose(CheckpointCourse.Candidate(header: header, slot: 1 - slot))
         }
         guard isBegun else { return }
         let errand = CheckpointErrand(self)

@@ -33,6 +33,7 @@ extension StorageFile {
         // Behind the giving back of the place another process may end the log, and write to the same slot.
         finishCheckpoint()
         closeLogAtEnd()
+        logSpace.end()
         confirmOnClose()
         end(because: error)
     }

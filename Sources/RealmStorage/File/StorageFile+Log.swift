@@ -34,8 +34,18 @@ extension StorageFile {
     private func isLogWorthwhile(_ log: LogOptions) -> Bool {
         pageCommitCount += 1
         guard pageCommitCount > log.pageCommitCount else { return false }
-        if logSpace.begin() { makeLogSpace(log) }
-        return logSpace.isMade
+        switch logSpace.ask() {
+        case .made: return true
+        case .beingMade: return false
+        case .none:
+            makeLogSpace(log)
+            // It is there where nothing runs beside the commits.
+            return logSpace.isMade
+        case .failed:
+            // Not at each commit.
+            pageCommitCount = 0
+            return false
+        }
     }
 
     /// Makes the space of a log beside the commits.
@@ -73,13 +83,14 @@ extension StorageFile {
     private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
         // Whatever stands in the way: it need not be asked about at each commit.
         pageCommitCount = 0
+        // Given back where no log comes of it.
+        let space = logSpace.take()
         guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
         defer { lock.letOpenAgain() }
         // Beside another file the log would not be found, and be in the way.
         guard isFile(at: path) else { return false }
         // As an older one would be.
         try? removeClosedLog()
-        let space = logSpace.take()
         let published = state.withLock { $0.published }
         let header = LogHeader(
             file: published.identifier,
@@ -193,7 +204,13 @@ extension StorageFile {
     private func forgetLog() {
         openLog = nil
         pageCommitCount = 0
-        checkpoint.withLock { $0 = CheckpointCourse() }
+        // Behind the step that is under way: it is about the log that is forgotten.
+        checkpointSteps.withLock { _ in
+            checkpoint.withLock { course in
+                if course.next != nil { lock?.unlockForCheckpoint() }
+                course = CheckpointCourse()
+            }
+        }
         candidateVersion.store(0, ordering: .sequentiallyConsistent)
         checkpointVersion.store(0, ordering: .sequentiallyConsistent)
     }
@@ -219,7 +236,7 @@ extension StorageFile {
     /// log whenever it begins to write.
     private func endLogOfOthers(_ lock: LockFile) throws(StorageError) {
         // The log's process may be about to write a header.
-        try lock.lockForCheckpoint()
+        try lock.lockForCheckpoint(within: options.checkpointWait)
         defer { lock.unlockForCheckpoint() }
         guard !lock.hasStopped, let image = lock.image else {
             lock.stopWriting()

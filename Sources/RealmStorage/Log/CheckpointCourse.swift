@@ -39,10 +39,13 @@ struct CheckpointCourse {
         if case .making(let candidate, let step) = state { (candidate, step) } else { nil }
     }
 
-    /// Begins a checkpoint.
-    mutating func choose(_ candidate: Candidate) {
-        precondition(isResting, "One checkpoint is made at a time")
+    /// Begins a checkpoint; one is made at a time.
+    ///
+    /// - Returns: Whether it is begun: none is being made, and none has failed.
+    mutating func choose(_ candidate: Candidate) -> Bool {
+        guard isResting else { return false }
         state = .making(candidate, .flushPages)
+        return true
     }
 
     /// Notes that the next step succeeded.

@@ -24,9 +24,10 @@ struct CheckpointCourseTests {
         var course = CheckpointCourse()
         #expect(course.isResting)
         #expect(course.next == nil)
-        course.choose(Self.candidate(7))
+        #expect(course.choose(Self.candidate(7)))
         for step in [CheckpointCourse.Step.flushPages, .writeHeader, .flushHeader] {
             #expect(!course.isResting)
+            #expect(!course.choose(Self.candidate(8)), "one is made at a time")
             #expect(course.next?.step == step)
             #expect(course.next?.candidate == Self.candidate(7))
             course.advance()
@@ -38,7 +39,7 @@ struct CheckpointCourseTests {
     @Test("Rule 16: what the log has before a checkpoint is given back behind its last step, once")
     func release() {
         var course = CheckpointCourse()
-        course.choose(Self.candidate(7))
+        #expect(course.choose(Self.candidate(7)))
         for _ in 0..<2 {
             course.advance()
             #expect(course.takeUnneeded() == nil)
@@ -48,7 +49,7 @@ struct CheckpointCourseTests {
         #expect(course.takeUnneeded() == nil)
         // Of two that were finished since, the later one counts.
         for version in UInt64(8)...9 {
-            course.choose(Self.candidate(version))
+            #expect(course.choose(Self.candidate(version)))
             for _ in 0..<3 { course.advance() }
         }
         #expect(course.takeUnneeded()?.chain == 9)
@@ -57,9 +58,10 @@ struct CheckpointCourseTests {
     @Test("Rule 8: behind a step that failed there is none, and nothing of the log is given back", arguments: 0..<3)
     func failure(after count: Int) {
         var course = CheckpointCourse()
-        course.choose(Self.candidate(7))
+        #expect(course.choose(Self.candidate(7)))
         for _ in 0..<count { course.advance() }
         course.fail()
+        #expect(!course.choose(Self.candidate(8)))
         #expect(course.next == nil)
         #expect(!course.isResting)
         course.advance()

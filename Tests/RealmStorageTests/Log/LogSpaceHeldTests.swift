@@ -1,4 +1,3 @@
-// Belongs to Tests/RealmStorageTests/Log.
 import Foundation
 import RealmTestSupport
 import Synchronization

@@ -1,4 +1,3 @@
-// Belongs to Tests/RealmStorageTests/Log.
 import Foundation
 import RealmTestSupport
 import Testing
@@ -25,7 +24,7 @@ struct OpenTransactionTests {
         return try LoggedFile.values(of: StorageFile.open(path: copy, options: LoggedFile.options())).values
     }
 
-    @Test("Rule 13: pages of a candidate stay beside a transaction that began before it was published", arguments: 0...3)
+    @Test("Rule 13: a candidate's pages stay beside a transaction that began before its publishing", arguments: 0...3)
     func open(taken: Int) throws {
         let path = folder.path("open-\(taken).realm")
         let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 512, stepping: true))
@@ -67,7 +66,8 @@ struct OpenTransactionTests {
                     #expect(Array(found[1..<60]) == Array(model[1..<60]), "round \(round)")
                 }
             }
-            #expect(try Array(LoggedFile.valuesOfCopy(of: path, in: folder)[1..<60]) == Array(last[1..<60]), "round \(round)")
+            let found = try LoggedFile.valuesOfCopy(of: path, in: folder)
+            #expect(Array(found[1..<60]) == Array(last[1..<60]), "round \(round)")
             if round % 3 == 0 { file.finishCheckpoint() }
         }
     }

@@ -6,6 +6,11 @@ import Testing
 struct CheckpointCourseTests {
     private static let identifier = FileHeader(newFile: FileBeginning()).identifier
 
+    /// Whether a checkpoint of a version can be begun, which it is then.
+    private static func begin(_ version: UInt64, in course: inout CheckpointCourse) -> Bool {
+        course.choose(candidate(version))
+    }
+
     private static func candidate(_ version: UInt64) -> CheckpointCourse.Candidate {
         var beginning = FileBeginning()
         beginning.identifier = identifier
@@ -24,10 +29,10 @@ struct CheckpointCourseTests {
         var course = CheckpointCourse()
         #expect(course.isResting)
         #expect(course.next == nil)
-        #expect(course.choose(Self.candidate(7)))
+        #expect(Self.begin(7, in: &course))
         for step in [CheckpointCourse.Step.flushPages, .writeHeader, .flushHeader] {
             #expect(!course.isResting)
-            #expect(!course.choose(Self.candidate(8)), "one is made at a time")
+            #expect(!Self.begin(8, in: &course), "one is made at a time")
             #expect(course.next?.step == step)
             #expect(course.next?.candidate == Self.candidate(7))
             course.advance()
@@ -39,7 +44,7 @@ struct CheckpointCourseTests {
     @Test("Rule 16: what the log has before a checkpoint is given back behind its last step, once")
     func release() {
         var course = CheckpointCourse()
-        #expect(course.choose(Self.candidate(7)))
+        #expect(Self.begin(7, in: &course))
         for _ in 0..<2 {
             course.advance()
             #expect(course.takeUnneeded() == nil)
@@ -49,7 +54,7 @@ struct CheckpointCourseTests {
         #expect(course.takeUnneeded() == nil)
         // Of two that were finished since, the later one counts.
         for version in UInt64(8)...9 {
-            #expect(course.choose(Self.candidate(version)))
+            #expect(Self.begin(version, in: &course))
             for _ in 0..<3 { course.advance() }
         }
         #expect(course.takeUnneeded()?.chain == 9)
@@ -58,10 +63,10 @@ struct CheckpointCourseTests {
     @Test("Rule 8: behind a step that failed there is none, and nothing of the log is given back", arguments: 0..<3)
     func failure(after count: Int) {
         var course = CheckpointCourse()
-        #expect(course.choose(Self.candidate(7)))
+        #expect(Self.begin(7, in: &course))
         for _ in 0..<count { course.advance() }
         course.fail()
-        #expect(!course.choose(Self.candidate(8)))
+        #expect(!Self.begin(8, in: &course))
         #expect(course.next == nil)
         #expect(!course.isResting)
         course.advance()

@@ -49,7 +49,6 @@ struct DeadHolderTests {
         try Self.commit(file, 2, 2)
         file.unlockForWriting()
         #expect(try LoggedFile.values(of: file).values[1...2] == [7, 2])
-        #expect(!FileManager.default.fileExists(atPath: path + ".log"))
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1...2] == [7, 2])
     }
 

@@ -55,7 +55,8 @@ final class RealmCoordinator: Sendable {
     let observations: ObservationHub
     private let settings: OpenSettings
     private let state = Mutex(State())
-    private let relay: VersionRelay
+    /// Tells of versions, in their order.
+    let relay: VersionRelay
     /// Gives space back.
     let space: SpaceKeeper
     /// The frozen copies and references that need a version of the file.

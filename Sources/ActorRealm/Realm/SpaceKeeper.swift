@@ -88,6 +88,15 @@ final class SpaceKeeper: Sendable {
         stepping.withLock { _ in }
     }
 
+    /// Runs a step; who ends the work waits for it, unless that is this thread.
+    func whileStepping<Result>(_ body: () -> Result) -> Result {
+        stepping.withLock { _ in
+            steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
+            defer { steppingThread.store(0, ordering: .sequentiallyConsistent) }
+            return body()
+        }
+    }
+
     private static func work(for keeper: () -> SpaceKeeper?) {
         let maintenance = SpaceMaintenance()
         let first = now
@@ -118,13 +127,11 @@ final class SpaceKeeper: Sendable {
         }
         // Whoever stops the work must not wait for this: the turn may be that of an actor whose thread he has.
         guard let turn = try? writes.acquireWaiting() else { return true }
-        return stepping.withLock { _ -> Bool? in
+        return whileStepping { () -> Bool? in
             guard !isStopped.load(ordering: .sequentiallyConsistent) else {
                 writes.finish(turn)
                 return nil
             }
-            steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
-            defer { steppingThread.store(0, ordering: .sequentiallyConsistent) }
             writes.waitForFlushes()
             writes.transactionBegins()
             do {

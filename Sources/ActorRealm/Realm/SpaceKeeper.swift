@@ -85,6 +85,8 @@ final class SpaceKeeper: Sendable {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         // The last reference to the realm may end in a step.
         if steppingThread.load(ordering: .sequentiallyConsistent) == UInt(pthread_self()) { return }
+        // Or on the thread that a step has its commit flushed by. The step ends behind this then; it holds what it uses.
+        if state.withLock({ $0.writes?.object })?.ioThread.isHere == true { return }
         stepping.withLock { _ in }
     }
 

@@ -7,6 +7,8 @@ struct ModelSchema: Sendable {
     let classes: [ModelClass]
     private let byName: [String: ModelClass]
     private let types: Set<ObjectIdentifier>
+    /// The classes as the model layer declares them: each opening asks a few times.
+    private let declared: DatabaseSchema
     /// Whether some property has another name in the file.
     let hasMappings: Bool
 
@@ -50,6 +52,7 @@ struct ModelSchema: Sendable {
         }
         if !problems.isEmpty { throw ModelError.invalidSchema(problems) }
         classes = found
+        declared = DatabaseSchema(classes: found.map(\.schema))
         self.byName = byName
         types = seen
         hasMappings = found.contains { $0.properties.contains { $0.name != $0.columnName } }
@@ -83,7 +86,9 @@ struct ModelSchema: Sendable {
 
     /// The classes as the model layer declares them.
     func databaseSchema(version: UInt64) -> DatabaseSchema {
-        DatabaseSchema(classes: classes.map(\.schema), version: version)
+        var schema = declared
+        schema.version = version
+        return schema
     }
 
     /// Every model class of the process, found in the type metadata of its images; generic ones excepted.

@@ -39,6 +39,24 @@ final class BaseFlush: Sendable {
         if let known { waiter.receive(known) }
     }
 
+    /// Whether it has ended, and nothing of it is there.
+    var isLost: Bool {
+        if case .failure = state.withLock({ $0.result }) { return true }
+        return false
+    }
+
+    /// Ends as this one where that is lost, and as a later one otherwise.
+    func followed(by later: BaseFlush?) -> BaseFlush {
+        guard let later, later !== self, !isLost else { return self }
+        let both = BaseFlush()
+        tell(
+            .callback { result in
+                if case .failure = result { both.end(result) } else { later.tell(.callback { both.end($0) }) }
+            }
+        )
+        return both
+    }
+
     /// Blocks the thread until it has ended.
     func wait() -> WriteScheduler.CommitResult {
         let gate = ThreadGate<WriteScheduler.CommitResult>()

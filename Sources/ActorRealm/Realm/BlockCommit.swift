@@ -8,11 +8,17 @@ enum BlockCommit {
 
 extension CallbackWrites {
     /// Calls the block of a write, and finds out what it commits in the background.
-    func collecting<Result>(_ block: () throws -> Result) rethrows -> (result: Result, commit: BlockCommit?) {
-        let before = (isCollecting, blockCommit)
-        (isCollecting, blockCommit) = (true, nil)
-        defer { (isCollecting, blockCommit) = before }
-        return (try block(), blockCommit)
+    ///
+    /// - Throws: What the block throws; instead of that, or of what it returns, why something is lost that it saw in a transaction
+    ///   which it has cancelled.
+    func collecting<Result>(_ block: () throws -> Result) throws -> (result: Result, commit: BlockCommit?) {
+        let before = (isCollecting, blockCommit, blockLoss)
+        (isCollecting, blockCommit, blockLoss) = (true, nil, nil)
+        defer { (isCollecting, blockCommit, blockLoss) = before }
+        let result: Result
+        do { result = try block() } catch { throw blockLoss ?? error }
+        if let blockLoss { throw blockLoss }
+        return (result, blockCommit)
     }
 }
 
@@ -24,7 +30,10 @@ extension RealmCore {
         switch commit {
         // It may have ended the realm because of what it saw.
         case nil: return try settle()
-        case .underWay(let flush): try complete(flush.waitOnPool())
+        case .underWay(let flush):
+            // Of a transaction behind it.
+            try settle()
+            try complete(flush.waitOnPool())
         case .failed(let error):
             try settle()
             throw error
@@ -37,9 +46,7 @@ extension RealmCore {
         switch commit {
         case nil: return
         case .underWay(let flush): try complete(await flush.value(isolation: isolation))
-        case .failed(let error):
-            try await settleSuspending(isolation)
-            throw error
+        case .failed(let error): throw error
         }
     }
 }

@@ -29,6 +29,8 @@ final class CallbackWrites {
     var isCollecting = false
     /// What it has begun to commit last.
     var blockCommit: BlockCommit?
+    /// Why something that it saw is not there, as far as it has waited for that itself.
+    var blockLoss: (any Error)?
 
     /// The number of writes and commits that are not done.
     var count: Int { lock.withLock { underWay.count + suspended } }

@@ -44,10 +44,11 @@ final class DedicatedThread: SerialExecutor {
         inbox.wakeUps.signal()
     }
 
+    /// Whether the thread runs the caller.
+    var isHere: Bool { inbox.word.load(ordering: .relaxed) == crealm_thread_word() }
+
     /// Whether the thread runs the caller and has nothing else to do.
-    var isIdleHere: Bool {
-        inbox.word.load(ordering: .relaxed) == crealm_thread_word() && inbox.state.withLock { $0.work.isEmpty }
-    }
+    var isIdleHere: Bool { isHere && inbox.state.withLock { $0.work.isEmpty } }
 
     /// Runs the block on the thread, after everything given before.
     func perform(_ block: @escaping @Sendable () -> Void) {

@@ -72,6 +72,9 @@ struct OpenSettings: Sendable {
     /// `..` behind a symbolic link leads to the directory above the one that the link stands for, as everywhere in the system,
     /// and not to the one above the link: taken out of the path as text, it would name another file.
     private static func path(of url: URL) -> String {
+        // Each opening asks twice, and nearly every path is what it says.
+        let text = url.path
+        if isPlain(text) { return text }
         let standardized = url.standardizedFileURL
         let name = standardized.lastPathComponent
         let directory = url.absoluteURL.deletingLastPathComponent().path
@@ -81,6 +84,20 @@ struct OpenSettings: Sendable {
         defer { free(resolved) }
         let parent = String(cString: resolved)
         return parent == "/" ? "/" + name : parent + "/" + name
+    }
+
+    /// Whether a path begins at the root, and no name in it is empty or begins with a point: there is nothing to take out of it.
+    private static func isPlain(_ path: String) -> Bool {
+        var last: UInt8?
+        for byte in path.utf8 {
+            switch last {
+            case nil: if byte != UInt8(ascii: "/") { return false }
+            case UInt8(ascii: "/"): if byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return false }
+            default: break
+            }
+            last = byte
+        }
+        return last != nil && last != UInt8(ascii: "/")
     }
 
     /// The files that belong to a realm, its own first.

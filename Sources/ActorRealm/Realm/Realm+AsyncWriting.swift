@@ -184,13 +184,21 @@ extension Realm {
             try await core.settleSuspending(isolation)
             throw error
         }
+        // At once: while this suspends, others write in this realm.
+        let base = core.takeBase()
+        if base?.isLost == true, core.isInWriteTransaction {
+            // What throws has not written.
+            core.cancelTransaction()
+            _ = core.takeBase()
+        }
         if core.isInWriteTransaction {
             try await core.commitSuspending(withoutNotifying: request.tokens, isolation)
+            // A call that has nothing to wait for costs a frame and a look at the executor all the same.
+            if let base { try core.moved(behind: await base.value(isolation: isolation)) }
         } else {
+            if let base { try core.moved(behind: await base.value(isolation: isolation)) }
             try await core.completeSuspending(commit, isolation)
         }
-        // A call that has nothing to wait for costs a frame and a look at the executor all the same.
-        if core.undurableBase != nil { try await core.settleSuspending(isolation) }
         try core.checkNotLost(turn)
         return result
     }

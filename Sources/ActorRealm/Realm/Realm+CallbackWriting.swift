@@ -181,36 +181,48 @@ private final class PendingWrite: @unchecked Sendable {
                 core.cancelTransaction()
             }
         } else if commits {
-            if let own = writes.lastCommit {
+            let base = core.takeBase()
+            guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
+            guard let base else {
                 writes.follow(own, onComplete)
-            } else {
-                return settle(core, ticket)
+                return writes.end(id)
             }
+            return writes.follow(own) { self.settle(core, ticket, base, $0) }
         }
         // Nobody asks how a write ended whose block was to commit and did not.
         if !commits { _ = core.takeBase() }
         writes.end(id)
     }
 
-    /// Ends a write whose block rolled it back, when what it was built on is durable.
-    private func settle(_ core: RealmCore, _ ticket: WriteScheduler.Ticket) {
-        guard let base = core.takeBase() else { return finish(core, ticket, nil) }
+    /// Ends a write whose block rolled a transaction back, when what that was built on is durable; `failure` is that of its commit.
+    private func settle(
+        _ core: RealmCore,
+        _ ticket: WriteScheduler.Ticket,
+        _ base: BaseFlush?,
+        _ failure: (any Error)?
+    ) {
+        guard let base else { return finish(core, ticket, nil, failure) }
         // Used in its isolation only, where it is sent to here.
         nonisolated(unsafe) let core = core
         base.tell(
             .callback { result in
-                self.isolation.post({ self.finish(core, ticket, result) }, orElse: { self.isLost() })
+                self.isolation.post({ self.finish(core, ticket, result, failure) }, orElse: { self.isLost() })
             }
         )
     }
 
-    private func finish(_ core: RealmCore, _ ticket: WriteScheduler.Ticket, _ base: WriteScheduler.CommitResult?) {
-        var failure: (any Error)?
+    private func finish(
+        _ core: RealmCore,
+        _ ticket: WriteScheduler.Ticket,
+        _ base: WriteScheduler.CommitResult?,
+        _ own: (any Error)?
+    ) {
+        var failure = own
         do {
             if let base { try core.moved(behind: base) }
             try core.checkNotLost(ticket)
         } catch {
-            failure = error
+            failure = own ?? error
         }
         onComplete(failure)
         writes.end(id)

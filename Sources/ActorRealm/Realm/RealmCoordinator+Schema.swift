@@ -49,7 +49,7 @@ extension RealmCoordinator {
                 }
                 if plan.isEmpty || configuration.readOnly {
                     if configuration.readOnly { try Self.checkReadable(plan, configuration) }
-                    if let stored, stored.hasUnrecordedNames { setNamedSchema(stored) }
+                    if let stored { setReadSchema(stored) }
                     // What is missing is left to who opens the file to write, which nobody does through one that is opened for reading.
                     if plan.isEmpty || isReadOnly {
                         setReconciled(with: declared, at: snapshot.version, stamp: stored?.stamp ?? 0)

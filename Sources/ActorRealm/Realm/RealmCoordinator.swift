@@ -28,8 +28,9 @@ final class RealmCoordinator: Sendable {
         var watcher: VersionWatcher?
         /// The declared schema that the file is known to fit.
         var reconciled: Reconciled?
-        /// The schema of a file that is read only, and does not say what the program calls its classes.
-        var namedSchema: DatabaseSchema?
+        /// The schema that was read last, to be shared while the file has it; it says what the program calls classes, which a file that is
+        /// read only may not do.
+        var readSchema: DatabaseSchema?
         /// The classes that a schema was found to fit last, for observers.
         var fitting: (types: [ObjectIdentifier]?, stamp: UInt64)?
         /// How many realms are being opened, and how many were.
@@ -55,7 +56,8 @@ final class RealmCoordinator: Sendable {
     let observations: ObservationHub
     private let settings: OpenSettings
     private let state = Mutex(State())
-    private let relay: VersionRelay
+    /// Tells of versions, in their order.
+    let relay: VersionRelay
     /// Gives space back.
     let space: SpaceKeeper
     /// The frozen copies and references that need a version of the file.
@@ -478,12 +480,12 @@ final class RealmCoordinator: Sendable {
         state.withLock { $0.reconciled = Reconciled(declared: declared, version: version, stamp: stamp) }
     }
 
-    /// Notes what the program calls classes of a file that cannot be told.
-    func setNamedSchema(_ schema: DatabaseSchema) { state.withLock { $0.namedSchema = schema } }
+    /// Notes the schema of the file, and what the program calls its classes.
+    func setReadSchema(_ schema: DatabaseSchema) { state.withLock { $0.readSchema = schema } }
 
     /// A view of the newest version.
     func makeView(_ origin: ReaderOrigin?) throws(StorageError) -> ModelView {
-        try ModelView(snapshot: file.beginRead(from: origin), schema: state.withLock { $0.namedSchema })
+        try ModelView(snapshot: file.beginRead(from: origin), schema: state.withLock { $0.readSchema })
     }
 
     /// Throws when a version does not have the classes of a configuration as they are declared; for observers, on any thread.

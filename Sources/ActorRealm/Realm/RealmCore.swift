@@ -363,7 +363,9 @@ final class RealmCore {
     }
 
     /// Notes what a transaction was built on that ended without a commit.
-    func noteBase(_ base: BaseFlush?) { undurableBase = base }
+    ///
+    /// A block may end several before somebody waits: that a later one saw nothing that is lost says nothing of those before.
+    func noteBase(_ base: BaseFlush?) { undurableBase = undurableBase?.followed(by: base) ?? base }
 
     /// Ends the core's life.
     ///

@@ -85,7 +85,18 @@ final class SpaceKeeper: Sendable {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         // The last reference to the realm may end in a step.
         if steppingThread.load(ordering: .sequentiallyConsistent) == UInt(pthread_self()) { return }
+        // Or on the thread that a step has its commit flushed by. The step ends behind this then; it holds what it uses.
+        if state.withLock({ $0.writes?.object })?.ioThread.isHere == true { return }
         stepping.withLock { _ in }
+    }
+
+    /// Runs a step; who ends the work waits for it, unless that is this thread.
+    func whileStepping<Result>(_ body: () -> Result) -> Result {
+        stepping.withLock { _ in
+            steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
+            defer { steppingThread.store(0, ordering: .sequentiallyConsistent) }
+            return body()
+        }
     }
 
     private static func work(for keeper: () -> SpaceKeeper?) {
@@ -118,13 +129,11 @@ final class SpaceKeeper: Sendable {
         }
         // Whoever stops the work must not wait for this: the turn may be that of an actor whose thread he has.
         guard let turn = try? writes.acquireWaiting() else { return true }
-        return stepping.withLock { _ -> Bool? in
+        return whileStepping { () -> Bool? in
             guard !isStopped.load(ordering: .sequentiallyConsistent) else {
                 writes.finish(turn)
                 return nil
             }
-            steppingThread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
-            defer { steppingThread.store(0, ordering: .sequentiallyConsistent) }
             writes.waitForFlushes()
             writes.transactionBegins()
             do {

@@ -21,13 +21,16 @@ final class VersionRelay: Sendable {
     }
 
     func announce(_ version: UInt64) {
-        announcing.withLock { _ in
+        let coordinator = announcing.withLock { _ in
             let coordinator = state.withLock { state -> RealmCoordinator? in
                 guard version > state.newest else { return nil }
                 state.newest = version
                 return state.coordinator?.object
             }
             coordinator?.versionPublished(version)
+            return coordinator
         }
+        // Let go of behind the lock: the end of the last reference waits for a step that may announce a version itself.
+        withExtendedLifetime(coordinator) {}
     }
 }

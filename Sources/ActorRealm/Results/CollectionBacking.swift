@@ -130,7 +130,8 @@ public final class _CollectionBacking {
         knownEquality = equality
         refinement = nil
         mapper = all.mapper
-        mappedStamp = all.mappedStamp
+        // What the equality was made with: nobody has told the whole class of a schema that came since.
+        mappedStamp = all.mapper?._withUnsafeGuaranteedRef { $0.mappedStamp } ?? 0
     }
 
     deinit { spareCursor?.release() }

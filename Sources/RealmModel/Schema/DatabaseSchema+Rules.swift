@@ -3,11 +3,10 @@ import RealmStorage
 
 /// Indexes and rules that a file has and an opening does not declare.
 extension DatabaseSchema {
-    /// The numbers of the indexes, unique rules and delete rules that a program declares, under all names that a file may have for
-    /// its classes.
-    package var ruleNumbers: Set<UInt64> {
+    /// The numbers of what classes declare.
+    static func ruleNumbers(of classes: some Sequence<ClassSchema>) -> Set<UInt64> {
         var numbers: Set<UInt64> = []
-        for schema in classes.values {
+        for schema in classes {
             for rule in schema.rules {
                 for name in [schema.name] + schema.formerNames { numbers.insert(rule.number(inClass: name)) }
             }

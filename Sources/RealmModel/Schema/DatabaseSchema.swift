@@ -27,6 +27,8 @@ package struct DatabaseSchema: Sendable, Equatable {
         /// The properties that can link to every class.
         let incomingToAny: [LinkOrigin]
         let deniesDeletions: Bool
+        /// The numbers of what it declares, once they were asked for.
+        let ruleNumbers = Mutex<Set<UInt64>?>(nil)
         /// The layouts that were asked for, by table: views of many versions stand on the same.
         let layouts = Mutex<[UInt32: TableLayout]>([:])
 
@@ -98,6 +100,17 @@ package struct DatabaseSchema: Sendable, Equatable {
         return contents.layouts.withLock { layouts in
             if let other = layouts[schema.tableID] { return other }
             layouts[schema.tableID] = made
+            return made
+        }
+    }
+
+    /// The numbers of the indexes, unique rules and delete rules that a program declares, under all names that a file may have for
+    /// its classes; found out once.
+    package var ruleNumbers: Set<UInt64> {
+        contents.ruleNumbers.withLock { numbers in
+            if let numbers { return numbers }
+            let made = Self.ruleNumbers(of: classes.values)
+            numbers = made
             return made
         }
     }

@@ -80,7 +80,10 @@ extension ModelView {
     }
 
     /// Throws when the open transaction can only be rolled back.
-    package func checkCommit() throws(StorageError) { try transaction?.storage.checkCommit() }
+    package func checkCommit() throws(StorageError) {
+        try transaction?.storage.checkCommit()
+        try transaction?.storage.checkBase()
+    }
 
     /// Whether the open transaction may be sealed before its end: it does not stand on commits that are not sealed yet.
     package var canSealEarly: Bool { transaction.map { !$0.storage.isJoined } ?? false }

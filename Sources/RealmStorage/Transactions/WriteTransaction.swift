@@ -235,6 +235,9 @@ package final class WriteTransaction {
         if let refusal { throw refusal }
     }
 
+    /// Throws when writing has stopped, or a commit that the transaction was built on was lost.
+    package func checkBase() throws(StorageError) { try file.checkWriting(in: group) }
+
     /// Seals everything, with what earlier members of the group left, and builds the space record: pure memory, no I/O.
     ///
     /// Afterwards the transaction is over, and the next one may begin on top of it. The commit is to be published, unless one before

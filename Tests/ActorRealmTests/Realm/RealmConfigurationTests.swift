@@ -1,4 +1,5 @@
 import Foundation
+import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
@@ -32,6 +33,29 @@ struct RealmConfigurationTests {
         config.fileURL!.appendPathComponent("Galadriel")
         config.fileURL!.appendPathExtension("realm")
         #expect(config.fileURL?.lastPathComponent == "Galadriel.realm")
+    }
+
+    @Test("The path of a file is that of its standardized URL, whatever names are in it")
+    func path() throws {
+        var random = SplitMix64(seed: 27)
+        let parts = [
+            "/", "/", "a", "b c", ".", "..", "...", ".a", "a.", "%", "ä", "a\u{308}", "\u{338}", "~", "a//b", "./",
+        ]
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 1...8, using: &random)
+            let text = (0..<count).map { _ in parts.randomElement(using: &random)! }
+                .joined(separator: Bool.random(using: &random) ? "/" : "")
+            let url = URL(fileURLWithPath: "/nowhere/" + text)
+            let path = try OpenSettings(Realm.Configuration(fileURL: url)).path
+            #expect(Array(path.utf8) == Array(url.standardizedFileURL.path.utf8), "\(text)")
+        }
+        for text in [
+            "file:///nowhere/b%20c.realm", "file:/nowhere/a.realm", "file:///nowhere/%2e%2e/a", "file:///a%2F%2Fb",
+        ] {
+            let url = try #require(URL(string: text))
+            let path = try OpenSettings(Realm.Configuration(fileURL: url)).path
+            #expect(Array(path.utf8) == Array(url.standardizedFileURL.path.utf8), "\(text)")
+        }
     }
 
     @Test("Configurations are equal when they mean the same file in the same way")

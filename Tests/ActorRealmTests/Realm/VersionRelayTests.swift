@@ -30,10 +30,11 @@ struct VersionRelayTests {
         }
         hasTurn.wait()
         let left = held.withLock { coordinator in
-            coordinator?.addVersionListener { _ in
-                held.withLock { $0 = nil }
-                isLeft.signal()
-            }
+            coordinator?
+                .addVersionListener { _ in
+                    held.withLock { $0 = nil }
+                    isLeft.signal()
+                }
         }
         #expect(left != nil)
         Thread.detachNewThread {

@@ -1,17 +1,10 @@
-/// What the block of a write has begun to commit without waiting for it, for the write to wait for.
-enum BlockCommit {
-    /// It is on its way to the disk.
-    case underWay(BaseFlush)
-    /// It could not begin.
-    case failed(any Error)
-}
-
 extension CallbackWrites {
     /// Calls the block of a write, and finds out what it commits in the background.
     ///
+    /// - Returns: What the block returns, and the flush of all that it has begun to commit.
     /// - Throws: What the block throws; instead of that, or of what it returns, why something is lost that it saw in a transaction
-    ///   which it has cancelled.
-    func collecting<Result>(_ block: () throws -> Result) throws -> (result: Result, commit: BlockCommit?) {
+    ///   which it has cancelled, or why a commit could not begin.
+    func collecting<Result>(_ block: () throws -> Result) throws -> (result: Result, commit: BaseFlush?) {
         let before = (isCollecting, blockCommit, blockLoss)
         (isCollecting, blockCommit, blockLoss) = (true, nil, nil)
         defer { (isCollecting, blockCommit, blockLoss) = before }
@@ -20,33 +13,16 @@ extension CallbackWrites {
         if let blockLoss { throw blockLoss }
         return (result, blockCommit)
     }
+
+    /// Notes what the block of a write has begun to commit, behind what it has begun before.
+    func collect(_ commit: BaseFlush) { blockCommit = blockCommit?.followed(by: commit) ?? commit }
 }
 
 extension RealmCore {
-    /// Waits for what the block of a write has committed itself, blocking the thread, and moves there.
-    ///
-    /// - Throws: `Realm.Error` when that is lost.
-    func completeBlocking(_ commit: BlockCommit?) throws {
-        switch commit {
-        // It may have ended the realm because of what it saw.
-        case nil: return try settle()
-        case .underWay(let flush):
-            // Of a transaction behind it.
-            try settle()
-            try complete(flush.waitOnPool())
-        case .failed(let error):
-            try settle()
-            throw error
-        }
-        tellBlocks()
-    }
-
-    /// The same without blocking the thread.
-    func completeSuspending(_ commit: BlockCommit?, _ isolation: isolated (any Actor)?) async throws {
-        switch commit {
-        case nil: return
-        case .underWay(let flush): try complete(await flush.value(isolation: isolation))
-        case .failed(let error): throw error
-        }
+    /// Rolls back what the block of a write has left open, where something that it committed or saw before is lost: what throws has
+    /// not written.
+    func cancelBehindLoss(of commits: BaseFlush?...) {
+        guard isInWriteTransaction, commits.contains(where: { $0?.isLost == true }) else { return }
+        cancelTransaction()
     }
 }

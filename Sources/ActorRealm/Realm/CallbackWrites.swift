@@ -27,8 +27,8 @@ final class CallbackWrites {
     var lastCommit: AsyncTransactionId?
     /// Whether the block of a write is being called that waits for what that commits in the background.
     var isCollecting = false
-    /// What it has begun to commit last.
-    var blockCommit: BlockCommit?
+    /// What it has begun to commit.
+    var blockCommit: BaseFlush?
     /// Why something that it saw is not there, as far as it has waited for that itself.
     var blockLoss: (any Error)?
 

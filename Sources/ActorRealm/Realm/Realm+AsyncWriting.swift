@@ -174,7 +174,7 @@ extension Realm {
         // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
         try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
         let result: Result
-        let commit: BlockCommit?
+        let commit: BaseFlush?
         do {
             (result, commit) = try writes.collecting {
                 try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
@@ -186,19 +186,17 @@ extension Realm {
         }
         // At once: while this suspends, others write in this realm.
         let base = core.takeBase()
-        if base?.isLost == true, core.isInWriteTransaction {
-            // What throws has not written.
-            core.cancelTransaction()
-            _ = core.takeBase()
+        if base != nil || commit != nil {
+            core.cancelBehindLoss(of: base, commit)
+            // This write throws, whatever that was built on.
+            if !core.isInWriteTransaction { _ = core.takeBase() }
         }
         if core.isInWriteTransaction {
             try await core.commitSuspending(withoutNotifying: request.tokens, isolation)
-            // A call that has nothing to wait for costs a frame and a look at the executor all the same.
-            if let base { try core.moved(behind: await base.value(isolation: isolation)) }
-        } else {
-            if let base { try core.moved(behind: await base.value(isolation: isolation)) }
-            try await core.completeSuspending(commit, isolation)
         }
+        // A call that has nothing to wait for costs a frame and a look at the executor all the same.
+        if let base { try core.moved(behind: await base.value(isolation: isolation)) }
+        if let commit { try core.complete(await commit.value(isolation: isolation)) }
         try core.checkNotLost(turn)
         return result
     }

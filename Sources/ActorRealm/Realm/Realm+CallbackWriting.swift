@@ -373,13 +373,13 @@ extension RealmCore {
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)
             let flush = callbackWrites.isCollecting ? BaseFlush() : nil
-            callbackWrites.blockCommit = flush.map { .underWay($0) }
+            if let flush { callbackWrites.collect(flush) }
             coordinator.writes.commit(prepared, ending: turn, leavingOut: leftOut) { result in
                 flush?.end(result)
                 completion.end(result, leftOut)
             }
         } catch {
-            if callbackWrites.isCollecting { callbackWrites.blockCommit = .failed(error) }
+            if callbackWrites.isCollecting { callbackWrites.blockLoss = callbackWrites.blockLoss ?? error }
             if let base = takeBase() {
                 // The write whose block this is waits for it, too.
                 if callbackWrites.isCollecting { noteBase(base) }

@@ -71,7 +71,7 @@ extension Realm {
         try core.beginBlocking(request)
         let turn = core.ticket
         let result: Result
-        let commit: BlockCommit?
+        let commit: BaseFlush?
         do {
             (result, commit) = try core.callbackWrites.collecting(block)
         } catch {
@@ -79,10 +79,16 @@ extension Realm {
             try core.settle()
             throw error
         }
+        core.cancelBehindLoss(of: commit)
         if core.isInWriteTransaction {
             try core.commitBlocking(withoutNotifying: request.tokens)
         } else {
-            try core.completeBlocking(commit)
+            // It may have ended the realm because of what it saw.
+            try core.settle()
+        }
+        if let commit {
+            try core.complete(commit.waitOnPool())
+            core.tellBlocks()
         }
         try core.checkNotLost(turn)
         return result

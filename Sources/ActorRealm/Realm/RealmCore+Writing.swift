@@ -172,7 +172,7 @@ extension RealmCore {
             try settle()
         } catch {
             guard !callbackWrites.isCollecting else {
-                callbackWrites.blockLoss = error
+                callbackWrites.blockLoss = callbackWrites.blockLoss ?? error
                 return
             }
             report(error, "The commits that a transaction was built on, which was rolled back, are lost.")

@@ -54,7 +54,8 @@ struct DamagedCatalog {
         guard !classes.isEmpty || (entries.isEmpty && damagedPages.isEmpty) else {
             throw StorageError(
                 .corrupt,
-                "The catalog is damaged, and no class can be found: nothing can be salvaged"
+                "The catalog is damaged, and no class can be found: nothing can be salvaged",
+                page: damagedPages.min()
             )
         }
         let ordered = classes.values.sorted { $0.tableID < $1.tableID }

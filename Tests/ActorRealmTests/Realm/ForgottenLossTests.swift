@@ -141,6 +141,24 @@ struct ForgottenLossTests {
             if let error { throw error }
         }
 
+        /// Commits in the background, which is lost, and goes on.
+        func commitAndGoOn(_ form: Form, _ then: Then, _ disk: Disk) async throws {
+            func body() throws {
+                make("lost")
+                realm.commitAsyncWrite()
+                disk.goOn()
+                disk.recover()
+                try realm.beginWriteTransaction()
+                make("another")
+                steps.append("began")
+                if then == .committingAnotherInBackground { realm.commitAsyncWrite() }
+            }
+            switch form {
+            case .write: try realm.write(body)
+            default: try await realm.asyncWrite(body)
+            }
+        }
+
         /// Copies what a transaction sees whose base is lost already.
         func copyLost(to url: URL, _ disk: Disk) throws {
             try realm.write {
@@ -180,6 +198,21 @@ struct ForgottenLossTests {
         disk.recover()
         await #expect(throws: Never.self) { try await other.write("later") }
         #expect(await other.names == ["before", "later"])
+    }
+
+    @Test(
+        "what a block commits in the background is one of them, whatever it does behind it",
+        arguments: [Form.write, .asyncWrite],
+        [Then.leavingAnother, .committingAnotherInBackground]
+    )
+    func inBackground(form: Form, then: Then) async throws {
+        let file = TestFile()
+        let (_, other, disk) = try await Disk.make(file)
+        await #expect(throws: Realm.Error.self) { try await other.commitAndGoOn(form, then, disk) }
+        #expect(await other.steps == ["began"])
+        // What the block has left open is rolled back, and what it has committed itself stays.
+        try await other.write("later")
+        #expect(await other.names == (then == .leavingAnother ? ["before", "later"] : ["another", "before", "later"]))
     }
 
     @Test("a transaction whose base is lost is not copied")

@@ -161,6 +161,13 @@ import Testing
         }
     }
 
+    @Test func `the page of a catalog without which nothing is found is named`() throws {
+        let page = try StorageFile.open(path: sample.path).beginRead().catalog.root.page
+        let error = #expect(throws: StorageError.self) { try salvage([page], "catalog", "the catalog") }
+        #expect(error?.code == .corrupt)
+        #expect(error?.page == page)
+    }
+
     @Test func `a damaged space segment costs nothing`() throws {
         let snapshot = try StorageFile.open(path: sample.path).beginRead()
         let segments = try SpaceAudit.logSegments(of: snapshot)

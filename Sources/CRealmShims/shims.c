@@ -63,6 +63,16 @@ int crealm_open(const char *path, int flags, uint32_t mode) {
     return high;
 }
 
+int crealm_open_unnamed(const char *directory, uint32_t mode) {
+    return crealm_open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int crealm_link_unnamed(int fd, const char *path) {
+    char source[32];
+    snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
 int crealm_file_status(int fd, int64_t *byte_count, uint32_t *link_count) {
     struct statx status;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_SIZE | STATX_NLINK, &status) == 0) {

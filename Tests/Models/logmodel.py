@@ -841,21 +841,29 @@ def checkpointer(s, n, p, who, add):
             return
         add('%s notes that a page flush begins' % who, go(t, 'k3b'))
     elif pc == 'k3b':
-        add('%s flushes the pages' % who, go(flush_realm(s), 'k4'))
+        add('%s flushes the pages' % who, go(flush_realm(s), 'k3c'))
         if b.fails:
             add('%s: the flush of the pages fails' % who, go(flush_realm(spend(s, fails=1), False), 'kfail'))
+    elif pc in ('k3c', 'k5b'):
+        add('%s removes the note' % who, go(sh(s, frealm=None), 'k4' if pc == 'k3c' else 'k6'))
     elif pc == 'k4':
         t = write_header(s, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
         if 'recycle_early' in V:
             t = sh(t, tail=img.lsn // SEG * SEG)
-        add('%s writes header v%d to slot %d' % (who, img.ver, 1 - x.cslot), go(t, 'k5'))
+        add('%s writes header v%d to slot %d' % (who, img.ver, 1 - x.cslot), go(t, 'k5' if 'no_page_flush_intent' in V else 'k4b'))
+    elif pc == 'k4b':
+        add('%s notes that a page flush begins' % who, go(sh(s, frealm=n), 'k5'))
     elif pc == 'k5':
-        add('%s flushes the header v%d' % (who, img.ver), go(flush_realm(s), 'k6'))
+        add('%s flushes the header v%d' % (who, img.ver), go(flush_realm(s), 'k5b'))
         if b.fails:
             add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'kfail'))
-    elif pc == 'k6':
-        t = sh(s, C=img, cslot=1 - x.cslot, cand=None, sure=False, frealm=None)
-        add('%s: checkpoint v%d is durable' % (who, img.ver), go(t, 'k7'))
+    elif pc in ('k6', 'k6b'):
+        # The slot stands in the word that publishes; what holds the pages is the process's own, where only one appends.
+        slot_first = 'slot_last' not in V
+        if (pc == 'k6') == slot_first:
+            add('%s says that the checkpoint is in slot %d' % (who, 1 - x.cslot), go(sh(s, cslot=1 - x.cslot), 'k6b' if slot_first else 'k7'))
+        else:
+            add('%s: checkpoint v%d is durable' % (who, img.ver), go(sh(s, C=img, cand=None, sure=False), 'k7' if slot_first else 'k6b'))
     elif pc == 'k7':
         add('%s recycles the log before %d' % (who, x.C.lsn // SEG * SEG), sp(sh(s, tail=x.C.lsn // SEG * SEG)._replace(klock=None), n, K=None))
     elif pc == 'kfail':
@@ -1155,6 +1163,7 @@ UNSAFE = {
     'take_after_flush': (B(commits=2, ckpts=1, kills=1, fails=1, opens=2), ('rec', 'take'), 9, 'the log is ended though a flush of the pages may have failed'),
     'take_without_pages': (B(commits=1, opens=1), ('rec', 'take'), 9, 'the log is ended before the pages are flushed'),
     'take_without_word': (B(commits=1, kills=1, opens=2), ('rec', 'take'), 9, 'nothing says that the log is being ended, and somebody goes on in it'),
+    'slot_last': (B(commits=4, ckpts=1, kills=1, cuts=1, opens=2), ('rec', 'take'), 8, 'the slot of a checkpoint is told behind the use of pages that the one before needs'),
     'take_over_checkpoint': (B(commits=2, ckpts=1, opens=1), ('rec', 'take'), 9, 'the closed header goes to the slot of the checkpoint'),
     'torn_shared_memory': (B(commits=1), ('rec',), 8, 'version and root are stored one behind the other'),
 }

@@ -24,6 +24,8 @@ package enum RecordedFiles {
             /// The call that fails, counted from now on; writes, flushes, creating and removing are calls.
             package var failing: Int?
             package var didFail = false
+            /// The file whose next flush fails.
+            package var failingFlush: Operation.Which?
             /// Whether the process is killed at that call.
             package var isKilled = false
         }
@@ -77,6 +79,13 @@ package enum RecordedFiles {
 
         func synchronize() throws(StorageError) {
             try recorder.step("a flush")
+            let fails = recorder.state.withLock { state in
+                guard state.failingFlush == which else { return false }
+                state.failingFlush = nil
+                state.didFail = true
+                return true
+            }
+            if fails { throw StorageError(.io, "Injected failure of a flush", errorNumber: 5) }
             recorder.append(.synchronize(which))
         }
 
@@ -96,7 +105,7 @@ package enum RecordedFiles {
             try base.open(forReadingOnly: isReadOnly)
         }
 
-        func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
+        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
             try recorder.step("creating the log")
             let device = try base.create(header)
             recorder.append(.create(Array(FileManager.default.contents(atPath: path) ?? Data())))

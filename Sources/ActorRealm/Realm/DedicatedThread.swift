@@ -56,6 +56,27 @@ final class DedicatedThread: SerialExecutor {
         add(.block(block))
     }
 
+    /// Runs the block on the thread, after everything given before; at once, on the caller's, where the system starts no thread.
+    ///
+    /// For what need not be done elsewhere: the shared pool keeps its caller waiting until the system starts threads again. One caller
+    /// at a time, and all work of the thread is given to it so.
+    func performOrRun(_ block: @escaping @Sendable () -> Void) {
+        if let substitute { return substitute(block) }
+        let starts = inbox.state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        if starts {
+            do throws(StorageError) {
+                try start()
+            } catch {
+                inbox.state.withLock { $0.isStarted = false }
+                return block()
+            }
+        }
+        add(.block(block))
+    }
+
     func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }
@@ -67,9 +88,8 @@ final class DedicatedThread: SerialExecutor {
             return !state.isStarted
         }
         if starts {
-            let body = { @Sendable [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
             do throws(StorageError) {
-                try Self.detach(name: name, body)
+                try start()
             } catch {
                 // The shared pool is the only place where the work still can run.
                 DispatchQueue.global().async(execute: body)
@@ -77,6 +97,13 @@ final class DedicatedThread: SerialExecutor {
         }
         inbox.wakeUps.signal()
     }
+
+    /// What the thread does until it ends.
+    private var body: @Sendable () -> Void {
+        { [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
+    }
+
+    private func start() throws(StorageError) { try Self.detach(name: name, body) }
 
     private static func run(_ inbox: Inbox, _ executor: UnownedSerialExecutor) {
         inbox.word.store(crealm_thread_word(), ordering: .relaxed)

@@ -59,6 +59,8 @@ struct OpenSettings: Sendable {
         options.failures = configuration.failures
         if configuration.keepsLog, !configuration.readOnly, options.durability == .flushed {
             var log = LogOptions(replay: LogReplay.apply)
+            let thread = DedicatedThread(name: "realm-log")
+            log.runBeside = { thread.performOrRun($1) }
             configuration.adjustLog?(&log)
             options.log = log
         }

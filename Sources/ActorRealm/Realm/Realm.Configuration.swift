@@ -137,8 +137,16 @@ extension Realm {
         ///
         /// That of the first opening in a process counts; with durability `unflushed` there is no log.
         package var keepsLog = false
-        /// How long the log is, and where it stands, for tests.
+        /// When there is a log, how long it is, and where it stands, for tests.
         var adjustLog: (@Sendable (inout LogOptions) -> Void)?
+
+        /// Has the log be made early, and be short, so that short campaigns meet all that becomes of one.
+        package mutating func shortenLog(pageCommitCount: Int, ringByteCount: Int) {
+            adjustLog = { log in
+                log.pageCommitCount = pageCommitCount
+                log.ringByteCount = ringByteCount
+            }
+        }
 
         /// What tells the writers' time, for tests of long waits.
         var clock = WriteScheduler.Clock.system

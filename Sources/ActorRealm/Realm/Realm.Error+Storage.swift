@@ -19,6 +19,7 @@ extension Realm.Error {
             case .limit: .limitExceeded
             case .alreadyOpen: .alreadyOpen
             case .locked: .alreadyInWriteTransaction
+            case .timedOut: .timedOut
             case .readOnly: .readOnly
             case .writingStopped: .writingStopped
             case .invalidArgument: .invalidInput

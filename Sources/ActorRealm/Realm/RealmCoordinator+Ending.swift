@@ -65,7 +65,7 @@ extension RealmCoordinator {
         if isTemporary { return isEnded }
         guard isEnded || endUnlessUsed(countingCopies: true) == true else { return false }
         if file.hasEnded { return true }
-        stopThreads(waits: true)
+        stopThreads()
         // A realm may be closed while its commits are on their way.
         writes.waitForFlushes()
         file.endUse(because: ended)

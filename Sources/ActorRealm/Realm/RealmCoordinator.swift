@@ -98,16 +98,16 @@ final class RealmCoordinator: Sendable {
     }
 
     deinit {
-        stopThreads(waits: false)
+        stopThreads()
+        // A thread that makes one keeps the file open.
+        file.endCheckpoint()
         if settings.isTemporary { OpenSettings.removeFiles(at: path) }
     }
 
     /// Has nothing read or write the file in the background any more.
-    ///
-    /// - Parameter waits: Whether to wait for the watcher, too.
-    func stopThreads(waits: Bool) {
+    func stopThreads() {
         let (watcher, verifier) = state.withLock { ($0.watcher, $0.verifier) }
-        if waits { watcher?.stopAndWait() } else { watcher?.stop() }
+        watcher?.stop()
         verifier?.stop()
         space.stop()
     }
@@ -402,10 +402,11 @@ final class RealmCoordinator: Sendable {
     ///
     /// - Throws: `limit` when the system starts no thread for it; the next call tries again.
     private func watchVersions() throws(StorageError) {
-        guard !settings.isReadOnly else { return }
+        guard !settings.isReadOnly, let signal = file.versionSignal else { return }
         try state.withLock { state throws(StorageError) in
-            if state.watcher != nil { return }
-            let watcher = VersionWatcher(file: file, relay: relay)
+            // Behind the end nobody would stop it.
+            if state.watcher != nil || state.isEnded { return }
+            let watcher = VersionWatcher(signal: signal, relay: relay)
             try watcher.start()
             state.watcher = watcher
         }

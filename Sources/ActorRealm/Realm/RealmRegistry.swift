@@ -79,7 +79,10 @@ final class RealmRegistry: Sendable {
                 try coordinator.verifyInBackground(as: configuration)
                 return coordinator
             }
-            let coordinator = try alone(with: settings.path) { try open(settings, configuration) }
+            let coordinator = try alone(with: settings.path) {
+                closeStopped(at: settings.path, content.coordinator)
+                return try open(settings, configuration)
+            }
             try coordinator.verifyInBackground(as: configuration)
             content.coordinator = coordinator
             return coordinator
@@ -137,6 +140,15 @@ final class RealmRegistry: Sendable {
             // One that somebody reads yet is not compacted.
             _ = users.allSatisfy { $0.closeWhenUnread() }
             return true
+        }
+    }
+
+    /// Closes the files of a path on which writing has stopped, and which nobody needs, whoever still holds them: beside one with a log nobody
+    /// could write.
+    private func closeStopped(at path: String, _ coordinator: RealmCoordinator?) {
+        if !living.contains(where: { $0.file.hasStopped }) { return }
+        for user in users(ofFileAt: path, coordinator) where user.file.hasStopped && !user.isTemporary {
+            if user.endIfClosed() { _ = user.file.closeUnlessRead() }
         }
     }
 

@@ -1,64 +1,76 @@
-import CRealmShims
 import Dispatch
 import Glibc
 import RealmStorage
 import Synchronization
 
 /// The thread that waits for the commits of other processes.
+///
+/// It has words of the lock file, and not the file: a close waits for no thread, and none that waits has the file open behind it. While it
+/// tells of a version it has what it tells, as any thread that publishes.
 final class VersionWatcher: Sendable {
-    private let file: StorageFile
-    private let relay: VersionRelay
-    private let isStopped = Atomic(false)
-    /// Held by the thread while it runs.
-    private let running = Mutex(())
-    /// What tells the thread from others, once it runs.
-    private let threadWord = Atomic<UInt>(0)
+    private enum State {
+        /// Not counted among those that are woken: the thread has not begun, or pauses.
+        case resting
+        case watching
+        case stopped
+    }
 
-    init(file: StorageFile, relay: VersionRelay) {
-        self.file = file
+    private let signal: VersionSignal
+    private let relay: VersionRelay
+    private let forkGeneration = ForkDetector.generation
+    /// Held while the thread is counted in or out.
+    private let state = Mutex(State.resting)
+
+    init(signal: VersionSignal, relay: VersionRelay) {
+        self.signal = signal
         self.relay = relay
     }
 
     /// - Throws: `limit` when the system starts no thread.
     func start() throws(StorageError) {
-        let first = file.newestVersion
-        try DedicatedThread.detach(name: "realm-watch") { [self] in
-            threadWord.store(crealm_thread_word(), ordering: .relaxed)
-            running.withLock { _ in watch(from: first) }
-        }
+        let first = signal.newestVersion
+        try DedicatedThread.detach(name: "realm-watch") { self.watch(from: first) }
     }
 
     private func watch(from first: UInt64) {
-        if isStopped.load(ordering: .acquiring) { return }
         var version = first
         var pace = WatcherPace()
-        file.beginWatching()
-        defer { file.endWatching() }
-        while !isStopped.load(ordering: .acquiring) {
-            let newest = file.waitForVersion(after: version) { isStopped.load(ordering: .acquiring) }
-            guard newest > version else { continue }
+        while turn(.watching) {
+            let newest = signal.waitForVersion(after: version) { isStopped }
+            guard newest > version, !isStopped else { continue }
             version = newest
             relay.announce(newest)
             if let pause = pace.pause(afterVersionAt: DispatchTime.now().uptimeNanoseconds) {
                 // Counted out, so that nobody wakes the thread meanwhile.
-                file.endWatching()
+                guard turn(.resting) else { return }
                 var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
                 nanosleep(&time, nil)
-                file.beginWatching()
             }
         }
     }
 
-    func stop() {
-        isStopped.store(true, ordering: .releasing)
-        file.interruptWaiters()
+    private var isStopped: Bool { state.withLock { $0 == .stopped } }
+
+    /// Counts the thread in or out; false when it was stopped.
+    private func turn(_ next: State) -> Bool {
+        state.withLock { state in
+            if state == .stopped { return false }
+            if state != next { next == .watching ? signal.beginWatching() : signal.endWatching() }
+            state = next
+            return true
+        }
     }
 
-    /// Stops; the thread does nothing with the file any more when this returns, unless it is the caller.
-    func stopAndWait() {
-        stop()
-        if threadWord.load(ordering: .relaxed) == crealm_thread_word() { return }
-        running.withLock { _ in }
+    /// Stops: the thread is counted out when this returns, and ends a moment later.
+    ///
+    /// Whoever calls this may be the thread itself, or hold what the thread waits for.
+    func stop() {
+        // The thread stays in the parent, which counts it out, and it may have been forked while that was going on.
+        guard ForkDetector.generation == forkGeneration else { return }
+        state.withLock { state in
+            defer { state = .stopped }
+            if state == .watching { signal.endWatching() }
+        }
     }
 }
 

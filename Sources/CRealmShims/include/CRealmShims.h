@@ -37,6 +37,12 @@ int crealm_open(const char *path, int flags, uint32_t mode);
 // Gives a file another name, which nothing has yet, in one step. Returns 0 or an errno value: EEXIST where something has the name.
 int crealm_rename_new(const char *from, const char *to);
 
+// Makes a file without a name in a directory, for reading and writing; -1, with errno, where the file system has none.
+int crealm_open_unnamed(const char *directory, uint32_t mode);
+
+// Gives such a file a name. Returns 0 or an errno value.
+int crealm_link_unnamed(int fd, const char *path);
+
 // Gives the memory or disk space of a stretch of a file back, which reads as zeros then. Returns 0 or an errno value.
 int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count);
 

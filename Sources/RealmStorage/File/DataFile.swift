@@ -110,19 +110,88 @@ final class DataFile: StorageDevice {
         if !isMade, failure != EEXIST {
             throw SystemCall.error(failure, "Cannot put \(role.rawValue) into place", path)
         }
+        try makeNameDurable(of: descriptor, isMade: isMade, path: path, as: role)
+        return isMade
+    }
+
+    /// Makes the name of a file durable that was just made, or found.
+    private static func makeNameDurable(
+        of descriptor: Int32,
+        isMade: Bool,
+        path: String,
+        as role: Role
+    ) throws(StorageError) {
+        let isNewLog = isMade && role == .log
         do throws(StorageError) {
+            // A file system may write the name down with the file, and not with the folder.
+            if isNewLog {
+                _ = try SystemCall.retrying(path, "Cannot flush the log of the realm") { Int(fsync(descriptor)) }
+            }
             try synchronizeDirectory(of: path)
         } catch {
             // No header will name it, and the next opening would take it for another file's.
-            if isMade, role == .log { unlink(path) }
+            if isNewLog { unlink(path) }
             throw error
         }
-        return isMade
+    }
+
+    /// Makes a file of zeros without a name, durably, which gets one by ``create(path:content:from:as:)``.
+    ///
+    /// - Parameters:
+    ///   - path: The name that it may get.
+    ///   - byteCount: Its length.
+    ///   - role: What it is for.
+    /// - Returns: The file; nil where the file system has none without names.
+    /// - Throws: `StorageError` when it cannot be written or flushed.
+    static func makeUnnamed(for path: String, byteCount: Int, as role: Role) throws(StorageError) -> UnnamedFile? {
+        let descriptor: Int32
+        do throws(StorageError) {
+            descriptor = Int32(
+                try SystemCall.retrying(path, "Cannot create \(role.rawValue)") {
+                    Int(crealm_open_unnamed(directory(of: path), 0o600))
+                }
+            )
+        } catch {
+            if let number = error.errorNumber, [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(number) { return nil }
+            throw error
+        }
+        let file = UnnamedFile(descriptor: descriptor)
+        _ = try SystemCall.retrying(path, "Cannot set the mode of \(role.rawValue)") { Int(fchmod(descriptor, 0o600)) }
+        try writeZeros(byteCount, at: 0, to: descriptor, path: path, role)
+        _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
+        return file
+    }
+
+    /// Gives a file that was made without a name its content and its name, durably.
+    ///
+    /// When the name was taken meanwhile, the other file stands.
+    ///
+    /// - Parameters:
+    ///   - path: Its name.
+    ///   - content: What it begins with.
+    ///   - unnamed: The file.
+    ///   - role: What it is for.
+    /// - Returns: Whether the name was not taken; nil where it cannot be given a name at all, and nothing has changed.
+    /// - Throws: `StorageError` when it cannot be written or flushed.
+    static func create(
+        path: String,
+        content: UnsafeRawBufferPointer,
+        from unnamed: UnnamedFile,
+        as role: Role
+    ) throws(StorageError) -> Bool? {
+        let descriptor = unnamed.descriptor
+        try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path, role)
+        _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
+        let result = crealm_link_unnamed(descriptor, path)
+        // Where the system shows no descriptors as files.
+        if result != 0 && result != EEXIST { return nil }
+        try makeNameDurable(of: descriptor, isMade: result == 0, path: path, as: role)
+        return result == 0
     }
 
     /// Makes the names in a file's directory durable.
     static func synchronizeDirectory(of path: String) throws(StorageError) {
-        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let directory = directory(of: path)
         let descriptor = Int32(
             try SystemCall.retrying(directory, "Cannot open the directory") {
                 Int(crealm_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
@@ -130,6 +199,10 @@ final class DataFile: StorageDevice {
         )
         defer { close(descriptor) }
         _ = try SystemCall.retrying(directory, "Cannot flush the directory") { Int(fsync(descriptor)) }
+    }
+
+    private static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// The file's present length, after checking that it is still there.

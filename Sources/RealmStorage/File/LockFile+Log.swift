@@ -1,4 +1,6 @@
 import Atomics
+import CRealmShims
+import Glibc
 
 /// What a lock file keeps of a log, beyond the life of its processes.
 extension LockFile {
@@ -70,7 +72,8 @@ extension LockFile {
 
     /// Publishes a version that a log has made durable: header, place in the log and durable offset at once, by one word.
     ///
-    /// A writer that dies before leaves the image before it. The caller has the write lock.
+    /// A writer that dies before leaves the image before it. The caller has the write lock, or the checkpoint lock in the process of the
+    /// log; one at a time.
     ///
     /// - Parameters:
     ///   - header: The header, with the place behind its last record.
@@ -110,6 +113,52 @@ extension LockFile {
 
     /// Says that the newest version stands in a slot again.
     func endLog() { memory.word64(LogWord.logImage).store(0, ordering: .sequentiallyConsistent) }
+
+    /// Takes the checkpoint lock, which the process of the log has while it makes a checkpoint beside its commits, and whoever ends the
+    /// log of another process.
+    ///
+    /// - Returns: Whether it was free.
+    /// - Throws: `StorageError` when the system cannot say.
+    func tryLockForCheckpoint() throws(StorageError) -> Bool {
+        guard isOwn else { return false }
+        while true {
+            switch crealm_ofd_lock(descriptor, Int32(F_WRLCK), LockFileLayout.checkpointByte, 1, 0) {
+            case 0: return true
+            case EAGAIN, EACCES: return false
+            case EINTR: continue
+            case let error: throw SystemCall.error(error, "Cannot take the checkpoint lock", path)
+            }
+        }
+    }
+
+    /// The same, blocking the thread until the other process has written its header, or is dead.
+    ///
+    /// - Parameter limit: How long.
+    /// - Throws: `timedOut` when it is not free then.
+    func lockForCheckpoint(within limit: Duration) throws(StorageError) {
+        try failures?.step(.lock, path: path)
+        let end = ContinuousClock.now + limit
+        // The system has no lock that is waited for with a limit, and a checkpoint is a matter of milliseconds.
+        var pause: useconds_t = 50
+        while try !tryLockForCheckpoint() {
+            guard isOwn else { throw StorageError(.ended, "The file was closed. Open it again", path: path) }
+            guard ContinuousClock.now < end else {
+                throw StorageError(
+                    .timedOut,
+                    "Another process has been bringing the realm to the disk for \(limit), or is dead and has left a child that keeps its "
+                        + "locks. End that child, or try again",
+                    path: path
+                )
+            }
+            usleep(pause)
+            pause = min(pause * 2, 10_000)
+        }
+    }
+
+    func unlockForCheckpoint() {
+        guard isOwn else { return }
+        _ = crealm_ofd_lock(descriptor, Int32(F_UNLCK), LockFileLayout.checkpointByte, 1, 0)
+    }
 
     /// Notes, before a flush of the realm file, that it may fail: the error is reported to the caller alone, who may die with it.
     func notePageFlush(_ begins: Bool) {

@@ -80,6 +80,8 @@ extension LockFile {
         var version: UInt64 = 0
         /// The fingerprint of a header whose commit failed.
         var refused: UInt64 = 0
+        /// The word that threads wait by.
+        var wake: UInt32 = 0
         /// Whether the realm file is known to have held that version: it is the same file, and the machine was not started anew since.
         var isOfThisFile = false
         /// The identifier of the realm file that it belonged to.
@@ -107,6 +109,7 @@ extension LockFile {
         return Past(
             version: words[Word.newestVersion / 8],
             refused: words[Word.refusedHeader / 8],
+            wake: UInt32(truncatingIfNeeded: words[Word.wake / 8]),
             isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
             fileID: words[Word.fileID / 8],
             log: knowsLogs
@@ -161,6 +164,8 @@ extension LockFile {
             put(LockFileLayout.version, at: Word.layoutVersion)
             put(state.fileID, at: Word.fileID)
             put(state.version, at: Word.newestVersion)
+            // A thread that has been counted out, and has not seen it yet, would wait for one that it has seen before.
+            put(past.wake, at: Word.wake)
             put(UInt32(isRecovered ? 1 : 0), at: Word.isRecovered)
             put(identity.device, at: Word.device)
             put(identity.inode, at: Word.inode)

@@ -23,6 +23,8 @@ final class LockFile: Sendable {
     /// The process that opened the file, as those that wait are told.
     let process = UInt32(bitPattern: getpid())
     let memory: LockFileMemory
+    /// How other processes are told of versions, and tell of theirs.
+    let signal: VersionSignal
     /// This process's slot.
     let processSlot: Int
     // Shared with other processes in any case: it is only reached through atomic operations.
@@ -42,8 +44,6 @@ final class LockFile: Sendable {
     let lastWithoutOutsiders = Atomic<UInt64>(0)
     /// For how long that is taken to hold.
     static let outsiderNanoseconds: UInt64 = 10_000_000
-    /// The threads of this process among those that watch.
-    private let ownWatchers = Atomic<UInt32>(0)
     /// Whether the process slot was given back though this instance is still there.
     private let isLeft = Atomic(false)
 
@@ -97,6 +97,7 @@ final class LockFile: Sendable {
             try failures?.step(.mapping, path: path)
             let memory = try LockFileMemory(descriptor, path)
             self.memory = memory
+            signal = VersionSignal(memory)
             if others != 0 {
                 try LockFile.checkDescription(of: identity, in: memory, path)
                 let isRecovered = memory.word32(Word.isRecovered)
@@ -134,7 +135,7 @@ final class LockFile: Sendable {
 
     /// Gives the process slot back, as when the last reference goes: what is still held changes nothing in the file any more.
     ///
-    /// No version is registered, and nobody writes or watches; who waits to write is refused.
+    /// No version is registered, and nobody writes; who waits to write is refused, and who watches was counted out.
     func leave() {
         guard isOwn else { return }
         isLeft.store(true, ordering: .sequentiallyConsistent)
@@ -154,50 +155,14 @@ final class LockFile: Sendable {
     var fileID: UInt64 { memory.word64(Word.fileID).load(ordering: .relaxed) }
 
     /// The newest durable version, of any process.
-    var newestVersion: UInt64 { memory.word64(Word.newestVersion).load(ordering: .sequentiallyConsistent) }
+    var newestVersion: UInt64 { signal.newestVersion }
 
     /// Announces a durable version and wakes the other processes that wait for one; this one is told without a detour.
     func publish(_ version: UInt64) {
         // What was refused stood where the header of this version stands now. One that looks the same is not it.
         let refused = memory.word64(Word.refusedHeader)
         if refused.load(ordering: .relaxed) != 0 { refused.store(0, ordering: .sequentiallyConsistent) }
-        memory.word64(Word.newestVersion).store(version, ordering: .sequentiallyConsistent)
-        wake(includingOwn: false)
-    }
-
-    /// Wakes everybody who waits for a version.
-    ///
-    /// - Parameter includingOwn: Whether the waiters of this process must be woken, even when there are no others.
-    func wake(includingOwn: Bool) {
-        memory.word32(Word.wake).wrappingIncrement(ordering: .sequentiallyConsistent)
-        let own = includingOwn ? 0 : ownWatchers.load(ordering: .sequentiallyConsistent)
-        if memory.word32(Word.watcherCount).load(ordering: .sequentiallyConsistent) > own {
-            _ = crealm_futex_wake_all(memory.address(Word.wake))
-        }
-    }
-
-    /// The present value of the wake word.
-    var wakeWord: UInt32 { memory.word32(Word.wake).load(ordering: .sequentiallyConsistent) }
-
-    /// Counts a thread in, or out, that will wait for the wake word again and again.
-    ///
-    /// A process that dies in between leaves the count too high, which costs the others a system call and no more.
-    func watch(_ begins: Bool) {
-        let count = memory.word32(Word.watcherCount)
-        if begins {
-            count.wrappingIncrement(ordering: .sequentiallyConsistent)
-            ownWatchers.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        } else {
-            ownWatchers.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-            count.wrappingDecrement(ordering: .sequentiallyConsistent)
-            // For a publisher that took this thread for the only one that is left.
-            _ = crealm_futex_wake_all(memory.address(Word.wake))
-        }
-    }
-
-    /// Sleeps until the wake word differs from `expected`, or the timeout passes.
-    func waitForWake(from expected: UInt32, timeoutNanoseconds: Int64) {
-        _ = crealm_futex_wait(memory.address(Word.wake), expected, timeoutNanoseconds)
+        signal.publish(version)
     }
 
     /// Notes a header in the file that must never be believed: its commit failed, and it could not be taken back.

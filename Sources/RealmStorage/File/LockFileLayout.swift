@@ -3,9 +3,9 @@
 /// `Docs/FileFormat.md` has the same as a table. Words named `reserved…` are 0, and whoever comes to use them raises ``version``.
 enum LockFileLayout {
     static let magic: UInt64 = 0x6B4C_6D6C_6165_5241  // "ARealmLk"
-    static let version: UInt32 = 6
+    static let version: UInt32 = 7
     /// The layouts of which the words that outlive a process stand at the same offsets.
-    static let readableVersions: ClosedRange<UInt32> = 3...6
+    static let readableVersions: ClosedRange<UInt32> = 3...7
     /// The first layout that says what the machine's run was, and how far a log is durable.
     static let versionWithLog: UInt32 = 4
 
@@ -94,6 +94,7 @@ enum LockFileLayout {
     // Locks on bytes far behind the content.
     static let initialisationByte: Int64 = 1 << 40
     static let writeByte: Int64 = 1 << 41
+    static let checkpointByte: Int64 = (1 << 41) + 1
     static let processByte: Int64 = 1 << 42
     /// In the realm file: locked by every process that shares a lock file.
     static let presenceByte: Int64 = 1 << 43

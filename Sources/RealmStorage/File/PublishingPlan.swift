@@ -73,7 +73,6 @@ struct PublishingPlan {
         self.flushes = flushes
         neededByteCount = Int(last.pageCount) * pageByteCount
         isBulk = commits.contains(where: \.hasSpilled) || neededByteCount - byteCount > bulkByteCount
-        let extents = PreparedCommit.extents(of: runs)
         var header = published
         header.version = last.version
         header.sequence = published.sequence + 1
@@ -84,9 +83,11 @@ struct PublishingPlan {
         header.records = last.records
         header.oldestLogVersion = last.oldestLogVersion
         header.pageCount = UInt64(last.pageCount)
-        header.isContentFlushed = isBulk || extents.count > FileHeader.extentLimit(besides: last.records.count)
+        var extents: [Extent] = []
         switch way {
-        case .oneFlush: break
+        case .oneFlush:
+            extents = PreparedCommit.extents(of: runs)
+            header.isContentFlushed = isBulk || extents.count > FileHeader.extentLimit(besides: last.records.count)
         case .records: header.isContentFlushed = true
         case .pages(let mark):
             // Pages of earlier versions that this one shares may not be on the disk.

@@ -22,6 +22,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         /// A stated limit (key length, versions, value size) was exceeded.
         case limit
         case locked
+        /// A lock did not come free in its time.
+        case timedOut
         /// Somebody has the file open that must not.
         case alreadyOpen
         case readOnly

@@ -69,36 +69,6 @@ extension StorageFile {
         return (found.sorted { $0.version < $1.version }.map(\.changes), isExact)
     }
 
-    /// Counts the calling thread among those that `waitForVersion`, until it is counted out.
-    package func beginWatching() { lock?.watch(true) }
-
-    /// Counts the calling thread out.
-    package func endWatching() { lock?.watch(false) }
-
-    /// Blocks the calling (dedicated) thread until a version newer than `version` is published by another process, until
-    /// `interruptWaiters()` is called, or the timeout passes; returns the newest version.
-    ///
-    /// - Parameters:
-    ///   - version: The version that the caller has seen.
-    ///   - timeoutNanoseconds: The longest wait; negative for none.
-    ///   - isInterrupted: Whether not to wait at all. What is set before `interruptWaiters()` is seen here or ends the
-    ///     wait, so that no interruption is lost.
-    /// - Returns: The newest durable version.
-    package func waitForVersion(
-        after version: UInt64,
-        timeoutNanoseconds: Int64 = -1,
-        unless isInterrupted: () -> Bool = { false }
-    ) -> UInt64 {
-        guard let lock else { return newestVersion }
-        let word = lock.wakeWord
-        if lock.newestVersion <= version, !isInterrupted() {
-            lock.waitForWake(from: word, timeoutNanoseconds: timeoutNanoseconds)
-        }
-        return lock.newestVersion
-    }
-
-    /// Lets every `waitForVersion` return, in this process and in others.
-    package func interruptWaiters() {
-        lock?.wake(includingOwn: true)
-    }
+    /// What a thread waits by for the next version of another process; nil in a folder that cannot be written.
+    package var versionSignal: VersionSignal? { lock?.signal }
 }

@@ -30,7 +30,10 @@ extension StorageFile {
     ///
     /// No transaction is open, nobody waits or watches, and every prepared commit has been published.
     package func endUse(because error: StorageError) {
+        // Behind the giving back of the place another process may end the log, and write to the same slot.
+        finishCheckpoint()
         closeLogAtEnd()
+        logSpace.end()
         confirmOnClose()
         end(because: error)
     }

@@ -15,15 +15,56 @@ extension StorageFile {
         let entries = entries(of: commits)
         if hasLostLog { try leaveLostLog() }
         if openLog == nil {
-            guard entries != nil, try startLog(log) else { return .oneFlush }
+            guard entries != nil, isLogWorthwhile(log), try startLog(log) else { return .oneFlush }
         }
         guard let openLog else { return .oneFlush }
+        releaseBehindCheckpoint()
         if let entries {
             let byteCounts = entries.lazy.map(\.content.count)
-            if !openLog.hasRoom(forContents: byteCounts) { try makeCheckpoint() }
+            if !openLog.hasRoom(forContents: byteCounts) { try makeRoom(for: byteCounts, in: openLog) }
             if openLog.hasRoom(forContents: byteCounts) { return .records(entries) }
         }
+        // Pages are a checkpoint of their own version, and go to the slot that the one before does not use.
+        finishCheckpoint()
         return .pages(LogMark(log: openLog.header.log, point: openLog.pointBehindPages, isOpen: true))
+    }
+
+    /// Whether commits have come often enough since there was no log, and its space is there: a life that writes once is to flush no more
+    /// than it does without one, and no commit waits for zeros.
+    private func isLogWorthwhile(_ log: LogOptions) -> Bool {
+        pageCommitCount += 1
+        guard pageCommitCount > log.pageCommitCount else { return false }
+        switch logSpace.ask() {
+        case .made: return true
+        case .beingMade: return false
+        case .none:
+            makeLogSpace(log)
+            // It is there where nothing runs beside the commits.
+            return logSpace.isMade
+        case .failed:
+            // Not at each commit.
+            pageCommitCount = 0
+            return false
+        }
+    }
+
+    /// Makes the space of a log beside the commits.
+    private func makeLogSpace(_ log: LogOptions) {
+        // Beside other processes there is no log.
+        guard let lock, !lock.isSharedWithOtherProcesses, !lock.hasOutsiders else {
+            pageCommitCount = 0
+            _ = logSpace.take()
+            return
+        }
+        // Nothing keeps the file open meanwhile.
+        log.runBeside(.space) { [logSpace, path] in logSpace.make(log, besides: path) }
+    }
+
+    /// Waits for a checkpoint that is being made, or makes one.
+    private func makeRoom(for byteCounts: some Sequence<Int>, in openLog: CommitLog) throws(StorageError) {
+        finishCheckpoint()
+        releaseBehindCheckpoint()
+        if !openLog.hasRoom(forContents: byteCounts) { try makeCheckpoint() }
     }
 
     /// The records of commits; nil where they are to be kept as pages.
@@ -40,6 +81,10 @@ extension StorageFile {
 
     /// Makes a log, and has the file's header name it; false where that cannot be, and commits are kept as pages.
     private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
+        // Whatever stands in the way: it need not be asked about at each commit.
+        pageCommitCount = 0
+        // Given back where no log comes of it.
+        let space = logSpace.take()
         guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
         defer { lock.letOpenAgain() }
         // Beside another file the log would not be found, and be in the way.
@@ -56,7 +101,7 @@ extension StorageFile {
             chain: .random(in: 1 ... .max)
         )
         // Without space for it, deleting must stay possible.
-        guard let device = try? log.makeDirectory(path).create(header) else { return false }
+        guard let device = try? log.makeDirectory(path).create(header, in: space) else { return false }
         // Before others see the log: this is whose it is.
         checkpointVersion.store(published.version, ordering: .sequentiallyConsistent)
         do throws(StorageError) {
@@ -72,63 +117,6 @@ extension StorageFile {
         return true
     }
 
-    /// Has a recovery begin at the published version, and gives back what the log has before it.
-    func makeCheckpoint(closing isClosing: Bool = false) throws(StorageError) {
-        guard let openLog else { return }
-        do throws(StorageError) {
-            // Of all versions since the last checkpoint.
-            try synchronizePages()
-        } catch {
-            stopWriting(after: error)
-            loseCommits(error)
-            throw error
-        }
-        try writeHeader(LogMark(log: openLog.header.log, point: openLog.end, isOpen: !isClosing))
-        checkpointVersion.store(state.withLock { $0.published.version }, ordering: .releasing)
-        openLog.release(upTo: openLog.end)
-    }
-
-    /// Writes the header of the published version, whose pages are durable, to the slot that no recovery needs, and flushes it.
-    private func writeHeader(_ mark: LogMark) throws(StorageError) {
-        let (published, slot) = state.withLock { ($0.published, $0.slot) }
-        var header = published
-        header.mark = mark
-        header.sequence += 1
-        header.isContentFlushed = true
-        header.extents = []
-        header.contentChecksum = 0
-        // It is no mark of another header.
-        header.confirmedVersion = min(published.confirmedVersion, header.version - 1)
-        do throws(StorageError) {
-            try header.write(toSlot: 1 - slot, of: data, by: slotMemory)
-            try synchronizePages()
-        } catch {
-            stopWriting(after: error)
-            loseCommits(error)
-            throw error
-        }
-        state.withLock { state in
-            state.published = header
-            state.slot = 1 - slot
-        }
-        if mark.isOpen { lock?.publishImage(header, inSlot: 1 - slot) }
-    }
-
-    /// Flushes the realm file; with a log open others learn of a failure even when this process dies of it.
-    func synchronizePages() throws(StorageError) {
-        guard let lock, lock.logState != .none else { return try data.synchronize() }
-        lock.notePageFlush(true)
-        try data.synchronize()
-        lock.notePageFlush(false)
-    }
-
-    /// Shows other processes the published version, whose header is in no slot.
-    func publishImage(behind plan: PublishingPlan, _ lock: LockFile) {
-        guard openLog != nil, plan.isBesideLog else { return }
-        let (published, slot) = state.withLock { ($0.published, $0.slot) }
-        lock.publishImage(published, inSlot: slot)
-    }
-
     /// Where the log ends behind commits that are in it.
     func logEnd(behind plan: PublishingPlan) -> LogPoint? { plan.entries == nil ? nil : openLog?.end }
 
@@ -139,19 +127,17 @@ extension StorageFile {
         switch plan.way {
         case .oneFlush: break
         case .records:
-            // A failure stops writing; the commits are durable.
-            if openLog.usedByteCount > openLog.header.ringByteCount / 2 { try? makeCheckpoint() }
+            releaseBehindCheckpoint()
+            if openLog.usedByteCount > openLog.header.ringByteCount / 2 {
+                beginCheckpoint()
+                // It is over where nothing runs beside the commits.
+                releaseBehindCheckpoint()
+            }
         case .pages(let mark):
             guard mark.isOpen else { break }
             openLog.goOn(at: mark.point)
             checkpointVersion.store(plan.header.version, ordering: .releasing)
         }
-    }
-
-    /// Adds the version of the checkpoint to those whose pages must stay.
-    func pinCheckpoint(in pinned: inout [UInt64]) {
-        let version = checkpointVersion.load(ordering: .acquiring)
-        if version != 0 { pinned.pin(version) }
     }
 
     // MARK: The end of a log
@@ -162,6 +148,8 @@ extension StorageFile {
     func closeLog() throws(StorageError) {
         if let lock { try followLog(lock) }
         guard let log = openLog?.header.log else { return try removeClosedLog() }
+        // It would say that the log goes on.
+        finishCheckpoint()
         // A flush that succeeds behind one that failed says nothing of the pages.
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
         lock?.beginEndOfLog()
@@ -201,6 +189,7 @@ extension StorageFile {
 
     /// Brings everything to the realm file when somebody has deleted the log; what stands at its name now stays.
     private func leaveLostLog() throws(StorageError) {
+        finishCheckpoint()
         lock?.beginEndOfLog()
         try makeCheckpoint(closing: true)
         lock?.endLog()
@@ -214,6 +203,15 @@ extension StorageFile {
 
     private func forgetLog() {
         openLog = nil
+        pageCommitCount = 0
+        // Behind the step that is under way: it is about the log that is forgotten.
+        checkpointSteps.withLock { _ in
+            checkpoint.withLock { course in
+                if course.next != nil { lock?.unlockForCheckpoint() }
+                course = CheckpointCourse()
+            }
+        }
+        candidateVersion.store(0, ordering: .sequentiallyConsistent)
         checkpointVersion.store(0, ordering: .sequentiallyConsistent)
     }
 
@@ -237,6 +235,9 @@ extension StorageFile {
     /// Whatever stands in the log behind the published version was never acknowledged. That process may be dead, or go on: it looks for a
     /// log whenever it begins to write.
     private func endLogOfOthers(_ lock: LockFile) throws(StorageError) {
+        // The log's process may be about to write a header.
+        try lock.lockForCheckpoint(within: options.checkpointWait)
+        defer { lock.unlockForCheckpoint() }
         guard !lock.hasStopped, let image = lock.image else {
             lock.stopWriting()
             throw StorageError(

@@ -70,7 +70,7 @@ extension StorageFile {
             if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
-        publishImage(behind: plan, lock)
+        if openLog != nil, plan.isBesideLog { publishImage(lock) }
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)

@@ -5,7 +5,8 @@ import Synchronization
 /// A version's end moves back over free pages by an ordinary commit (`WriteTransaction.trimEnd`). The file itself is cut
 /// later, when both header slots name an end that lies before the cut, and so does the newest version, which may stand in a log: so
 /// recovery, whichever slot it takes, finds the
-/// length that the slot promises, and a cut that is lost with the power only leaves the file longer. A reader needs the
+/// length that the slot promises, and a cut that is lost with the power only leaves the file longer. What a checkpoint is being made of
+/// promises no more than the newest version: a commit that moves the end back has no record, and waits for the checkpoint. A reader needs the
 /// pages that are reachable from its version, and those are never free; so no process touches a page behind the cut.
 extension StorageFile {
     /// How much a file of some length grows at once.

@@ -30,6 +30,23 @@ package final class StorageFile: Sendable {
     nonisolated(unsafe) var isReplaying = false
     /// The version of the header from which a recovery would begin, whose pages stay; 0 while no log is open.
     let checkpointVersion = Atomic<UInt64>(0)
+    /// The version that a checkpoint is being made of, whose pages stay, too; 0 for none.
+    let candidateVersion = Atomic<UInt64>(0)
+    /// The checkpoint that is made beside commits.
+    let checkpoint = Mutex(CheckpointCourse())
+    /// Held by whoever carries out its steps.
+    let checkpointSteps = Mutex(())
+    /// Who was told to make the last one.
+    let checkpointErrand = Mutex<WeakReference<CheckpointErrand>?>(nil)
+    /// Held during a flush of the realm file beside an open log; the failure of one.
+    let pageFlush = Mutex<StorageError?>(nil)
+    /// Held while the newest version is shown to other processes beside an open log.
+    let imaging = Mutex(())
+    /// The commits that could have been records, since there was no log.
+    // Used by the thread that publishes.
+    nonisolated(unsafe) var pageCommitCount = 0
+    /// Space for a log that is to come.
+    let logSpace = LogSpace()
     /// Whether another process may have begun, ended or written to a log since this one looked: it has had the write lock.
     ///
     /// Asked for by the first transaction of a stretch, when nothing is being published: later ones begin beside that, which begins

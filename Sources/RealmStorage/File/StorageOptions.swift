@@ -30,6 +30,9 @@ package struct StorageOptions: Sendable {
     /// are not checked.
     package var invariantWasBroken: (@Sendable (BrokenInvariant) -> Void)? = Invariant.environmentHandler
 
+    /// How long whoever ends another process's log waits until that one has made its checkpoint; a flush of all pages at most, unless
+    /// the process is dead and a child of it lives, which keeps its locks.
+    package var checkpointWait = Duration.seconds(60)
     /// How commits are kept in a log; nil for files without one.
     package var log: LogOptions?
 

@@ -83,7 +83,7 @@ package final class CommitLog {
         buffer.removeAll(keepingCapacity: true)
         for entry in entries {
             next = next.aligned
-            buffer.append(contentsOf: repeatElement(0, count: Int(next.offset - first) - buffer.count))
+            pad(to: Int(next.offset - first))
             let record = CommitRecord(
                 kind: entry.kind,
                 isLastOfVersion: entry.isLastOfVersion,
@@ -98,11 +98,16 @@ package final class CommitLog {
             next = LogPoint(offset: next.offset + UInt64(bytes.count), chain: checksum)
         }
         // Whole blocks need not be read before they are written.
-        buffer.append(contentsOf: repeatElement(0, count: Int(next.atNewBlock.offset - first) - buffer.count))
+        pad(to: Int(next.atNewBlock.offset - first))
         try write(at: first)
         end = next
         isFlushed = false
     }
+
+    private static let zeros = [UInt8](repeating: 0, count: LogHeader.blockByteCount)
+
+    /// Fills the buffer up with zeros, less than a block.
+    private func pad(to byteCount: Int) { buffer += Self.zeros[..<(byteCount - buffer.count)] }
 
     /// Makes everything that was appended durable; what comes next begins a new block.
     ///

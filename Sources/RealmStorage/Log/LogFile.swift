@@ -11,11 +11,26 @@ package protocol LogDirectory: Sendable {
     /// Opens the log that is there, for reading and writing or for reading only; nil where there is nothing by that name.
     func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)?
 
+    /// Makes the space of a log, ahead of its need; nil where it is made with the log.
+    func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile?
+
     /// Makes a log of zeros behind its first block, durably and with its name; what stands there already is an error.
-    func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice
+    ///
+    /// - Parameters:
+    ///   - header: What its first block says.
+    ///   - space: Space that was made ahead.
+    /// - Returns: The log.
+    /// - Throws: `StorageError` when it cannot be made.
+    func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice
 
     /// Takes the log's name away, durably.
     func remove() throws(StorageError)
+}
+
+extension LogDirectory {
+    package func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? { nil }
+
+    package func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice { try create(header, in: nil) }
 }
 
 /// `<file>.log`.
@@ -33,16 +48,23 @@ package struct LogFile: LogDirectory {
         }
     }
 
-    package func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
+    package func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? {
+        try DataFile.makeUnnamed(for: path, byteCount: LogHeader.blockByteCount + ringByteCount, as: .log)
+    }
+
+    package func create(
+        _ header: LogHeader,
+        in space: UnnamedFile?
+    ) throws(StorageError) -> any StorageDevice {
         let block = UnsafeMutableRawPointer.allocate(byteCount: LogHeader.blockByteCount, alignment: pageByteCount)
         defer { block.deallocate() }
         header.store(to: block)
-        let isMade = try DataFile.create(
-            path: path,
-            content: UnsafeRawBufferPointer(start: block, count: LogHeader.blockByteCount),
-            zeros: header.ringByteCount,
-            as: .log
-        )
+        let content = UnsafeRawBufferPointer(start: block, count: LogHeader.blockByteCount)
+        var made: Bool?
+        if let space { made = try DataFile.create(path: path, content: content, from: space, as: .log) }
+        if made == nil {
+            made = try DataFile.create(path: path, content: content, zeros: header.ringByteCount, as: .log)
+        }
         do throws(StorageError) {
             let device = try DataFile.open(path: path, isReadOnly: false, as: .log)
             guard case .log(let found) = try LogReader.read(device.descriptor, path: path), found.header == header
@@ -52,7 +74,7 @@ package struct LogFile: LogDirectory {
             return device
         } catch {
             // As above: no header will name it.
-            if isMade, error.code != .exists { unlink(path) }
+            if made == true, error.code != .exists { unlink(path) }
             throw error
         }
     }

@@ -7,6 +7,18 @@ package struct LogOptions: Sendable {
     package var ringByteCount = 4 << 20
     /// The longest content of a record: what changes more is kept as pages, and goes to the disk once.
     package var contentByteLimit = 1 << 20
+    /// So many commits are kept as pages before a log is made: it costs zeros and four flushes, and the close one more.
+    package var pageCommitCount = 32
+    /// What is done beside commits.
+    package enum Work: Sendable {
+        /// Making the space of a log ahead.
+        case space
+        /// Making a checkpoint.
+        case checkpoint
+    }
+
+    /// Runs what is done beside commits, one after the other; in the way of the commit, unless it says otherwise.
+    package var runBeside: @Sendable (Work, @escaping @Sendable () -> Void) -> Void = { $1() }
     /// Where the log of a realm file stands; another place in tests.
     package var makeDirectory: @Sendable (String) -> any LogDirectory = { LogFile(besides: $0) }
     /// Applies the records that an opening finds inside one transaction, and prepares its commit.

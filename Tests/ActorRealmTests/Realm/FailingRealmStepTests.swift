@@ -96,7 +96,7 @@ private actor FailingRealmSubject {
         random = SplitMix64(seed: seed)
         configuration = file.configuration
         configuration.failures = failures
-        configuration.keepsLog = keepsLog
+        if keepsLog { configuration.keepLog(behind: 3) }
         try await open()
     }
 

@@ -30,7 +30,7 @@ struct LoggedRealmTests {
             fileURL: URL(fileURLWithPath: path(name)),
             objectTypes: [LoggedNote.self] as [ObjectBase.Type]
         )
-        configuration.keepsLog = keepsLog
+        if keepsLog { configuration.keepLog() }
         return configuration
     }
 
@@ -161,7 +161,7 @@ struct LoggedRealmTests {
     func tasks() async throws {
         let file = ObservedFile()
         var configuration = file.configuration
-        configuration.keepsLog = true
+        configuration.keepLog()
         let flushes = CountingDevice.Count()
         configuration.makeDevice = { CountingDevice($0, flushes) }
         var workers: [Worker] = []
@@ -273,7 +273,7 @@ struct LoggedRealmTests {
     @Test("Rule 44: a small log is emptied by checkpoints while commits go on, and a kill at any of them loses nothing")
     func checkpoints() throws {
         var small = configuration()
-        small.adjustLog = { $0.ringByteCount = 8 * 4096 }
+        small.keepLog(ringByteCount: 8 * 4096)
         try withNewRealm(small) { realm in
             defer { realm.close() }
             for round in 0..<40 {

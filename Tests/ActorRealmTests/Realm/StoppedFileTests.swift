@@ -59,6 +59,34 @@ struct StoppedFileTests {
         withExtendedLifetime(kept) {}
     }
 
+    @Test("With a log, too, whose checkpoint failed: nothing acknowledged is lost", arguments: [Held.realm, .object, .results])
+    @MainActor
+    func logged(kind: Held) async throws {
+        var configuration = configuration
+        configuration.keepLog(ringByteCount: 8 * 4096)
+        var realm = try await Realm(configuration: configuration)
+        try realm.write { _ = realm.create(Tally.self, value: ["name": "first"]) }
+        let kept = try held(kind, of: realm)
+        control.isOn.withLock { $0 = true }
+        var acknowledged = 0
+        let error = #expect(throws: Realm.Error.self) {
+            while acknowledged < 10_000 {
+                try realm.write { realm.objects(Tally.self).first?.count += 1 }
+                acknowledged += 1
+            }
+        }
+        #expect(error?.code == .writingStopped)
+        control.isOn.withLock { $0 = false }
+        realm.close()
+        realm = try await Realm(configuration: configuration)
+        #expect(realm.objects(Tally.self).map(\.count) == [acknowledged])
+        try realm.write { _ = realm.create(Tally.self, value: ["name": "second"]) }
+        #expect(realm.objects(Tally.self).map(\.name) == ["first", "second"])
+        try realm.verify()
+        realm.close()
+        withExtendedLifetime(kept) {}
+    }
+
     @Test("As long as another realm of it is open, who opens it gets that file, which does not write")
     func openElsewhere() throws {
         let configuration = configuration

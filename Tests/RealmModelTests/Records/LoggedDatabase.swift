@@ -12,11 +12,18 @@ final class LoggedDatabase {
     private let folder: TemporaryDirectory
     private var copies = 0
 
-    static func options(ringByteCount: Int = 4 << 20, recorder: RecordedFiles.Recorder? = nil) -> StorageOptions {
+    static func options(
+        ringByteCount: Int = 4 << 20,
+        recorder: RecordedFiles.Recorder? = nil,
+        stepping: Bool = false
+    ) -> StorageOptions {
         var options = StorageOptions()
         options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
         var log = LogOptions(replay: LogReplay.apply)
         log.ringByteCount = ringByteCount
+        log.pageCommitCount = 0
+        // The test takes the steps of checkpoints.
+        if stepping { log.runBeside = { if $0 == .space { $1() } } }
         options.log = log
         if let recorder { RecordedFiles.record(&options, with: recorder) }
         return options

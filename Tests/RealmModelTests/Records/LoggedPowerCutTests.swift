@@ -29,7 +29,13 @@ struct LoggedPowerCutTests {
         var workload = Workload(first: Array(image))
         var operations = WideOperations(random: SplitMix64(seed: seed))
         for _ in 0..<2 {
-            let options = LoggedDatabase.options(ringByteCount: Self.ringByteCount, recorder: recorder)
+            // Checkpoints in the way of the commits, or beside them.
+            let isStepping = seed % 2 == 0
+            let options = LoggedDatabase.options(
+                ringByteCount: Self.ringByteCount,
+                recorder: recorder,
+                stepping: isStepping
+            )
             let database = try LoggedDatabase(WideOperations.classes, options: options, in: folder)
             func note() throws {
                 workload.history[database.model.version] = try database.model.digest()
@@ -58,6 +64,7 @@ struct LoggedPowerCutTests {
                     }
                 }
                 try note()
+                if isStepping { for _ in 0..<operations.random.below(3) { _ = database.file.takeCheckpointStep() } }
             }
         }
         workload.operations = recorder.operations

@@ -36,7 +36,7 @@ struct DeletedLogTests {
         func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
             try base.open(forReadingOnly: isReadOnly)
         }
-        func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
+        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
             let device = DeletingDevice(try base.create(header))
             made.withLock { $0.append(device) }
             return device

@@ -27,7 +27,10 @@ struct ForkedProcess {
     let process: pid_t
     let connection: Connection
 
-    /// Forks a child that runs a function; one that throws ends with status 1.
+    /// Forks a child that runs a function, on a thread of its own; one that throws ends with status 1.
+    ///
+    /// The thread that forks goes on in the child under the number that it had in the parent: Swift keeps it. A mutex that this thread has
+    /// is then another process's to the system, and whoever waits for it is ended.
     init(_ body: (Connection) throws -> Void) throws {
         // What is sent to a child that is gone is not the end of the test.
         signal(SIGPIPE, SIG_IGN)
@@ -40,17 +43,38 @@ struct ForkedProcess {
         if process == 0 {
             close(there[1])
             close(back[0])
+            let connection = Connection(input: there[0], output: back[1])
+            withoutActuallyEscaping(body) { Self.runOnThread($0, connection) }
+        }
+        close(there[0])
+        close(back[1])
+        connection = Connection(input: back[0], output: there[1])
+    }
+
+    private final class Work {
+        let run: () -> Void
+
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    private static func runOnThread(_ body: @escaping (Connection) throws -> Void, _ connection: Connection) -> Never {
+        let work = Work {
             do {
-                try body(Connection(input: there[0], output: back[1]))
+                try body(connection)
             } catch {
                 FileHandle.standardError.write(Data("in the child: \(error)\n".utf8))
                 _exit(1)
             }
             _exit(0)
         }
-        close(there[0])
-        close(back[1])
-        connection = Connection(input: back[0], output: there[1])
+        var thread = pthread_t()
+        let start: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+            Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue().run()
+            return nil
+        }
+        guard pthread_create(&thread, nil, start, Unmanaged.passRetained(work).toOpaque()) == 0 else { _exit(1) }
+        pthread_join(thread, nil)
+        _exit(1)
     }
 
     /// Tells the child to go on, and waits for its answer.

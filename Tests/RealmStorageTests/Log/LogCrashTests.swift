@@ -31,7 +31,9 @@ struct LogCrashTests {
         var model = [UInt64](repeating: 0, count: PageArray.count)
         var history: [UInt64: [UInt64]] = [:]
         for session in 0..<3 {
-            let options = LoggedFile.options(blocks: Self.blocks, recorder: recorder)
+            // Checkpoints in the way of the commits, or beside them.
+            let isStepping = seed % 3 != 0
+            let options = LoggedFile.options(blocks: Self.blocks, recorder: recorder, stepping: isStepping)
             let file = try StorageFile.open(path: path, options: options)
             try file.lockForWriting()
             for round in 0..<20 {
@@ -53,6 +55,9 @@ struct LogCrashTests {
                 }
                 try file.publish(commits)
                 recorder.append(.acknowledged(version: commits[commits.count - 1].version))
+                if isStepping {
+                    for _ in 0..<Int.random(in: 0...2, using: &random) { _ = file.takeCheckpointStep() }
+                }
                 if seed % 2 == 0, round % 6 == 2 || round % 6 == 4 {
                     let transaction = try file.beginWrite()
                     try PageArray.setBallast(round % 6 == 2 ? 450 + round : 0, in: transaction)

@@ -115,7 +115,11 @@ struct LogProcessesTests {
             let path = folder.path("killed-\(call).realm")
             let child = try ForkedProcess { parent in
                 let recorder = LoggedFile.Recorder()
-                let options = LoggedFile.options(blocks: 6, recorder: recorder)
+                var options = LoggedFile.options(blocks: 6, recorder: recorder)
+                // In the way of the commits, or beside them.
+                if call % 2 == 1 {
+                    options.log?.runBeside = { if $0 == .space { $1() } else { Thread.detachNewThread($1) } }
+                }
                 let file = try StorageFile.open(path: path, options: options)
                 try Self.commit(file, 0, 1, creates: true)
                 parent.send(1)

@@ -8,14 +8,22 @@ enum LoggedFile {
     typealias Operation = RecordedFiles.Operation
     typealias Recorder = RecordedFiles.Recorder
 
-    /// How it is opened.
-    static func options(blocks: Int = 8, recorder: Recorder? = nil) -> StorageOptions {
+    /// How it is opened: with a log from its first commit on.
+    ///
+    /// - Parameters:
+    ///   - blocks: How long the log is.
+    ///   - recorder: Notes what is done to the files.
+    ///   - stepping: Whether the steps of a checkpoint are the test's to take.
+    /// - Returns: The options.
+    static func options(blocks: Int = 8, recorder: Recorder? = nil, stepping: Bool = false) -> StorageOptions {
         var options = StorageOptions()
         var log = LogOptions(replay: { records, transaction in
             for record in records { try apply(record.content, to: transaction) }
             return try PageArray.commit(transaction)
         })
         log.ringByteCount = blocks * LogHeader.blockByteCount
+        log.pageCommitCount = 0
+        if stepping { log.runBeside = { if $0 == .space { $1() } } }
         options.log = log
         if let recorder { RecordedFiles.record(&options, with: recorder) }
         return options

@@ -1,0 +1,41 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// What a close leaves behind: no thread holds the file, though one waits for the commits of other processes as long as it is open.
+@Suite("Files behind their close", .timeLimit(.minutes(60)))
+struct ClosedFileTests {
+    /// An actor whose realms are told of commits.
+    private actor Place {
+        /// Opens a realm, writes to it, and closes it.
+        func use(_ configuration: Realm.Configuration, _ name: String) async throws {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            try realm.write { _ = realm.create(Tally.self, value: ["name": name]) }
+            realm.close()
+        }
+    }
+
+    private let file = TestFile()
+    private var path: String { file.directory.path("test.realm") }
+
+    private func configuration(keepsLog: Bool) -> Realm.Configuration {
+        var configuration = file.configuration
+        if keepsLog { configuration.keepLog() }
+        return configuration
+    }
+
+    @Test("Rule 32: a close ends the log and gives the file back before it returns", arguments: [false, true])
+    func close(keepsLog: Bool) async throws {
+        let configuration = configuration(keepsLog: keepsLog)
+        for round in 0..<50 {
+            try await Place().use(configuration, "\(round)")
+            #expect(!StorageFile.isOpenAnywhere(path: path), "round \(round)")
+            #expect(!FileManager.default.fileExists(atPath: path + ".log"), "round \(round)")
+        }
+        let names = try withNewRealm(configuration) { $0.objects(Tally.self).count }
+        #expect(names == 50)
+    }
+}

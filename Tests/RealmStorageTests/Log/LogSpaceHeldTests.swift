@@ -1,0 +1,113 @@
+import Foundation
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import RealmStorage
+
+/// Space that was made for a log, and that no log takes.
+@Suite("Space for a log that does not come")
+struct LogSpaceHeldTests {
+    let folder = TemporaryDirectory()
+
+    private final class Work: Sendable { let bodies = Mutex<[@Sendable () -> Void]>([]) }
+
+    private func commit(_ file: StorageFile, _ index: Int) throws {
+        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(index, UInt64(index))])
+        try file.publish([LoggedFile.prepare(change, in: file)])
+    }
+
+    /// The files without a name in the folder that this process has open.
+    private var unnamedCount: Int {
+        let folder = self.folder.url.resolvingSymlinksInPath().path
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return numbers.count { number in
+            let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) ?? ""
+            return target.hasPrefix(folder) && target.hasSuffix("(deleted)")
+        }
+    }
+
+    /// A file whose space is made, and not taken yet; the caller has the write lock.
+    private func open(_ name: String) throws -> StorageFile {
+        let work = Work()
+        var options = LoggedFile.options()
+        options.log?.runBeside = { kind, body in
+            if kind == .space { work.bodies.withLock { $0.append(body) } } else { body() }
+        }
+        let file = try StorageFile.open(path: folder.path(name + ".realm"), options: options)
+        try file.lockForWriting()
+        try commit(file, 1)
+        for body in work.bodies.withLock({ $0 }) { body() }
+        work.bodies.withLock { $0 = [] }
+        #expect(unnamedCount == 1)
+        return file
+    }
+
+    @Test("A file whose use has ended gives it back, though somebody still holds the file")
+    func endOfUse() throws {
+        let file = try open("ended")
+        file.unlockForWriting()
+        // As a frozen copy does.
+        let snapshot = try file.beginRead()
+        file.endUse(because: StorageError(.ended, "The file was closed"))
+        #expect(unnamedCount == 0)
+        _ = snapshot
+    }
+
+    @Test("Beside another process, where no log is begun, it is given back")
+    func otherProcess() throws {
+        let file = try open("shared")
+        defer { file.unlockForWriting() }
+        let options = LoggedFile.options()
+        let data = try StorageFile.openData(path: file.path, options: options)
+        let other = try StorageFile.openUnshared(data: data, path: file.path, options: options)
+        for index in 2..<80 { try commit(file, index) }
+        #expect(file.openLog == nil)
+        #expect(unnamedCount == 0)
+        _ = other
+    }
+
+    /// A place with no room for a log.
+    private struct FullDirectory: LogDirectory {
+        let base: LogFile
+        let calls: Calls
+
+        final class Calls: Sendable {
+            let prepared = Atomic(0)
+            let created = Atomic(0)
+        }
+
+        var path: String { base.path }
+
+        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
+            try base.open(forReadingOnly: isReadOnly)
+        }
+
+        func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? {
+            calls.prepared.add(1, ordering: .relaxed)
+            throw StorageError(.full, "Injected: the disk is full", path: path)
+        }
+
+        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
+            calls.created.add(1, ordering: .relaxed)
+            throw StorageError(.full, "Injected: the disk is full", path: path)
+        }
+
+        func remove() throws(StorageError) { try base.remove() }
+    }
+
+    @Test("Where it cannot be made, no commit fills the disk with zeros in its place")
+    func fullDisk() throws {
+        let calls = FullDirectory.Calls()
+        var options = LoggedFile.options()
+        options.log?.pageCommitCount = 4
+        options.log?.makeDirectory = { FullDirectory(base: LogFile(besides: $0), calls: calls) }
+        let file = try StorageFile.open(path: folder.path("full.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        for index in 1...40 { try commit(file, index) }
+        #expect(calls.prepared.load(ordering: .relaxed) > 1, "it is tried again")
+        #expect(calls.prepared.load(ordering: .relaxed) <= 8, "and not by each commit")
+        #expect(calls.created.load(ordering: .relaxed) == 0)
+    }
+}

@@ -71,7 +71,12 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         }
         set {
             let new = ThreadSafe.target(newValue)
-            target.withLock { $0 = new }
+            let before = target.withLock { target in
+                defer { target = new }
+                return target
+            }
+            // What ends with it may use this variable: outside the lock.
+            withExtendedLifetime(before) {}
         }
     }
 

@@ -1,6 +1,7 @@
 import ActorRealm
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("Moving values between isolations", .timeLimit(.minutes(60)))
@@ -51,6 +52,39 @@ struct HandoverTests {
             realm.refresh()
             #expect(realm.resolve(results)?.map(\.name) == ["one", "two"])
         }
+    }
+
+    /// Reads a variable when nobody needs it any more.
+    private final class LastReader: Sendable {
+        let variable = Mutex<ThreadSafe<Chore>?>(nil)
+        private let read: @Sendable (Chore?) -> Void
+
+        init(_ read: @escaping @Sendable (Chore?) -> Void) { self.read = read }
+
+        deinit { read(variable.withLock { $0 }?.wrappedValue) }
+    }
+
+    @Test("what ends with the value that a variable had may read the variable")
+    func lastReader() throws {
+        let wasNil = Journal<Bool>()
+        func wrap() throws -> ThreadSafe<Chore> {
+            let reader = LastReader { wasNil.add($0 == nil) }
+            var configuration = file.configuration
+            configuration.migrationBlock = { _, _ in withExtendedLifetime(reader) {} }
+            let queue = DispatchQueue(label: "wraps")
+            return try queue.sync {
+                let realm = try Realm(configuration: configuration, queue: queue)
+                let chore = try realm.write { realm.create(Chore.self, value: ["id": 1]) }
+                let variable = ThreadSafe(wrappedValue: chore)
+                reader.variable.withLock { $0 = variable }
+                realm.close()
+                return variable
+            }
+        }
+        let variable = try wrap()
+        #expect(wasNil.entries.isEmpty)
+        variable.wrappedValue = nil
+        #expect(wasNil.entries == [true])
     }
 
     @Test("a reference to an object that was deleted meanwhile resolves to nil")

@@ -1,33 +1,8 @@
 import RealmStorage
 import RealmTestSupport
-import Synchronization
 import Testing
 
 @testable import ActorRealm
-
-/// A device that is full while a switch is on.
-private final class FullDevice: ForwardingDevice {
-    let base: any StorageDevice
-    let isFull: Switch
-
-    final class Switch: Sendable {
-        let isOn = Mutex(false)
-        let refused = Mutex(0)
-    }
-
-    init(_ base: any StorageDevice, _ isFull: Switch) {
-        self.base = base
-        self.isFull = isFull
-    }
-
-    func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        if isFull.isOn.withLock({ $0 }) {
-            isFull.refused.withLock { $0 += 1 }
-            throw StorageError(.full, "No space is left on the device", path: path)
-        }
-        try base.write(pieces, at: offset)
-    }
-}
 
 @Suite("Writes that leave out observers, and fail", .timeLimit(.minutes(60)))
 struct FailedSkipTests {
@@ -127,11 +102,11 @@ struct FailedSkipTests {
         _ = await begun.wait(for: 3)
         try await worker.with { worker, realm in
             let version = realm.core.version
-            isFull.isOn.withLock { $0 = true }
+            isFull.isOn = true
             let failure = await Self.write(form, realm, without: tokens, "lost", worker)
             #expect((failure as? Realm.Error)?.code != nil, "\(String(describing: failure))")
-            #expect(isFull.refused.withLock { $0 } > 0)
-            isFull.isOn.withLock { $0 = false }
+            #expect(isFull.refused > 0)
+            isFull.isOn = false
             #expect(DockFile.dock(realm).name == "east" && realm.core.version == version)
             try await realm.asyncWrite { Self.change(realm, "next") }
             #expect(realm.core.version == version + 1, "it has the number of the one that failed")

@@ -9,40 +9,20 @@ import Testing
 /// Blocks of writes that go on, or throw, behind a transaction that ended because of what it saw.
 @Suite("A loss that the block of a write has met is not forgotten", .timeLimit(.minutes(60)))
 struct ForgottenLossTests {
-    /// A device whose writes fail while a switch is on: commits are lost, and writing goes on.
-    private final class FullDevice: ForwardingDevice {
-        final class Control: Sendable {
-            let isOn = Mutex(false)
-        }
-
-        let base: any StorageDevice
-        private let isFull: Control
-
-        init(_ base: any StorageDevice, _ isFull: Control) {
-            self.base = base
-            self.isFull = isFull
-        }
-
-        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-            if isFull.isOn.withLock({ $0 }) { throw StorageError(.full, "There is no space left", path: path) }
-            try base.write(pieces, at: offset)
-        }
-    }
-
     /// A disk that is busy until it is told to go on, and is full then for what waits for it.
     fileprivate final class Disk: Sendable {
         private let gate = ThreadGate<Void>()
-        private let isFull: FullDevice.Control
+        private let isFull: FullDevice.Switch
         private let writes: WriteScheduler
 
-        private init(_ writes: WriteScheduler, _ isFull: FullDevice.Control) {
+        private init(_ writes: WriteScheduler, _ isFull: FullDevice.Switch) {
             self.writes = writes
             self.isFull = isFull
         }
 
         /// Two realms of a file, and its disk, which is busy.
         static func make(_ file: TestFile) async throws -> (one: Writer, other: Writer, disk: Disk) {
-            let isFull = FullDevice.Control()
+            let isFull = FullDevice.Switch()
             var configuration = file.configuration
             configuration.makeDevice = { FullDevice($0, isFull) }
             let one = try await Writer(configuration)
@@ -51,7 +31,7 @@ struct ForgottenLossTests {
             let disk = Disk(await one.writes, isFull)
             let gate = disk.gate
             disk.writes.ioThread.perform { gate.wait() }
-            isFull.isOn.withLock { $0 = true }
+            isFull.isOn = true
             return (one, other, disk)
         }
 
@@ -63,7 +43,7 @@ struct ForgottenLossTests {
         /// Returns when what waited is lost, and there is space again.
         func recover() {
             while writes.state.withLock({ !$0.prepared.isEmpty || $0.queue.isFlushing }) { usleep(1_000) }
-            isFull.isOn.withLock { $0 = false }
+            isFull.isOn = false
         }
     }
 

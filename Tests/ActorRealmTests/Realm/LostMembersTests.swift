@@ -1,6 +1,5 @@
 import RealmStorage
 import RealmTestSupport
-import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -8,26 +7,6 @@ import Testing
 /// Who is told what when a group of transactions, or what it was built on, is lost.
 @Suite("Writers of commits that are lost", .timeLimit(.minutes(60)))
 struct LostMembersTests {
-    /// A device whose writes fail while a switch is on.
-    private final class FullDevice: ForwardingDevice {
-        let base: any StorageDevice
-        let isFull: Control
-
-        final class Control: Sendable {
-            let isOn = Mutex(false)
-        }
-
-        init(_ base: any StorageDevice, _ isFull: Control) {
-            self.base = base
-            self.isFull = isFull
-        }
-
-        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-            if isFull.isOn.withLock({ $0 }) { throw StorageError(.full, "There is no space left", path: path) }
-            try base.write(pieces, at: offset)
-        }
-    }
-
     /// A file, its scheduler, and a disk that does not begin to flush before it is told to.
     private struct Fixture {
         let directory = TemporaryDirectory()
@@ -35,7 +14,7 @@ struct LostMembersTests {
         let scheduler: WriteScheduler
         let disk = ThreadGate<Void>()
         private let ioThread = DedicatedThread(name: "test-io")
-        private let isFull = FullDevice.Control()
+        private let isFull = FullDevice.Switch()
 
         init() throws {
             var options = StorageOptions()
@@ -80,9 +59,9 @@ struct LostMembersTests {
 
         /// Has the first half of a flush fail: the file has lost the commit, and the scheduler does not know yet.
         func lose(_ commit: PreparedCommit) {
-            isFull.isOn.withLock { $0 = true }
+            isFull.isOn = true
             #expect(throws: StorageError.self) { try file.publish([commit]) }
-            isFull.isOn.withLock { $0 = false }
+            isFull.isOn = false
         }
 
         /// Whether the newest version has an entry.

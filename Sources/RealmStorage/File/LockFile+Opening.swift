@@ -23,6 +23,33 @@ extension LockFile {
         }
     }
 
+    /// Whether somebody has the file open: a process, or another instance in this one.
+    static func isOpen(_ descriptor: Int32, _ path: String) throws(StorageError) -> Bool {
+        let result = crealm_ofd_is_locked(descriptor, LockFileLayout.processByte, Int64(LockFileLayout.slotCount))
+        if result < 0 { throw SystemCall.error(-result, "Cannot examine the lock file", path) }
+        return result != 0
+    }
+
+    /// Waits while an instance of this process that nobody has any more gives its slot back, where writing has stopped.
+    ///
+    /// Whoever joined it could not write. Its last user may be another thread, and its mapping keeps locks that the system did not
+    /// give back. For whoever holds off other openings.
+    static func waitForStoppedInstance(_ descriptor: Int32, _ path: String) throws(StorageError) {
+        typealias Layout = LockFileLayout
+        var words = [UInt32](repeating: 0, count: Layout.waitingThreads / 4)
+        let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
+        guard count == Layout.waitingThreads, words[Layout.Word.stopped / 4] | words[Layout.Word.pageFlush / 4] != 0
+        else { return }
+        let process = UInt32(bitPattern: getpid())
+        for slot in 0..<min(Int(words[Layout.Word.slotEnd / 4]), Layout.slotCount) {
+            if words[Layout.processIDs / 4 + slot] == process { continue }
+            // That process keeps everybody from writing in any case.
+            if crealm_ofd_is_locked(descriptor, Layout.processByte + Int64(slot), 1) != 0 { return }
+        }
+        let end = nanosecond + 1_000_000_000
+        while try isOpen(descriptor, path), nanosecond < end { usleep(1_000) }
+    }
+
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.
     static func announcePresence(in data: any StorageDevice, alone isAlone: Bool) throws(StorageError) {
         let result = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.presenceByte, 1, 0)

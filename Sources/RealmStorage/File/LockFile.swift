@@ -53,6 +53,7 @@ final class LockFile: Sendable {
     ///   - path: The path of the lock file.
     ///   - data: The realm file.
     ///   - options: How the realm is opened.
+    ///   - isBesideOwn: Whether this process has the file open already.
     ///   - recover: Called, with every other process kept out, when no other process has the file open, or when those that
     ///     have could only read it; recovers the realm file and returns its identifier and newest version. It is given what
     ///     the processes before have left in the lock file.
@@ -62,6 +63,7 @@ final class LockFile: Sendable {
         path: String,
         data: any StorageDevice,
         options: StorageOptions = StorageOptions(),
+        besideOwn isBesideOwn: Bool = true,
         recover: (Past) throws(StorageError) -> (fileID: UInt64, version: UInt64),
         holdsOffOpenings: () -> Bool = { false }
     ) throws(StorageError) {
@@ -79,13 +81,16 @@ final class LockFile: Sendable {
             try failures?.step(.lockFile, path: path)
             try LockFile.checkIsRegular(descriptor, path)
             try LockFile.lock(descriptor, Layout.initialisationByte, 1, waits: true, path)
-            let others = crealm_ofd_is_locked(descriptor, Layout.processByte, Int64(Layout.slotCount))
-            if others < 0 { throw SystemCall.error(-others, "Cannot examine the lock file", path) }
-            if others == 0 { try LockFile.checkIsLockFile(descriptor, path) }
-            try LockFile.announcePresence(in: data, alone: others == 0)
+            var isFirst = try !LockFile.isOpen(descriptor, path)
+            if !isFirst, !isBesideOwn {
+                try LockFile.waitForStoppedInstance(descriptor, path)
+                isFirst = try !LockFile.isOpen(descriptor, path)
+            }
+            if isFirst { try LockFile.checkIsLockFile(descriptor, path) }
+            try LockFile.announcePresence(in: data, alone: isFirst)
             try failures?.step(.lockFile, path: path)
             let identity = try LockFile.identity(of: data)
-            if others == 0 {
+            if isFirst {
                 let past = LockFile.past(descriptor, of: identity)
                 let words = LockFile.words(try recover(past), identity, isRecovered: !data.isReadOnly, after: past)
                 try LockFile.renew(descriptor, path, words, isFlushed: options.durability == .flushed)
@@ -98,7 +103,7 @@ final class LockFile: Sendable {
             let memory = try LockFileMemory(descriptor, path)
             self.memory = memory
             signal = VersionSignal(memory)
-            if others != 0 {
+            if !isFirst {
                 try LockFile.checkDescription(of: identity, in: memory, path)
                 let isRecovered = memory.word32(Word.isRecovered)
                 if !data.isReadOnly, isRecovered.load(ordering: .relaxed) == 0 {

@@ -32,7 +32,8 @@ extension StorageFile {
     static func openUnshared(
         data file: DataFile,
         path: String,
-        options: StorageOptions
+        options: StorageOptions,
+        besideOwn isBesideOwn: Bool = true
     ) throws(StorageError) -> StorageFile {
         var data = options.makeDevice?(file) ?? file
         if let failures = options.failures { data = FailingStepDevice(base: data, failures: failures) }
@@ -48,7 +49,8 @@ extension StorageFile {
         var lock: LockFile?
         var unread: UnreadLog?
         do throws(StorageError) {
-            lock = try LockFile(path: path + ".lock", data: data, options: options) { (past) throws(StorageError) in
+            lock = try LockFile(path: path + ".lock", data: data, options: options, besideOwn: isBesideOwn) {
+                (past) throws(StorageError) in
                 let byteCount = try data.currentByteCount()
                 if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
                     if past.version > 1 || past.isOfThisFile {

@@ -30,13 +30,18 @@ final class StorageFileRegistry: Sendable {
         let result = entries.withLock { (entries) -> Result<StorageFile, StorageError> in
             // One on which writing has stopped may live on for its readers, and so may one that can only read, for the time of a
             // look at the file; whoever opens the file to write gets a new one, beside them as beside another process.
-            if let file = entries[data.identity]?.object, !file.hasStopped,
-                options.isReadOnly || !file.options.isReadOnly
-            {
-                return .success(file)
+            var isBesideOwn = false
+            if let file = entries[data.identity]?.object {
+                if !file.hasStopped, options.isReadOnly || !file.options.isReadOnly { return .success(file) }
+                isBesideOwn = !file.isClosed
             }
             do throws(StorageError) {
-                let file = try StorageFile.openUnshared(data: data, path: path, options: options)
+                let file = try StorageFile.openUnshared(
+                    data: data,
+                    path: path,
+                    options: options,
+                    besideOwn: isBesideOwn
+                )
                 entries = entries.filter { $0.value.object != nil }
                 entries[data.identity] = WeakReference(file)
                 return .success(file)

@@ -7,13 +7,16 @@ struct TrapDocumentationTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static func declarations() throws -> [PublicDeclaration] {
+    /// Looked for once: that takes a while.
+    private static let found = Result {
         let folder = root.appendingPathComponent("Sources/ActorRealm")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
             .flatMap(PublicDeclaration.all)
             .filter { !$0.canThrow && !$0.name.hasPrefix("_") }
     }
+
+    private static func declarations() throws -> [PublicDeclaration] { try found.get() }
 
     /// What ends the process for what its caller was given, and is called by functions that cannot throw.
     ///

@@ -1,17 +1,14 @@
 extension CallbackWrites {
     /// Calls the block of a write, and finds out what it commits in the background.
     ///
-    /// - Returns: What the block returns, and the flush of all that it has begun to commit.
-    /// - Throws: What the block throws; instead of that, or of what it returns, why something is lost that it saw in a transaction
-    ///   which it has cancelled, or why a commit could not begin.
-    func collecting<Result>(_ block: () throws -> Result) throws -> (result: Result, commit: BaseFlush?) {
+    /// - Returns: What the block returns or throws, and the flush of all that it has begun to commit; instead of the former, why something
+    ///   is lost that it saw in a transaction which it has cancelled, or why a commit could not begin.
+    func collecting<Value>(_ block: () throws -> Value) -> (outcome: Result<Value, any Error>, commit: BaseFlush?) {
         let before = (isCollecting, blockCommit, blockLoss)
         (isCollecting, blockCommit, blockLoss) = (true, nil, nil)
         defer { (isCollecting, blockCommit, blockLoss) = before }
-        let result: Result
-        do { result = try block() } catch { throw blockLoss ?? error }
-        if let blockLoss { throw blockLoss }
-        return (result, blockCommit)
+        let outcome = Result { try block() }
+        return (blockLoss.map { Result.failure($0) } ?? outcome, blockCommit)
     }
 
     /// Notes what the block of a write has begun to commit, behind what it has begun before.

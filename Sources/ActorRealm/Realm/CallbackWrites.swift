@@ -21,7 +21,13 @@ final class CallbackWrites {
     private var closes: (() -> Void)?
     /// Writes that wait for their turn.
     private var waiting: [AsyncTransactionId: WriteScheduler.Ticket] = [:]
-    private var following: [AsyncTransactionId: (_ failure: (any Error)?) -> Void] = [:]
+    private var following: [AsyncTransactionId: Follower] = [:]
+
+    private struct Follower {
+        /// The write that it ends later; nil for one that has ended.
+        let write: AsyncTransactionId?
+        let end: (_ failure: (any Error)?) -> Void
+    }
 
     /// The commit that was begun last.
     var lastCommit: AsyncTransactionId?
@@ -50,7 +56,13 @@ final class CallbackWrites {
             underWay.remove(id)
             cancelled.remove(id)
             waiting[id] = nil
-            return following.removeValue(forKey: id)
+            // One that was not called is of an isolation that is gone: so is what it would have ended.
+            let follower = following.removeValue(forKey: id)
+            if let write = follower?.write {
+                underWay.remove(write)
+                cancelled.remove(write)
+            }
+            return follower
         }
         // What the program has put into it ends outside the lock.
         withExtendedLifetime(follower) {}
@@ -78,13 +90,19 @@ final class CallbackWrites {
     func turn(of id: AsyncTransactionId) -> WriteScheduler.Ticket? { lock.withLock { waiting[id] } }
 
     /// Has a function called behind the completion block of a commit, also when that was cancelled: the end of the write whose block began
-    /// the commit.
-    func follow(_ id: AsyncTransactionId, _ end: @escaping (_ failure: (any Error)?) -> Void) {
-        lock.withLock { following[id] = end }
+    /// the commit, and which is named where it has not ended yet.
+    func follow(
+        _ id: AsyncTransactionId,
+        ending write: AsyncTransactionId? = nil,
+        _ end: @escaping (_ failure: (any Error)?) -> Void
+    ) {
+        lock.withLock { following[id] = Follower(write: write, end: end) }
     }
 
-    /// What is called behind the completion block of a commit.
-    func end(behind id: AsyncTransactionId) -> ((_ failure: (any Error)?) -> Void)? { lock.withLock { following[id] } }
+    /// Takes what is to be called behind the completion block of a commit.
+    func end(behind id: AsyncTransactionId) -> ((_ failure: (any Error)?) -> Void)? {
+        lock.withLock { following.removeValue(forKey: id)?.end }
+    }
 
     /// Notes that a block shall not be called; numbers that are done are ignored.
     func cancel(_ id: AsyncTransactionId) {

@@ -174,13 +174,15 @@ extension Realm {
         // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
         try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
         let result: Result
-        let commit: BaseFlush?
+        let (outcome, commit) = writes.collecting {
+            try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
+        }
         do {
-            (result, commit) = try writes.collecting {
-                try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
-            }
+            result = try outcome.get()
         } catch {
             core.cancelTransaction()
+            // It saw what it has committed itself, too.
+            core.noteBase(commit)
             try await core.settleSuspending(isolation)
             throw error
         }

@@ -187,7 +187,7 @@ private final class PendingWrite: @unchecked Sendable {
                 writes.follow(own, onComplete)
                 return writes.end(id)
             }
-            return writes.follow(own) { self.settle(core, ticket, base, $0) }
+            return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0) }
         }
         // Nobody asks how a write ended whose block was to commit and did not.
         if !commits { _ = core.takeBase() }

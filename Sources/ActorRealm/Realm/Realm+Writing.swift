@@ -71,11 +71,13 @@ extension Realm {
         try core.beginBlocking(request)
         let turn = core.ticket
         let result: Result
-        let commit: BaseFlush?
+        let (outcome, commit) = core.callbackWrites.collecting(block)
         do {
-            (result, commit) = try core.callbackWrites.collecting(block)
+            result = try outcome.get()
         } catch {
             core.cancelTransaction()
+            // It saw what it has committed itself, too.
+            core.noteBase(commit)
             try core.settle()
             throw error
         }

@@ -481,7 +481,15 @@ final class RealmCoordinator: Sendable {
     }
 
     /// Notes the schema of the file, and what the program calls its classes.
-    func setReadSchema(_ schema: DatabaseSchema) { state.withLock { $0.readSchema = schema } }
+    ///
+    /// What one opening calls a class is not forgotten for another, which does not declare it.
+    func setReadSchema(_ schema: DatabaseSchema) {
+        let hasNames = schema.hasUnrecordedNames
+        state.withLock { state in
+            if !hasNames, let known = state.readSchema, known.hasUnrecordedNames { return }
+            state.readSchema = schema
+        }
+    }
 
     /// A view of the newest version.
     func makeView(_ origin: ReaderOrigin?) throws(StorageError) -> ModelView {

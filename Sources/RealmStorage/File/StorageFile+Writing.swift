@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// The write lock, and beginning and sealing transactions.
@@ -8,7 +9,16 @@ extension StorageFile {
     package func tryLockForWriting() throws(StorageError) -> Bool {
         try checkProcess()
         guard let lock else { throw readOnlyError }
-        guard try lock.tryLockForWriting() else { return false }
+        guard ownWriteLock.wait(timeout: .now()) == .success else { return false }
+        do throws(StorageError) {
+            guard try lock.tryLockForWriting() else {
+                ownWriteLock.signal()
+                return false
+            }
+        } catch {
+            ownWriteLock.signal()
+            throw error
+        }
         mayFollowLog.store(true, ordering: .relaxed)
         return true
     }
@@ -17,14 +27,22 @@ extension StorageFile {
     package func lockForWriting() throws(StorageError) {
         try checkProcess()
         guard let lock else { throw readOnlyError }
-        try lock.lockForWriting()
+        ownWriteLock.wait()
+        do throws(StorageError) {
+            try lock.lockForWriting()
+        } catch {
+            ownWriteLock.signal()
+            throw error
+        }
         mayFollowLog.store(true, ordering: .relaxed)
     }
 
     /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
     package func unlockForWriting() {
         forgetHoles()
-        lock?.unlockForWriting()
+        guard let lock else { return }
+        lock.unlockForWriting()
+        ownWriteLock.signal()
     }
 
     /// Whether another process waits for the write lock, while this one holds it.

@@ -1,5 +1,6 @@
 import CRealmShims
 import DequeModule
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -58,6 +59,14 @@ package final class StorageFile: Sendable {
     let growth = Mutex(FileGrowth())
     /// Guarded by the write lock; see `WriterState`.
     let writer = Mutex<WriterBox>(WriterBox())
+    /// Taken before the lock between processes, which is the file's and not its holder's: a file that is opened anew has another queue of
+    /// writers, and something of the one before may have that lock yet, wait for it, or be about to give it back.
+    let ownWriteLock = {
+        // One that begins with 1 must not end with 0.
+        let lock = DispatchSemaphore(value: 0)
+        lock.signal()
+        return lock
+    }()
 
     /// What the holder of the write lock finds.
     struct WriterBox {

@@ -59,7 +59,10 @@ struct StoppedFileTests {
         withExtendedLifetime(kept) {}
     }
 
-    @Test("With a log, too, whose checkpoint failed: nothing acknowledged is lost", arguments: [Held.realm, .object, .results])
+    @Test(
+        "With a log, too, whose checkpoint failed: nothing acknowledged is lost",
+        arguments: [Held.realm, .object, .results]
+    )
     @MainActor
     func logged(kind: Held) async throws {
         var configuration = configuration

@@ -225,7 +225,7 @@ struct WriteTimeoutTests {
             }
             let message = messages.entries.first ?? "nobody gave up"
             precondition(message.contains("for ever") && message.contains("WriteTimeoutTests.swift"), message)
-            try withNewRealm(configuration) { try $0.write(timeout: .seconds(60)) {} }
+            try withNewRealm(configuration) { try $0.write(timeout: .seconds(600)) {} }
         }
     }
 

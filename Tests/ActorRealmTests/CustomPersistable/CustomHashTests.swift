@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// Types of the program's own: closed realms, and equality beside hashes.
-@Suite("Equal values of the program's own types hash alike, and neither ends the process", .timeLimit(.minutes(10)))
+@Suite("Equal values of the program's own types hash alike, and neither ends the process", .timeLimit(.minutes(60)))
 struct CustomHashTests {
     enum Level: Int, PersistableEnum {
         case low = 1

@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// What another program has stored and a narrower type does not hold, on ways on which this program asks for nothing.
-@Suite("Values that do not fit end no process where something throws or tells", .timeLimit(.minutes(10)))
+@Suite("Values that do not fit end no process where something throws or tells", .timeLimit(.minutes(60)))
 struct MisfitTests {
     enum Step: Int8, PersistableEnum {
         case one = 1

@@ -5,7 +5,7 @@ import Testing
 @testable import ActorRealm
 
 /// All objects of a class, held while another process takes a property away and adds it again, at another place.
-@Suite("What is asked of a class that was held over a change of its schema", .timeLimit(.minutes(30)))
+@Suite("What is asked of a class that was held over a change of its schema", .timeLimit(.minutes(60)))
 struct HeldClassTests {
     private let directory = TemporaryDirectory()
 

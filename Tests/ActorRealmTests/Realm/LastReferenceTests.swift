@@ -7,7 +7,7 @@ import Testing
 @testable import ActorRealm
 
 /// The thread that flushes may be the last one to let go of a file, for which a step that gives space back has a commit then.
-@Suite("The thread that flushes lets go of a file last", .timeLimit(.minutes(30)))
+@Suite("The thread that flushes lets go of a file last", .timeLimit(.minutes(60)))
 struct LastReferenceTests {
     private let directory = TemporaryDirectory()
     private var configuration: Realm.Configuration {

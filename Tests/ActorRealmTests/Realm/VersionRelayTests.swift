@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("How versions reach an open file's realms", .timeLimit(.minutes(30)))
+@Suite("How versions reach an open file's realms", .timeLimit(.minutes(60)))
 struct VersionRelayTests {
     private let directory = TemporaryDirectory()
 

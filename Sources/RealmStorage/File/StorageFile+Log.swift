@@ -240,12 +240,15 @@ extension StorageFile {
         defer { lock.unlockForCheckpoint() }
         guard !lock.hasStopped, let image = lock.image else {
             lock.stopWriting()
-            throw StorageError(
+            let stopped = StorageError(
                 .writingStopped,
                 "Writing has stopped: another process failed, or ended, while it brought the realm to the disk. Close the realm in all "
                     + "processes and open it again",
                 path: path
             )
+            // Whoever opens the file anew in this process closes it first.
+            state.withLock { $0.stopped = $0.stopped ?? stopped }
+            throw stopped
         }
         // Its process may have died between the two.
         if image.header.version > lock.newestVersion { lock.publish(image.header.version) }

@@ -249,7 +249,7 @@ struct PlacesOnOneQueueTests {
 }
 
 /// Writes, or gives up; how it went.
-private func writing(_ name: String, to realm: Realm, _ timeout: Duration = .seconds(600)) -> Realm.Error.Code? {
+private func writing(_ name: String, to realm: Realm, _ timeout: Duration = .seconds(1_800)) -> Realm.Error.Code? {
     do {
         try realm.write(timeout: timeout) { realm.add(Tally(name: name)) }
         return nil

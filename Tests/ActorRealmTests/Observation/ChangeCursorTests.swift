@@ -253,7 +253,7 @@ struct ChangeCursorTests {
         #expect(told?.delta?.classes["Tally"]?.inserted.count == 1)
         subject.goOn.signal()
         // Nobody commits any more, and nobody asks: that is the hub's to see.
-        #expect(isCalled.wait(timeout: .now() + 600) == .success)
+        #expect(isCalled.wait(timeout: .now() + 1_800) == .success)
         try #require(cursor.ask() == .fetch)
         #expect(cursor.fetch()?.target.version == snapshot.version + 1)
         cursor.cancel()

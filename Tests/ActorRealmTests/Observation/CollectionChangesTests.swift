@@ -183,6 +183,7 @@ struct CollectionChangesTests {
         let writer = try await Worker(file.configuration)
         let reader = try await Worker(file.configuration)
         let changes = await writer.changes()
+        let begun = Journal<Void>()
         let observing = Task {
             await reader.with { reader, realm in
                 var names: [String] = []
@@ -190,7 +191,9 @@ struct CollectionChangesTests {
                 for await change in changes {
                     elements += 1
                     switch change {
-                    case .initial(let tasks): names = tasks.map(\.name)
+                    case .initial(let tasks):
+                        names = tasks.map(\.name)
+                        begun.add(())
                     case .update(let tasks, let deletions, let insertions, let modifications):
                         #expect(realm.objects(Chore.self).count == tasks.count)
                         for index in deletions.reversed() { names.remove(at: index) }
@@ -208,6 +211,8 @@ struct CollectionChangesTests {
                 return elements
             }
         }
+        // A loop that begins behind the last write would have one element.
+        _ = await begun.wait(for: 1)
         for id in 1...60 {
             try await writer.add(id, "\(id)")
             if id % 3 == 0 { try await reader.rename(id, "renamed") }

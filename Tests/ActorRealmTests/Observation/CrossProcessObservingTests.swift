@@ -57,10 +57,11 @@ struct CrossProcessObservingTests {
             _ = await iterator.next()
             try await worker.rename(0, "quieter")
             _ = await iterator.next()
-            // What the write left to do may take a while on a busy machine; after that, nobody wakes for a whole second.
+            // What the write left to do may take a while on a busy machine, which may be minutes; after that, nobody wakes for a
+            // whole second.
             var before: [String: Int] = [:]
             var after: [String: Int] = [:]
-            for _ in 0..<30 {
+            for _ in 0..<1_800 {
                 before = try CrossProcessObservingTests.sleeps()
                 try await Task.sleep(for: .seconds(1))
                 after = try CrossProcessObservingTests.sleeps()

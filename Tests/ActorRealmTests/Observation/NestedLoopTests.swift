@@ -24,7 +24,7 @@ struct NestedLoopTests {
         /// Does what there is until a condition holds; false when nothing comes any more, as far as a busy machine lets one tell.
         func run(until condition: () -> Bool) -> Bool {
             while !condition() {
-                guard arrivals.wait(timeout: .now() + 300) == .success else { return false }
+                guard arrivals.wait(timeout: .now() + 1_800) == .success else { return false }
                 work.withLock { $0.removeFirst() }()
             }
             return true

@@ -62,7 +62,7 @@ struct RealmBlockTests {
             log.observe(realm, "e")
             try realm.write { BlockLog.add(realm, 3) }
             #expect(log.take() == ["a", "c", "d", "e"].map { "\($0) didChange 3" })
-            try realm.write(timeout: .seconds(600)) { BlockLog.add(realm, 4) }
+            try realm.write(timeout: .seconds(1_800)) { BlockLog.add(realm, 4) }
             #expect(log.take().count == 4)
             // What changes nothing, or was cancelled or failed, is told to nobody.
             try realm.write {}

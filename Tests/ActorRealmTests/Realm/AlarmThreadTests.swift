@@ -56,7 +56,7 @@ struct AlarmThreadTests {
         return try ForkedChild.run {
             let called = DispatchSemaphore(value: 0)
             AlarmThread.shared.call(after: 1_000_000) { called.signal() }
-            return called.wait(timeout: .now() + 600) == .success ? 0 : 1
+            return called.wait(timeout: .now() + 1_800) == .success ? 0 : 1
         }
     }
 

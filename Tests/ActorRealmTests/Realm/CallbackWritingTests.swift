@@ -197,7 +197,7 @@ struct CallbackWritingTests {
         func create(_ name: String) { realm.create(Tally.self, value: ["name": name]) }
         let forms: [(String, () async throws -> Void)] = [
             ("a", { try realm.write(withoutNotifying: [token]) { create("a") } }),
-            ("b", { try realm.write(timeout: .seconds(300), withoutNotifying: [token]) { create("b") } }),
+            ("b", { try realm.write(timeout: .seconds(1_800), withoutNotifying: [token]) { create("b") } }),
             (
                 "c",
                 {
@@ -209,7 +209,7 @@ struct CallbackWritingTests {
             ("d", { try await realm.asyncWrite(withoutNotifying: [token]) { create("d") } }),
             (
                 "e",
-                { try await realm.asyncWrite(timeout: .seconds(300), withoutNotifying: [token]) { create("e") } }
+                { try await realm.asyncWrite(timeout: .seconds(1_800), withoutNotifying: [token]) { create("e") } }
             ),
             (
                 "f",

@@ -23,7 +23,7 @@ struct ForkedRealmTests {
             try withNewRealm(configuration) { realm in
                 try realm.write { realm.add(Tally(name: "parent")) }
                 let status = try ForkedChild.run {
-                    alarm(60)
+                    alarm(1_800)
                     do {
                         return try withNewRealm(configuration) { own in
                             guard own !== realm, own.objects(Tally.self).map(\.name) == ["parent"] else { return 1 }

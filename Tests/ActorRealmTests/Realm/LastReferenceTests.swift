@@ -67,7 +67,7 @@ struct LastReferenceTests {
             },
             ended: ended
         )
-        #expect(ended.wait(timeout: .now() + 600) == .success)
+        #expect(ended.wait(timeout: .now() + 1_800) == .success)
         try writeAnew()
     }
 
@@ -90,7 +90,9 @@ struct LastReferenceTests {
 
     private static func wait(_ semaphore: DispatchSemaphore) async -> Bool {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: semaphore.wait(timeout: .now() + 600) == .success) }
+            Thread.detachNewThread {
+                continuation.resume(returning: semaphore.wait(timeout: .now() + 1_800) == .success)
+            }
         }
     }
 
@@ -102,7 +104,7 @@ struct LastReferenceTests {
         Thread.detachNewThread {
             do {
                 let realm = try Realm(configuration: configuration)
-                try realm.write(timeout: .seconds(300)) {
+                try realm.write(timeout: .seconds(1_800)) {
                     realm.create(Tally.self, value: ["name": "anew", "count": 1])
                 }
                 result.withLock { $0 = "written" }
@@ -111,7 +113,7 @@ struct LastReferenceTests {
             }
             ended.signal()
         }
-        #expect(ended.wait(timeout: .now() + 600) == .success)
+        #expect(ended.wait(timeout: .now() + 1_800) == .success)
         #expect(result.withLock { $0 } == "written")
     }
 

@@ -40,7 +40,7 @@ struct LoggedRealmTests {
 
     /// Waits until no thread of the process holds a file that was closed.
     private func untilClosed() throws {
-        let deadline = ContinuousClock.now + .seconds(600)
+        let deadline = ContinuousClock.now + .seconds(1_800)
         while StorageFile.isOpenAnywhere(path: path("test")) {
             try #require(ContinuousClock.now < deadline, "the file is still open")
             Thread.sleep(forTimeInterval: 0.001)

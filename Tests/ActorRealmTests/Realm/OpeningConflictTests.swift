@@ -134,7 +134,7 @@ struct OpeningConflictTests {
         }
         #expect(messages.entries.contains { $0.contains("let go of inside a write transaction") })
         // In time only if the turn was given back.
-        try queue.sync { try other.write(timeout: .seconds(600)) { #expect(other.objects(Tally.self).isEmpty) } }
+        try queue.sync { try other.write(timeout: .seconds(1_800)) { #expect(other.objects(Tally.self).isEmpty) } }
     }
 
     @Test("A task that is cancelled while its commit is on its way to the device gets it written, and no error")

@@ -58,7 +58,7 @@ private actor Mayfly {
     }
 
     func writeBlocking(_ name: String) throws {
-        try realm.write(timeout: .seconds(600)) { make(name) }
+        try realm.write(timeout: .seconds(1_800)) { make(name) }
         record.keep(name)
     }
 

@@ -53,7 +53,7 @@ struct UnflushedWritingTests {
             isLate.increment()
             gate.open(with: ())
         }
-        DispatchQueue(label: "rescue").asyncAfter(deadline: .now() + 30, execute: rescue)
+        DispatchQueue(label: "rescue").asyncAfter(deadline: .now() + 1_800, execute: rescue)
         try await writer.write(15)
         rescue.cancel()
         #expect(isLate.value == 0)

@@ -41,6 +41,6 @@ struct VersionRelayTests {
             relay.announce(version + 1)
             ended.signal()
         }
-        for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 600) == .success) }
+        for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 1_800) == .success) }
     }
 }

@@ -51,7 +51,7 @@ struct VersionWatcherTests {
             try watcher.start()
             while try VersionWatcherTests.count(file) == 0 { usleep(1_000) }
             let status = try ForkedChild.run {
-                alarm(60)
+                alarm(1_800)
                 watcher.stop()
                 return 0
             }

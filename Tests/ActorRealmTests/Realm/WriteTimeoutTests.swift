@@ -84,7 +84,7 @@ struct WriteTimeoutTests {
         }
         #expect(await store.log.isEmpty)
         lock.release()
-        try await store.add("after", timeout: .seconds(300))
+        try await store.add("after", timeout: .seconds(1_800))
         #expect(await store.count == 1)
     }
 
@@ -104,7 +104,7 @@ struct WriteTimeoutTests {
         #expect(message.contains("this process (\(getpid())"), "\(message)")
         releaser.finish()
         try await holding.value
-        try await store.add("b", timeout: .seconds(300))
+        try await store.add("b", timeout: .seconds(1_800))
         #expect(await store.count == 1)
     }
 
@@ -137,7 +137,7 @@ struct WriteTimeoutTests {
             // Now and then one whose deadline comes shortly after its turn, or before it where the machine is busy.
             let isClose = index % 4 == 3
             do {
-                try await store.add("\(index)", timeout: isClose ? .milliseconds(3) : .seconds(300))
+                try await store.add("\(index)", timeout: isClose ? .milliseconds(3) : .seconds(1_800))
                 written.append("\(index)")
             } catch let error as Realm.Error where isClose && error.code == .timedOut {
             }
@@ -152,7 +152,7 @@ struct WriteTimeoutTests {
         let configuration = file.fast
         let store = try await Store(configuration)
         let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))
-        let task = Task { try await store.add("a", timeout: .seconds(300)) }
+        let task = Task { try await store.add("a", timeout: .seconds(1_800)) }
         while await store.waitingCount == 0 { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -173,7 +173,7 @@ struct WriteTimeoutTests {
             _ = try await Realm.open(configuration: configuration, timeout: .milliseconds(50))
         }
         lock.release()
-        let realm = try await Realm.open(configuration: configuration, timeout: .seconds(300))
+        let realm = try await Realm.open(configuration: configuration, timeout: .seconds(1_800))
         #expect(realm.isEmpty && keeper.isEmpty)
     }
 
@@ -225,7 +225,7 @@ struct WriteTimeoutTests {
             }
             let message = messages.entries.first ?? "nobody gave up"
             precondition(message.contains("for ever") && message.contains("WriteTimeoutTests.swift"), message)
-            try withNewRealm(configuration) { try $0.write(timeout: .seconds(600)) {} }
+            try withNewRealm(configuration) { try $0.write(timeout: .seconds(1_800)) {} }
         }
     }
 

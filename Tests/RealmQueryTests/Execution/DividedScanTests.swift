@@ -116,7 +116,7 @@ struct DividedScanTests {
         SharedWork.run(pieceCount: 2, helpers: 4, isLimited: false) { piece in
             if Thread.current === caller {
                 // The other piece is another thread's from here on.
-                #expect(begun.wait(timeout: .now() + 300) == .success)
+                #expect(begun.wait(timeout: .now() + 1_800) == .success)
                 _ = finished.withLock { $0.insert(piece) }
                 hasDoneItsOwn.store(true, ordering: .sequentiallyConsistent)
             } else {

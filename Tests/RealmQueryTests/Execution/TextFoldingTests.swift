@@ -56,6 +56,6 @@ struct TextFoldingTests {
         let elapsed = try ContinuousClock().measure { count = try query.count() }
         #expect(count == 0)
         // A search that goes back and forth would not end before the universe does.
-        #expect(elapsed < .seconds(300))
+        #expect(elapsed < .seconds(1_800))
     }
 }

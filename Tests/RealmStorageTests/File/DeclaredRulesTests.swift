@@ -94,28 +94,32 @@ struct DeclaredRulesTests {
     @Test("Nobody waits for a process that died while it withdrew rules, nor for the next one in its slot")
     func deadWithdrawer() throws {
         let first = try open()
-        let slot = try open().processSlot
         let lock = try #require(FileHandle(forUpdatingAtPath: directory.path("rules.realm.lock")))
         func leave(_ number: UInt32) throws {
             try lock.seek(toOffset: UInt64(LockFileLayout.Word.ruleWithdrawer))
             try withUnsafeBytes(of: number) { try lock.write(contentsOf: $0) }
         }
-        let begin = ContinuousClock.now
-        // As one leaves it that is killed.
-        try leave(UInt32(slot + 1) | 7 << 16)
-        #expect(first.isWithdrawing)
-        first.declare([1], only: { true })
-        #expect(!first.isWithdrawing)
-        try leave(UInt32(slot + 1) | 8 << 16)
-        let next = try open()
-        #expect(next.processSlot == slot)
-        first.declare([2], only: { false })
-        #expect(!first.isWithdrawing)
-        // No process ever has such a slot.
-        try leave(0xFFFF)
-        first.declare([3], only: { false })
-        // Where they wait, they wait for ten seconds.
-        #expect(ContinuousClock.now - begin < .seconds(9))
+        // Where they wait, they wait for ten seconds, and each time; where this thread gets no processor for long, it does so once.
+        var isInTime = false
+        for _ in 0..<10 where !isInTime {
+            let slot = try open().processSlot
+            let begin = ContinuousClock.now
+            // As one leaves it that is killed.
+            try leave(UInt32(slot + 1) | 7 << 16)
+            #expect(first.isWithdrawing)
+            first.declare([1], only: { true })
+            #expect(!first.isWithdrawing)
+            try leave(UInt32(slot + 1) | 8 << 16)
+            let next = try open()
+            #expect(next.processSlot == slot)
+            first.declare([2], only: { false })
+            #expect(!first.isWithdrawing)
+            // No process ever has such a slot.
+            try leave(0xFFFF)
+            first.declare([3], only: { false })
+            isInTime = ContinuousClock.now - begin < .seconds(9)
+        }
+        #expect(isInTime)
     }
 
     @Test("A withdrawal that ends behind its commit leaves the next one, be it of another process or of the same")

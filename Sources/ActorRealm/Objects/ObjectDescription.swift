@@ -143,8 +143,17 @@ enum ObjectDescription {
         return text.count == 1 ? "0" + text : text
     }
 
+    /// A text whose lines but the first begin with a tab: by bytes, since each level of a graph goes through all that is below it.
     private static func indented(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n\t")
+        let newline = UInt8(ascii: "\n")
+        guard text.utf8.contains(newline) else { return text }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + text.utf8.count / 8)
+        for byte in text.utf8 {
+            bytes.append(byte)
+            if byte == newline { bytes.append(UInt8(ascii: "\t")) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

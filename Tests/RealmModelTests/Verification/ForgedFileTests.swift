@@ -123,7 +123,7 @@ import Testing
             [path = path as String, name = lie.rawValue as String] in
             Limits.sendErrors(to: path + ".stderr")
             Limits.bound()
-            Limits.allow(processorSeconds: 20)
+            Limits.allow(processorSeconds: 300)
             var errors: [String] = []
             let before = try Data(contentsOf: URL(fileURLWithPath: path)).count
             let outcome = HostileUse.everything(path, salvagingTo: path + ".salvaged") {

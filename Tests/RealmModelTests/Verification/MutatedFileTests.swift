@@ -126,7 +126,7 @@ import Testing
             // Read by whoever finds that the process has ended.
             log.write(Data("\(seed): \(changes)".utf8))
             try Data(bytes).write(to: URL(fileURLWithPath: path))
-            Limits.allow(processorSeconds: 30)
+            Limits.allow(processorSeconds: 300)
             var errors: [String] = []
             // A file without numbers for further commits is whole, and takes none.
             var isFull = false

@@ -19,8 +19,17 @@ final class DedicatedThread: SerialExecutor {
     private final class Inbox: Sendable {
         struct State {
             var work: Deque<Work> = []
-            var isStarted = false
             var isStopped = false
+            private var isStarted = false
+
+            /// Whether the caller is to start the thread: the first one that asks.
+            mutating func begins() -> Bool {
+                defer { isStarted = true }
+                return !isStarted
+            }
+
+            /// Notes that the system did not start it: the next one tries again.
+            mutating func didNotBegin() { isStarted = false }
         }
 
         let state = Mutex(State())
@@ -62,15 +71,11 @@ final class DedicatedThread: SerialExecutor {
     /// at a time, and all work of the thread is given to it so.
     func performOrRun(_ block: @escaping @Sendable () -> Void) {
         if let substitute { return substitute(block) }
-        let starts = inbox.state.withLock { state in
-            defer { state.isStarted = true }
-            return !state.isStarted
-        }
-        if starts {
+        if inbox.state.withLock({ $0.begins() }) {
             do throws(StorageError) {
                 try start()
             } catch {
-                inbox.state.withLock { $0.isStarted = false }
+                inbox.state.withLock { $0.didNotBegin() }
                 return block()
             }
         }
@@ -84,8 +89,7 @@ final class DedicatedThread: SerialExecutor {
     private func add(_ work: Work) {
         let starts = inbox.state.withLock { state in
             state.work.append(work)
-            defer { state.isStarted = true }
-            return !state.isStarted
+            return state.begins()
         }
         if starts {
             do throws(StorageError) {

@@ -179,12 +179,19 @@ extension RealmCore {
         }
     }
 
-    /// Moves to what a transaction was built on that ended without a commit.
-    func moved(behind result: WriteScheduler.CommitResult) throws {
-        do {
-            try advanceToNewest(orAtLeastTo: result.get())
-        } catch {
-            throw Realm.Error(storage: error, path: coordinator.path)
+    /// Takes the end of a flush: moves to what it made durable, or throws where that is lost.
+    ///
+    /// That the realm cannot move there is logged only. As an error it would say that nothing was written, and who tries again would write
+    /// it twice; or it would stand for the error of a block, which saw what is durable now.
+    func moved(behind result: WriteScheduler.CommitResult, asWriter isWriter: Bool = false) throws {
+        switch result {
+        case .success(let durable):
+            do {
+                try advanceToNewest(orAtLeastTo: durable, asWriter: isWriter)
+            } catch {
+                report(error, "A realm could not move to the newest version behind a commit that is durable.")
+            }
+        case .failure(let error): throw Realm.Error(storage: error, path: coordinator.path)
         }
     }
 
@@ -197,20 +204,10 @@ extension RealmCore {
         )
     }
 
-    /// Takes the result of a commit: moves to the new version, or throws.
+    /// Takes the result of the realm's own commit: moves to the new version, or throws.
     func complete(_ result: WriteScheduler.CommitResult) throws {
-        switch result {
-        case .success(let own):
-            coordinator.space.warnOfStalledReader(logger)
-            do {
-                try advanceToNewest(orAtLeastTo: own, asWriter: true)
-            } catch {
-                // An error would say that nothing was written, and who tries again would write it twice.
-                report(error, "A realm could not move to the version that it has written, which is durable.")
-            }
-        case .failure(let error):
-            throw Realm.Error(storage: error, path: coordinator.path)
-        }
+        if case .success = result { coordinator.space.warnOfStalledReader(logger) }
+        try moved(behind: result, asWriter: true)
     }
 
     /// Follows the file where the realm is allowed to; a failure leaves it at its version and is logged.

@@ -148,7 +148,9 @@ final class RealmRegistry: Sendable {
     private func closeStopped(at path: String, _ coordinator: RealmCoordinator?) {
         if !living.contains(where: { $0.file.hasStopped }) { return }
         for user in users(ofFileAt: path, coordinator) where user.file.hasStopped && !user.isTemporary {
-            if user.endIfClosed() { _ = user.file.closeUnlessRead() }
+            guard user.endIfClosed() else { continue }
+            // What is computed for an observer, or verified, reads for a moment more.
+            if user.file.keepsLog { _ = user.closeWhenUnread() } else { _ = user.file.closeUnlessRead() }
         }
     }
 

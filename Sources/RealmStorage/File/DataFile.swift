@@ -205,6 +205,14 @@ final class DataFile: StorageDevice {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
+    /// How many bytes the device of a file has left for this process; nil where the system does not say.
+    static func freeByteCount(besides path: String) -> Int? {
+        var information = statvfs()
+        guard statvfs(directory(of: path), &information) == 0 else { return nil }
+        let (byteCount, overflows) = information.f_bavail.multipliedReportingOverflow(by: information.f_frsize)
+        return overflows ? nil : Int(exactly: byteCount)
+    }
+
     /// The file's present length, after checking that it is still there.
     package func currentByteCount() throws(StorageError) -> Int {
         var byteCount: Int64 = 0

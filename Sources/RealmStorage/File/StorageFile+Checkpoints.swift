@@ -43,6 +43,8 @@ extension StorageFile {
         guard ForkDetector.generation == forkGeneration else { return }
         finishCheckpoint()
         checkpointErrand.withLock { $0?.object }?.giveUp()
+        // Commits that are on their way may have begun one in between, of which nobody has the file any more.
+        finishCheckpoint()
     }
 
     /// Carries out the next step of the checkpoint that was begun; one caller at a time.

@@ -33,7 +33,7 @@ extension StorageFile {
     /// than it does without one, and no commit waits for zeros.
     private func isLogWorthwhile(_ log: LogOptions) -> Bool {
         pageCommitCount += 1
-        guard pageCommitCount > log.pageCommitCount else { return false }
+        guard pageCommitCount > log.pageCommitCount * logPause else { return false }
         switch logSpace.ask() {
         case .made: return true
         case .beingMade: return false
@@ -42,17 +42,22 @@ extension StorageFile {
             // It is there where nothing runs beside the commits.
             return logSpace.isMade
         case .failed:
-            // Not at each commit.
-            pageCommitCount = 0
+            putOffLog()
             return false
         }
     }
 
+    /// Has whatever stands in the way of a log be asked about less and less often.
+    private func putOffLog() {
+        pageCommitCount = 0
+        logPause = min(2 * logPause, 1_024)
+    }
+
     /// Makes the space of a log beside the commits.
     private func makeLogSpace(_ log: LogOptions) {
-        // Beside other processes there is no log.
-        guard let lock, !lock.isSharedWithOtherProcesses, !lock.hasOutsiders else {
-            pageCommitCount = 0
+        // Beside other processes there is no log, nor at a name that is not the file's any more.
+        guard let lock, !lock.isSharedWithOtherProcesses, !lock.hasOutsiders, isFile(at: path) else {
+            putOffLog()
             _ = logSpace.take()
             return
         }
@@ -81,8 +86,8 @@ extension StorageFile {
 
     /// Makes a log, and has the file's header name it; false where that cannot be, and commits are kept as pages.
     private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
-        // Whatever stands in the way: it need not be asked about at each commit.
-        pageCommitCount = 0
+        // Taken back where a log comes of it.
+        putOffLog()
         // Given back where no log comes of it.
         let space = logSpace.take()
         guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
@@ -114,6 +119,7 @@ extension StorageFile {
             header: header,
             device: options.failures.map { FailingStepDevice(base: device, failures: $0) } ?? device
         )
+        logPause = 1
         return true
     }
 
@@ -240,12 +246,15 @@ extension StorageFile {
         defer { lock.unlockForCheckpoint() }
         guard !lock.hasStopped, let image = lock.image else {
             lock.stopWriting()
-            throw StorageError(
+            let stopped = StorageError(
                 .writingStopped,
                 "Writing has stopped: another process failed, or ended, while it brought the realm to the disk. Close the realm in all "
                     + "processes and open it again",
                 path: path
             )
+            // Whoever opens the file anew in this process closes it first.
+            state.withLock { $0.stopped = $0.stopped ?? stopped }
+            throw stopped
         }
         // Its process may have died between the two.
         if image.header.version > lock.newestVersion { lock.publish(image.header.version) }

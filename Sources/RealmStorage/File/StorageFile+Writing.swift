@@ -39,8 +39,9 @@ extension StorageFile {
 
     /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
     package func unlockForWriting() {
-        forgetHoles()
         guard let lock else { return }
+        // Whoever has left cuts nothing off: the file is another instance's.
+        if lock.isOwn { forgetHoles() }
         lock.unlockForWriting()
         ownWriteLock.signal()
     }

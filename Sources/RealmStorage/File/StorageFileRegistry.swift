@@ -33,7 +33,8 @@ final class StorageFileRegistry: Sendable {
             var isBesideOwn = false
             if let file = entries[data.identity]?.object {
                 if !file.hasStopped, options.isReadOnly || !file.options.isReadOnly { return .success(file) }
-                isBesideOwn = !file.isClosed
+                // Beside one with a log nobody could write: whoever has it for a moment more is waited for.
+                isBesideOwn = !file.isClosed && !(file.hasStopped && file.keepsLog)
             }
             do throws(StorageError) {
                 let file = try StorageFile.openUnshared(

@@ -49,7 +49,12 @@ package struct LogFile: LogDirectory {
     }
 
     package func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? {
-        try DataFile.makeUnnamed(for: path, byteCount: LogHeader.blockByteCount + ringByteCount, as: .log)
+        let byteCount = LogHeader.blockByteCount + ringByteCount
+        // The last space of a disk is for commits, and for what makes room.
+        if let free = DataFile.freeByteCount(besides: path), free / 4 < byteCount {
+            throw StorageError(.full, "The device has less than four times the space of a log left", path: path)
+        }
+        return try DataFile.makeUnnamed(for: path, byteCount: byteCount, as: .log)
     }
 
     package func create(

@@ -11,6 +11,8 @@ import Testing
 struct UnreadableNewestTests {
     let file = TestFile()
 
+    private struct Exists: Error {}
+
     private actor Writer {
         private var realm: Realm!
 
@@ -22,6 +24,17 @@ struct UnreadableNewestTests {
         var coordinator: RealmCoordinator { realm.core.coordinator }
 
         func write(_ name: String) async throws { try await realm.asyncWrite { realm.add(Tally(name: name)) } }
+
+        /// As ``write(_:)``, unless one has that name already.
+        func writeNew(_ name: String, _ hasSeen: Counter) async throws {
+            try await realm.asyncWrite {
+                guard realm.objects(Tally.self).filter({ $0.name == name }).isEmpty else {
+                    hasSeen.increment()
+                    throw Exists()
+                }
+                realm.add(Tally(name: name))
+            }
+        }
 
         /// Lets nothing else run here until it is told to go on.
         func hold(_ isHeld: Counter, _ goesOn: DispatchSemaphore) {
@@ -66,5 +79,35 @@ struct UnreadableNewestTests {
         #expect(failures.outcome.failed != nil, "it could not move to what the other one has written")
         await holding.value
         #expect(await writer.names() == ["other", "own"])
+    }
+
+    @Test("A write whose block threw for what is durable then throws that error, and none of its realm's way there")
+    func throwing() async throws {
+        let gate = GatedDevice.Control()
+        let failures = StepFailures()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        configuration.failures = failures
+        let first = try await Writer(configuration)
+        let second = try await Writer(configuration)
+        gate.close()
+        let writing = Task { try await first.write("one") }
+        while await !first.isFlushing { await Task.yield() }
+        let hasSeen = Counter()
+        let refused = Task { try await second.writeNew("one", hasSeen) }
+        while hasSeen.value == 0 { await Task.yield() }
+        // It waits for what it saw, and is not let on its actor behind that.
+        let isHeld = Counter()
+        let goesOn = DispatchSemaphore(value: 0)
+        let holding = Task { await second.hold(isHeld, goesOn) }
+        while isHeld.value == 0 { await Task.yield() }
+        gate.open()
+        try await writing.value
+        failures.arm(after: 0)
+        goesOn.signal()
+        await #expect(throws: Exists.self) { try await refused.value }
+        #expect(failures.outcome.failed != nil, "the newest version could not be read")
+        await holding.value
+        #expect(await second.names() == ["one"])
     }
 }

@@ -110,4 +110,49 @@ struct LogSpaceHeldTests {
         #expect(calls.prepared.load(ordering: .relaxed) <= 8, "and not by each commit")
         #expect(calls.created.load(ordering: .relaxed) == 0)
     }
+
+    @Test("While it cannot be made it is tried less and less often")
+    func lessOften() throws {
+        let calls = FullDirectory.Calls()
+        var options = LoggedFile.options()
+        options.log?.pageCommitCount = 4
+        options.log?.makeDirectory = { FullDirectory(base: LogFile(besides: $0), calls: calls) }
+        let file = try StorageFile.open(path: folder.path("full.realm"), options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        for index in 1...400 { try commit(file, index % 100) }
+        #expect((4...8).contains(calls.prepared.load(ordering: .relaxed)))
+    }
+
+    @Test("For a file that has been moved none is made")
+    func moved() throws {
+        let calls = FullDirectory.Calls()
+        var options = LoggedFile.options()
+        options.log?.pageCommitCount = 4
+        options.log?.makeDirectory = { FullDirectory(base: LogFile(besides: $0), calls: calls) }
+        let path = folder.path("moved.realm")
+        let file = try StorageFile.open(path: path, options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try commit(file, 1)
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        for index in 2...40 { try commit(file, index) }
+        #expect(calls.prepared.load(ordering: .relaxed) == 0)
+    }
+
+    @Test("A device with less than four times as much left keeps it for commits")
+    func lastSpace() async throws {
+        let path = folder.path("a.realm")
+        let free = try #require(DataFile.freeByteCount(besides: path))
+        await #expect(processExitsWith: .success) { [path = path as String, byteCount = free / 2 as Int] in
+            // What would write it all the same ends there.
+            var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            signal(SIGXFSZ, SIG_IGN)
+            let log = LogFile(besides: path)
+            let error = #expect(throws: StorageError.self) { try log.prepare(ringByteCount: byteCount) }
+            #expect(error?.errorNumber == nil)
+            #expect(error?.code == .full)
+        }
+    }
 }

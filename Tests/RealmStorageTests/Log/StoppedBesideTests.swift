@@ -1,0 +1,82 @@
+import Foundation
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import RealmStorage
+
+/// What an opening finds of an instance on which writing has stopped, or which looks so for a moment.
+@Suite("Beside an instance on which writing has stopped", .timeLimit(.minutes(60)))
+struct StoppedBesideTests {
+    let folder = TemporaryDirectory()
+
+    private func write(_ file: StorageFile, _ value: UInt64) throws {
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(1, value)])
+        try file.publish([LoggedFile.prepare(change, in: file)])
+    }
+
+    private func openBeside(_ path: String) throws -> StorageFile {
+        let options = LoggedFile.options()
+        let data = try StorageFile.openData(path: path, options: options)
+        return try StorageFile.openUnshared(data: data, path: path, options: options)
+    }
+
+    /// A flush that failed says so to the task, which closes its realm and opens it anew, while the thread that flushed has the file yet.
+    @Test("A thread that holds the file for a moment more, and reads nothing, keeps nobody from writing")
+    func heldByThread() throws {
+        let path = folder.path("a.realm")
+        let held = Mutex<StorageFile?>(nil)
+        do {
+            let file = try StorageFile.open(path: path, options: LoggedFile.options())
+            try write(file, 7)
+            file.stopWriting(after: StorageError(.io, "The device did not flush", path: path))
+            held.withLock { $0 = file }
+        }
+        let letsGo = OtherThread {
+            usleep(200_000)
+            let file = held.withLock { held in
+                defer { held = nil }
+                return held
+            }
+            withExtendedLifetime(file) {}
+        }
+        let file = try StorageFile.open(path: path, options: LoggedFile.options())
+        try letsGo.end()
+        try write(file, 8)
+        #expect(try LoggedFile.values(of: file).values[1] == 8)
+    }
+
+    /// `RealmCoordinator.isForsaken` and `RealmRegistry.closeStopped` ask for ``StorageFile/hasStopped``: without it the process that is told
+    /// to close the realm and to open it again gets the same file as long as a variable has something of the closed realm.
+    @Test("Whoever finds that writing has stopped elsewhere knows that for his own file, too")
+    func refused() throws {
+        let path = folder.path("a.realm")
+        let file = try StorageFile.open(path: path, options: LoggedFile.options())
+        try write(file, 7)
+        let other = try openBeside(path)
+        file.stopWriting(after: StorageError(.io, "The device did not flush", path: path))
+        let error = #expect(throws: StorageError.self) { try write(other, 8) }
+        #expect(error?.code == .writingStopped)
+        #expect(other.hasStopped)
+    }
+
+    /// In two containers the processes that share a realm may have the same number, as two instances of this process have.
+    @Test("A flush that is under way in a process of the same number is not taken for an instance that ends")
+    func sameNumber() throws {
+        let path = folder.path("a.realm")
+        try write(StorageFile.open(path: path, options: LoggedFile.options()), 7)
+        let other = try openBeside(path)
+        other.lock?.notePageFlush(true)
+        let flush = OtherThread {
+            usleep(20_000)
+            other.lock?.notePageFlush(false)
+        }
+        let begin = ContinuousClock.now
+        let file = try StorageFile.open(path: path, options: LoggedFile.options())
+        #expect(ContinuousClock.now - begin < .milliseconds(800))
+        try flush.end()
+        withExtendedLifetime((file, other)) {}
+    }
+}

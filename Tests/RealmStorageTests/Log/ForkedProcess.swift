@@ -38,13 +38,16 @@ struct ForkedProcess {
         var back: [Int32] = [0, 0]
         try #require(pipe(&there) == 0 && pipe(&back) == 0)
         // Swift hides `fork`, for good reasons: most of what a program has does not work in a child.
+        // Looked up before: a child that is forked while another thread does so would wait for ever.
+        _ = Self.mayStartThreads
         let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
         process = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
         if process == 0 {
             close(there[1])
             close(back[0])
             let connection = Connection(input: there[0], output: back[1])
-            withoutActuallyEscaping(body) { Self.runOnThread($0, connection) }
+            if Self.mayStartThreads { withoutActuallyEscaping(body) { Self.runOnThread($0, connection) } }
+            Self.run(body, connection)
         }
         close(there[0])
         close(back[1])
@@ -57,16 +60,21 @@ struct ForkedProcess {
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
-    private static func runOnThread(_ body: @escaping (Connection) throws -> Void, _ connection: Connection) -> Never {
-        let work = Work {
-            do {
-                try body(connection)
-            } catch {
-                FileHandle.standardError.write(Data("in the child: \(error)\n".utf8))
-                _exit(1)
-            }
-            _exit(0)
+    /// The thread sanitizer ends a child that starts one: there its only thread is the one that has forked.
+    private static let mayStartThreads = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") == nil
+
+    private static func run(_ body: (Connection) throws -> Void, _ connection: Connection) -> Never {
+        do {
+            try body(connection)
+        } catch {
+            FileHandle.standardError.write(Data("in the child: \(error)\n".utf8))
+            _exit(1)
         }
+        _exit(0)
+    }
+
+    private static func runOnThread(_ body: @escaping (Connection) throws -> Void, _ connection: Connection) -> Never {
+        let work = Work { run(body, connection) }
         var thread = pthread_t()
         let start: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
             Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue().run()

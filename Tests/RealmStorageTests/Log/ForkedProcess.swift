@@ -61,7 +61,7 @@ struct ForkedProcess {
     }
 
     /// The thread sanitizer ends a child that starts one: there its only thread is the one that has forked.
-    private static let mayStartThreads = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") == nil
+    static let mayStartThreads = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") == nil
 
     private static func run(_ body: (Connection) throws -> Void, _ connection: Connection) -> Never {
         do {

@@ -117,7 +117,7 @@ struct LogProcessesTests {
                 let recorder = LoggedFile.Recorder()
                 var options = LoggedFile.options(blocks: 6, recorder: recorder)
                 // In the way of the commits, or beside them.
-                if call % 2 == 1 {
+                if call % 2 == 1, ForkedProcess.mayStartThreads {
                     options.log?.runBeside = { if $0 == .space { $1() } else { Thread.detachNewThread($1) } }
                 }
                 let file = try StorageFile.open(path: path, options: options)

@@ -87,25 +87,29 @@ extension Map {
 
     /// The smallest value of a property of the objects; nil when there is none.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func min<Result: MinMaxType>(ofProperty property: String) -> Result? {
         Result._fromAggregate(aggregate(.minimum, property))
     }
     /// The largest value of a property of the objects; nil when there is none.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func max<Result: MinMaxType>(ofProperty property: String) -> Result? {
         Result._fromAggregate(aggregate(.maximum, property))
     }
     /// The sum of a property of the objects; 0 when there are no values.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func sum<Result: AddableType>(ofProperty property: String) -> Result {
         Result._sum(aggregate(.sum, property))
     }
     /// The mean of a property of the objects; nil when there are no values.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func average<Result: AddableType>(ofProperty property: String) -> Result? {
         Result._fromAggregate(aggregate(.average, property))
     }

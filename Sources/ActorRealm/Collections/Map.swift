@@ -114,7 +114,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// `@max.age`, `@sum.age`, `@avg.age`, `@allKeys` and `@allValues`.
     ///
     /// - Precondition: The objects have such properties.
-    ///   `objectSchema` of an object tells for names from outside.
+    ///   For names from outside ``requireReadable(properties:)`` throws.
     public func value(forKeyPath keyPath: String) -> Any? {
         let names = ValuePath.names(keyPath)
         let rest = names.dropFirst()

@@ -246,7 +246,8 @@ extension RealmCollection {
     ///
     /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.minimum, property))
     }
@@ -254,7 +255,8 @@ extension RealmCollection {
     ///
     /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.maximum, property))
     }
@@ -263,7 +265,8 @@ extension RealmCollection {
     /// Integers wrap around at 64 bits; a sum that does not fit in the type ends the process: ask for a wider one (`let sum: Int = …`).
     /// So does damage here: `requireReadable(_:_:)` with the property throws it before.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
         Value._sum(aggregate(.sum, property))
     }
@@ -271,7 +274,8 @@ extension RealmCollection {
     ///
     /// Damage ends the process here: `requireReadable(_:_:)` with the property throws it before.
     ///
-    /// - Precondition: There is such a property, of numbers: for a name from outside ``Realm/schema`` tells.
+    /// - Precondition: There is such a property, of numbers: for a name from outside ``requireReadable(properties:)`` throws,
+    ///   and ``Realm/schema`` tells the type.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
         Value._fromAggregate(aggregate(.average, property))
     }

@@ -132,7 +132,8 @@ extension Realm {
     ///
     /// - Returns: nil when the object, or the owner of the list, does not exist at that version.
     /// - Precondition: The reference comes from a realm of the same file and has not been resolved before.
-    ///   Look at ``ThreadSafeReference/isInvalidated``; a reference to a realm is resolved by a function that throws.
+    ///   Look at ``ThreadSafeReference/isInvalidated``. Where two tasks may resolve the same one, send an ``ObjectReference`` or a
+    ///   ``Frozen`` value, which may be resolved any number of times; a reference to a realm is resolved by a function that throws.
     public func resolve<Confined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         let isFresh = core.isFresh
         core.checkAccess()

@@ -13,8 +13,8 @@ nonisolated public final class DynamicObject: Object {
     ///
     /// - Precondition: The object is managed, and its class has such a property; what is wrong inside a migration, opening the
     ///   realm throws.
-    ///   For names and values from outside ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throws, and
-    ///   ``ObjectBase/objectSchema`` tells.
+    ///   For names and values from outside ``ObjectBase/value(named:)`` and
+    ///   ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throw.
     public override subscript(key: String) -> Any? {
         get {
             let value: Any?
@@ -37,7 +37,7 @@ nonisolated public final class DynamicObject: Object {
     /// The value of the property of that name.
     ///
     /// - Precondition: That of ``subscript(_:)``. For names and values from outside
-    ///   ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throws, and ``ObjectBase/objectSchema`` tells.
+    ///   ``ObjectBase/value(named:)`` and ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` throw.
     public subscript(dynamicMember member: String) -> Any? {
         get { self[member] }
         set { self[member] = newValue }

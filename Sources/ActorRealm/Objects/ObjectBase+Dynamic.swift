@@ -59,7 +59,7 @@ nonisolated extension ObjectBase {
     /// The value of the property of that name; the same as `object[key]`.
     ///
     /// - Precondition: The class has such a property.
-    ///   For a name from outside ``objectSchema`` tells.
+    ///   For a name from outside ``value(named:)`` throws.
     public final func value(forKey key: String) -> Any? { self[key] }
 
     /// Sets the property of that name; the same as `object[key] = value`.
@@ -74,7 +74,7 @@ nonisolated extension ObjectBase {
     /// `dogs.@count` is their number; see ``RealmCollection/value(forKeyPath:)``.
     ///
     /// - Precondition: The classes have such properties.
-    ///   For a name from outside ``objectSchema`` tells.
+    ///   For a name from outside ``value(named:)`` throws.
     public final func value(forKeyPath keyPath: String) -> Any? {
         ValuePath.value(of: self, along: ValuePath.names(keyPath)[...])
     }

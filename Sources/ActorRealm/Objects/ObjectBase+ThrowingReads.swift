@@ -25,6 +25,61 @@ extension ObservableModel where Self: ObjectBase {
 }
 
 nonisolated extension ObjectBase {
+    /// The value of the property of that name, for names from outside, where `object[name]` would end the process.
+    ///
+    /// As `value(of:)`, for code that does not know the class.
+    ///
+    /// ```swift
+    /// let todo = realm.objects(Todo.self).first!
+    /// do { print(try todo.value(named: "name") ?? "none") } catch let error as Realm.Error { print(error.code, error) }
+    /// ```
+    ///
+    /// - Parameter name: The name of a property, or of links to one: `owner.name`.
+    /// - Returns: What `object[name]` returns; nil where a link leads nowhere.
+    /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.closed`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for
+    ///   a name that the class does not have, for one before the last that is no link, and for a stored value that the type does not have.
+    ///   In a migration's block it does not throw: opening the realm does, as for `object[name]`.
+    /// - Complexity: That of `object[name]`, twice.
+    public final func value(named name: String) throws -> Any? {
+        var object: ObjectBase = self
+        let names = ValuePath.names(name)
+        for (position, name) in names.enumerated() {
+            let isLink = try object.requireReadable(named: name)
+            let value = object[name]
+            if position == names.count - 1 { return value }
+            guard isLink else {
+                throw object.nameError("Property '\(name)' in a path of names is no link.", name)
+            }
+            guard let next = ValueReader.unwrap(value) as? ObjectBase else { return nil }
+            object = next
+        }
+        return nil
+    }
+
+    /// Throws what reading the property of a name would trap on, and tells whether it is a link.
+    private final func requireReadable(named name: String) throws -> Bool {
+        // There the first mistake is kept, and opening the realm throws it.
+        if core?.migration != nil { return true }
+        if core == nil, let dynamic = self as? DynamicObject {
+            if dynamic.isDetached { return true }
+            throw nameError("A `DynamicObject` that no realm has given has no properties.", name)
+        }
+        guard let property = modelClass.property(name) else {
+            throw nameError(modelClass.unknownPropertyMessage(name), name)
+        }
+        try requireReadable(property)
+        return property.shape.kind == .object && property.shape.collection == .none
+    }
+
+    private final func nameError(_ message: String, _ name: String) -> Realm.Error {
+        Realm.Error(
+            .invalidInput,
+            message,
+            fileURL: core?.configuration.fileURL,
+            details: Realm.Error.Details(className: core == nil ? nil : modelClass.name, propertyName: name)
+        )
+    }
+
     /// Throws unless the object is there and belongs to where it is used, for where ``isInvalidated`` cannot say.
     ///
     /// Its properties are read with `value(of:)`.

@@ -62,7 +62,7 @@ nonisolated open class ObjectBase {
 
     /// The value of the property of that name, for code that does not know the class.
     ///
-    /// - Precondition: The class has such a property, the object exists, and what is assigned fits. ``ObservableModel/value(of:)``,
+    /// - Precondition: The class has such a property, the object exists, and what is assigned fits. ``value(named:)``,
     ///   ``setValues(_:ignoringUnknownKeys:)`` and ``Realm/insert(_:value:ignoringUnknownKeys:)`` throw instead.
     open subscript(key: String) -> Any? {
         get { modelClass.requiredProperty(key).value(in: self) }

@@ -94,7 +94,7 @@ extension Realm {
 
     /// Deletes all objects of all classes.
     ///
-    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
+    /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``. ``remove(_:)`` of all objects of each class throws.
     public func deleteAll() {
         guard canWrite("deleteAll") else { return }
         core.attemptWrite { try core.model.deleteAll() }

@@ -6,8 +6,8 @@ extension Realm {
 
     /// All objects of a class, or all projections of them.
     ///
-    /// - Precondition: The class is in the realm's ``schema`` and is not embedded. `schema[name]` tells for a name from outside.
-    ///   The page where the class begins is whole: ``requireReadable(_:)`` throws.
+    /// - Precondition: The class is in the realm's ``schema`` and is not embedded. ``requireReadable(_:)`` throws where
+    ///   it is not, and where the page is damaged on which the class begins.
     public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         core.checkAccess()
         let accessor = core.requiredAccessor(for: type._fetchedType)

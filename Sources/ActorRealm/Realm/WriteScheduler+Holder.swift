@@ -41,6 +41,11 @@ extension Realm.Error {
             ? "would wait for the write lock for ever: every thread of Swift's pool waits in a blocking write, and "
                 + "\(timeout.holder), whose task needs one of them to go on. In asynchronous code use `try await realm.asyncWrite { }`."
             : "was not given the write lock in time: \(timeout.holder). Finish that write, or wait longer."
-        self.init(.timedOut, "\(what) \(reason)", fileURL: URL(fileURLWithPath: path))
+        self.init(
+            .timedOut,
+            "\(what) \(reason)",
+            fileURL: URL(fileURLWithPath: path),
+            details: Details(holder: timeout.holder)
+        )
     }
 }

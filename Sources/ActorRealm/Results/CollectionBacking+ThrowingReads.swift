@@ -176,6 +176,24 @@ extension RealmCollection {
     }
 }
 
+extension RealmCollection {
+    /// Reads the elements and properties of each, by names from outside, for where using such a name would end the process.
+    ///
+    /// As ``requireReadable()``; and after it `value(forKey:)`, aggregates of numbers and key paths as strings do not end the process for
+    /// these names.
+    ///
+    /// - Parameter names: Names of properties, or of links to one: `owner.name`.
+    /// - Throws: As ``requireReadable()``, and as ``ObjectBase/value(named:)`` of the elements; `.invalidInput` for a name that their class
+    ///   does not have, also where there are no elements.
+    public func requireReadable(properties names: [String]) throws {
+        guard let backing = try readableBacking() else {
+            for case let object as ObjectBase in self { for name in names { _ = try object.value(named: name) } }
+            return
+        }
+        try backing.requireReadable(backing.paths(of: names)) { Element._isReadableElement($0, in: backing) }
+    }
+}
+
 extension RealmCollection where Element: ObjectBase {
     /// Reads the elements and properties of each, for where reading one would end the process.
     ///
@@ -209,6 +227,51 @@ extension Map {
     public func requireReadable() throws {
         guard let backing = try readableBacking() else { return }
         try backing.requireReadable([]) { Value._isReadableElement($0, in: backing) }
+    }
+}
+
+extension Map {
+    /// Reads the entries and properties of each object, by names from outside.
+    ///
+    /// As `requireReadable(properties:)` of other collections.
+    ///
+    /// - Throws: As ``requireReadable()``, and `.invalidInput` for a name that the class of the objects does not have.
+    public func requireReadable(properties names: [String]) throws {
+        guard let backing = try readableBacking() else {
+            for case let object as ObjectBase in values.map({ $0 as Any }) {
+                for name in names { _ = try object.value(named: name) }
+            }
+            return
+        }
+        try backing.requireReadable(backing.paths(of: names)) { Value._isReadableElement($0, in: backing) }
+    }
+}
+
+extension _CollectionBacking {
+    /// Paths of properties in the names of the file, by their names in the classes.
+    ///
+    /// - Throws: `invalidInput` for one that there is not.
+    fileprivate func paths(of names: [String]) throws -> [[String]] {
+        if isEmptied || core.isClosed { return [] }
+        try core.requireReading()
+        return try names.map { name in
+            var accessor = elements
+            return try ValuePath.names(name)
+                .map { name in
+                    guard let current = accessor else {
+                        throw core.error(.invalidInput, "Property '\(name)' is looked for in what is no object.")
+                    }
+                    guard let property = current.info.property(name) else {
+                        throw core.error(.invalidInput, current.info.unknownPropertyMessage(name))
+                    }
+                    do throws(StorageError) {
+                        accessor = try current.readableTarget(of: property)
+                    } catch {
+                        throw Realm.Error(storage: error, path: core.coordinator.path)
+                    }
+                    return property.columnName
+                }
+        }
     }
 }
 

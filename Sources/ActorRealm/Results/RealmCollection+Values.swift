@@ -11,7 +11,7 @@ extension RealmCollection {
     /// The values of a property of all objects, as an array; `self` for the elements.
     ///
     /// - Precondition: The objects have such a property.
-    ///   For names from outside ``Realm/schema`` tells.
+    ///   For names from outside ``requireReadable(properties:)`` throws.
     public func value(forKey key: String) -> Any? {
         if key == "self" { return map { Element._boxedElement($0) } as [Any?] }
         return map { element in object(element, "value(forKey:)")?[key] } as [Any?]
@@ -24,7 +24,7 @@ extension RealmCollection {
     /// `@distinctUnionOfArrays` have each value once.
     ///
     /// - Precondition: The objects have such properties.
-    ///   For names from outside ``Realm/schema`` tells.
+    ///   For names from outside ``requireReadable(properties:)`` throws.
     public func value(forKeyPath keyPath: String) -> Any? {
         if keyPath == "@count" { return count }
         let names = ValuePath.names(keyPath)

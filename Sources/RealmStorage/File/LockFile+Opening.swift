@@ -117,6 +117,8 @@ extension LockFile {
         var refused: UInt64 = 0
         /// The word that threads wait by.
         var wake: UInt32 = 0
+        /// Whether it belonged to the file that is there now.
+        var isSameFile = false
         /// Whether the realm file is known to have held that version: it is the same file, and the machine was not started anew since.
         var isOfThisFile = false
         /// The identifier of the realm file that it belonged to.
@@ -145,6 +147,7 @@ extension LockFile {
             version: words[Word.newestVersion / 8],
             refused: words[Word.refusedHeader / 8],
             wake: UInt32(truncatingIfNeeded: words[Word.wake / 8]),
+            isSameFile: isSameFile,
             isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
             fileID: words[Word.fileID / 8],
             log: knowsLogs

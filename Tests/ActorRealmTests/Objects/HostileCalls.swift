@@ -138,6 +138,13 @@ struct HostileCalls {
     private mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
     private mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
 
+    /// Names from outside, of properties or not.
+    private static let names = [
+        "key", "number", "mood", "names", "sizes", "inner", "next", "next.label", "next.next.names", "number.key",
+        "inner.key", "any",
+        "", ".", "next.", "@count", "self", "\0", "n\u{301}",
+    ]
+
     private static let texts = [
         "", "a", "key", "\0", "$a", "a.b", "é", "e\u{301}", String(repeating: "k", count: 257), "nan", "-1e400", "%@",
         String(repeating: "x", count: 70_000), "number == 1", "\u{1F600}", "../../x", "{", "[1,", "NaN", "0x1p3",
@@ -394,6 +401,20 @@ struct HostileCalls {
         ),
         ("requireReadable() of a list", { _, _, crate in try crate.value(of: \.names).requireReadable() }),
         ("requireReadable() of a map", { _, _, crate in try crate.value(of: \.sizes).requireReadable() }),
+        (
+            "requireReadable(properties:)",
+            { calls, _, _ in
+                try calls.pick(calls.realms).results.requireReadable(properties: [calls.pick(Self.names)])
+            }
+        ),
+        (
+            "requireReadable(properties:) of a map",
+            { calls, _, crate in try crate.value(of: \.sizes).requireReadable(properties: [calls.pick(Self.names)]) }
+        ), ("value(named:)", { calls, _, crate in _ = try crate.value(named: calls.pick(Self.names)) }),
+        (
+            "value(named:) of what is gone",
+            { calls, _, _ in _ = try calls.deleted.value(named: calls.pick(Self.names)) }
+        ),
         ("value(of:)", { _, _, crate in _ = try crate.value(of: \.key) }),
         ("value(of:) of an enum", { _, _, crate in _ = try crate.value(of: \.mood) }),
         ("value(of:) through a link", { _, _, crate in _ = try crate.value(of: \.next?.label) }),

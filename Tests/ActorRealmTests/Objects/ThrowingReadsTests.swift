@@ -160,4 +160,69 @@ struct ThrowingReadsTests {
         let text = error.map { "\($0)" } ?? ""
         #expect(text.components(separatedBy: path + ".no").count == 2, "\(text)")
     }
+
+    @Test(
+        "value(named:) gives what object[name] gives, of managed, frozen, dynamic and unmanaged objects, and through links"
+    )
+    func named() throws {
+        let realm = try realm()
+        let parcel = try realm.write {
+            realm.create(Parcel.self, value: ["name": "a", "weight": 2.5, "tags": ["t"], "next": ["name": "b"]])
+        }
+        let unmanaged = Parcel()
+        unmanaged.name = "a"
+        unmanaged.weight = 2.5
+        unmanaged.next = parcel.next
+        let dynamic = try #require(realm.dynamicObjects("Parcel").first { $0.name as? String == "a" })
+        for object in [parcel, parcel.freeze(), unmanaged, dynamic] as [ObjectBase] {
+            #expect(try object.value(named: "name") as? String == "a")
+            #expect(try object.value(named: "weight") as? Double == 2.5)
+            #expect(try object.value(named: "next.name") as? String == "b")
+            #expect(try object.value(named: "next.next.name") == nil)
+        }
+        #expect(try (parcel.value(named: "tags") as? List<String>).map(Array.init) == ["t"])
+    }
+
+    @Test("Names that the class does not have, and what is gone, are errors of value(named:), and end nothing")
+    func wrongNames() throws {
+        let realm = try realm()
+        let parcel = try realm.write { realm.create(Parcel.self, value: ["name": "a", "next": ["name": "b"]]) }
+        for object in [parcel, Parcel(), try #require(realm.dynamicObjects("Parcel").first)] as [ObjectBase] {
+            for name in ["", ".", "label", "Name", "next.", "name.next", "tags.name", "next.nothing", "\0"]
+            where !name.contains("next.") {
+                #expect(code { _ = try object.value(named: name) } == .invalidInput, "\(name)")
+            }
+        }
+        for name in ["next.", "next.nothing"] {
+            #expect(code { _ = try parcel.value(named: name) } == .invalidInput, "\(name)")
+        }
+        #expect(code { _ = try DynamicObject().value(named: "name") } == .invalidInput)
+        let error = #expect(throws: Realm.Error.self) { try parcel.value(named: "nothing") }
+        #expect(error?.details?.propertyName == "nothing" && error?.details?.className == "Parcel")
+        let next = parcel.next!
+        try realm.write { realm.delete(next) }
+        #expect(code { _ = try next.value(named: "name") } == .invalidatedObject)
+        realm.close()
+        #expect(code { _ = try parcel.value(named: "name") } != nil)
+    }
+
+    @Test("requireReadable(properties:) throws for names that the elements do not have, of empty collections, too")
+    func collectionNames() throws {
+        let realm = try realm()
+        for _ in 0..<2 {
+            let all = realm.objects(Parcel.self)
+            try all.requireReadable(properties: ["name", "weight", "next.name"])
+            for name in ["", "nothing", "next.nothing", "name.next"] {
+                #expect(code { try all.requireReadable(properties: ["weight", name]) } == .invalidInput, "\(name)")
+            }
+            try realm.write { _ = realm.create(Parcel.self, value: ["name": "a", "tags": ["t"]]) }
+        }
+        let tags = realm.objects(Parcel.self)[0].tags
+        #expect(code { try tags.requireReadable(properties: ["name"]) } == .invalidInput)
+        try tags.requireReadable(properties: [])
+        let unmanaged = List<Parcel>()
+        unmanaged.append(Parcel())
+        try unmanaged.requireReadable(properties: ["name"])
+        #expect(code { try unmanaged.requireReadable(properties: ["nothing"]) } == .invalidInput)
+    }
 }

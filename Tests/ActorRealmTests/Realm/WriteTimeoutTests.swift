@@ -81,6 +81,7 @@ struct WriteTimeoutTests {
         for error in errors {
             #expect(error?.code == .timedOut)
             #expect(error?.message.contains("process") == true, "\(error?.message ?? "no error")")
+            #expect(error?.details?.holder?.contains("process") == true)
         }
         #expect(await store.log.isEmpty)
         lock.release()
@@ -102,6 +103,7 @@ struct WriteTimeoutTests {
         let message = failure?.message ?? ""
         #expect(message.contains("WriteTimeoutTests.swift"), "\(message)")
         #expect(message.contains("this process (\(getpid())"), "\(message)")
+        #expect(failure?.details?.holder?.contains("WriteTimeoutTests.swift") == true)
         releaser.finish()
         try await holding.value
         try await store.add("b", timeout: .seconds(1_800))

@@ -100,7 +100,6 @@ struct LockFileOwnershipTests {
         let other = directory.path("other")
         try Data().write(to: URL(fileURLWithPath: other))
         rename(other, path)
-        unlink(path + ".lock")
         #expect(try StorageFile.open(path: path).newestVersion == 1)
     }
 }

@@ -9,6 +9,7 @@ struct ExtractSnippets: BuildToolPlugin {
         let output = context.pluginWorkDirectoryURL.appendingPathComponent("ExtractedSnippets.swift")
         let inputs = [
             "README.md", "Docs", "Examples/README.md", "Sources/ActorRealm", "Sources/RealmQuery", "Sources/RealmModel",
+            "Sources/RealmStorage",
         ]
         .flatMap { pages(at: root.appendingPathComponent($0)) }
         return [

@@ -95,8 +95,7 @@ struct LockFileOwnershipTests {
         let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         #expect(error?.code == .corrupt)
         #expect(error?.message.contains("delete it and the lock file") == true)
-        // Another file of that name is a new realm.
-        unlink(path)
+        // Another file of that name is a new realm. It is made before that one goes, whose number it would get.
         let other = directory.path("other")
         try Data().write(to: URL(fileURLWithPath: other))
         rename(other, path)

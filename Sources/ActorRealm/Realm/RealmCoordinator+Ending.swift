@@ -74,20 +74,18 @@ extension RealmCoordinator {
 
     /// Closes the file, whose life is over, as soon as nobody reads a version any more; false when that does not come.
     ///
-    /// What is computed or called for an observer reads one until it is done.
-    func closeWhenUnread() -> Bool {
+    /// What is computed or called for an observer reads one until it is done. The caller may be such a call itself.
+    func closeWhenUnread(within patience: DispatchTimeInterval = .seconds(5)) -> Bool {
         if isTemporary || file.isClosed { return true }
         let freed = DispatchSemaphore(value: 0)
         file.callWhenVersionIsFreed { freed.signal() }
         defer { file.callWhenVersionIsFreed(nil) }
-        let end = DispatchTime.now() + Self.patience
+        let end = DispatchTime.now() + patience
         while !file.closeUnlessRead() {
             if freed.wait(timeout: end) == .timedOut { return false }
         }
         return true
     }
-
-    private static var patience: DispatchTimeInterval { .seconds(5) }
 }
 
 /// Pages that something is true of.

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import RealmModel
@@ -149,8 +150,9 @@ final class RealmRegistry: Sendable {
         if !living.contains(where: { $0.file.hasStopped }) { return }
         for user in users(ofFileAt: path, coordinator) where user.file.hasStopped && !user.isTemporary {
             guard user.endIfClosed() else { continue }
-            // What is computed for an observer, or verified, reads for a moment more.
-            if user.file.keepsLog { _ = user.closeWhenUnread() } else { _ = user.file.closeUnlessRead() }
+            // What is computed for an observer, or verified, may read for a moment more.
+            let patience = DispatchTimeInterval.seconds(user.file.keepsLog ? 1 : 0)
+            _ = user.closeWhenUnread(within: patience)
         }
     }
 

@@ -208,7 +208,8 @@ final class DataFile: StorageDevice {
     /// How many bytes the device of a file has left for this process; nil where the system does not say.
     static func freeByteCount(besides path: String) -> Int? {
         var information = statvfs()
-        guard statvfs(directory(of: path), &information) == 0 else { return nil }
+        // Some say that they have no blocks at all, where nothing limits them.
+        guard statvfs(directory(of: path), &information) == 0, information.f_blocks > 0 else { return nil }
         let (byteCount, overflows) = information.f_bavail.multipliedReportingOverflow(by: information.f_frsize)
         return overflows ? nil : Int(exactly: byteCount)
     }

@@ -36,7 +36,7 @@ extension LockFile {
     /// give back. For whoever holds off other openings.
     static func waitForStoppedInstance(_ descriptor: Int32, _ path: String) throws(StorageError) {
         typealias Layout = LockFileLayout
-        guard let words = wordsThatStop(descriptor) else { return }
+        guard let words = stopWords(descriptor) else { return }
         let process = UInt32(bitPattern: getpid())
         for slot in 0..<min(Int(words[Layout.Word.slotEnd / 4]), Layout.slotCount) {
             if words[Layout.processIDs / 4 + slot] == process { continue }
@@ -45,11 +45,11 @@ extension LockFile {
         }
         let end = nanosecond + 1_000_000_000
         // A flush that was only under way ends, in this process or in one that has the same number in another container.
-        while try isOpen(descriptor, path), wordsThatStop(descriptor) != nil, nanosecond < end { usleep(1_000) }
+        while try isOpen(descriptor, path), stopWords(descriptor) != nil, nanosecond < end { usleep(1_000) }
     }
 
     /// The words of a lock file, where they say that writing has stopped, or may have to; nil otherwise.
-    private static func wordsThatStop(_ descriptor: Int32) -> [UInt32]? {
+    private static func stopWords(_ descriptor: Int32) -> [UInt32]? {
         typealias Layout = LockFileLayout
         var words = [UInt32](repeating: 0, count: Layout.waitingThreads / 4)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }

@@ -53,7 +53,7 @@ final class LockFile: Sendable {
     ///   - path: The path of the lock file.
     ///   - data: The realm file.
     ///   - options: How the realm is opened.
-    ///   - isBesideOwn: Whether this process has the file open already.
+    ///   - isBesideOwn: Whether this process has the file open already, in an instance that nobody waits for.
     ///   - recover: Called, with every other process kept out, when no other process has the file open, or when those that
     ///     have could only read it; recovers the realm file and returns its identifier and newest version. It is given what
     ///     the processes before have left in the lock file.

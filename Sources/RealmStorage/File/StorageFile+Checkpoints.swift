@@ -43,7 +43,7 @@ extension StorageFile {
         guard ForkDetector.generation == forkGeneration else { return }
         finishCheckpoint()
         checkpointErrand.withLock { $0?.object }?.giveUp()
-        // Commits that are on their way may have begun one in between, of which nobody has the file any more.
+        // A commit under way may have begun another one, whose errand was just given up.
         finishCheckpoint()
     }
 

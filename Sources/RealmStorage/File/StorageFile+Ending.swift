@@ -48,6 +48,8 @@ extension StorageFile {
             return false
         }
         if isRead { return false }
+        // Waits for a cut that is under way. A later one finds nothing to cut: the file's end is another instance's then.
+        growth.withLock { $0.cut(at: 0) }
         lock?.leave()
         return true
     }

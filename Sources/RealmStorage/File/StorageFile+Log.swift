@@ -33,7 +33,7 @@ extension StorageFile {
     /// than it does without one, and no commit waits for zeros.
     private func isLogWorthwhile(_ log: LogOptions) -> Bool {
         pageCommitCount += 1
-        guard pageCommitCount > log.pageCommitCount * logPause else { return false }
+        guard pageCommitCount > log.pageCommitCount * logRetryFactor else { return false }
         switch logSpace.ask() {
         case .made: return true
         case .beingMade: return false
@@ -42,22 +42,22 @@ extension StorageFile {
             // It is there where nothing runs beside the commits.
             return logSpace.isMade
         case .failed:
-            putOffLog()
+            postponeLog()
             return false
         }
     }
 
-    /// Has whatever stands in the way of a log be asked about less and less often.
-    private func putOffLog() {
+    /// Doubles the commits before the next attempt to make a log.
+    private func postponeLog() {
         pageCommitCount = 0
-        logPause = min(2 * logPause, 1_024)
+        logRetryFactor = min(2 * logRetryFactor, 1_024)
     }
 
     /// Makes the space of a log beside the commits.
     private func makeLogSpace(_ log: LogOptions) {
         // Beside other processes there is no log, nor at a name that is not the file's any more.
         guard let lock, !lock.isSharedWithOtherProcesses, !lock.hasOutsiders, isFile(at: path) else {
-            putOffLog()
+            pageCommitCount = 0
             _ = logSpace.take()
             return
         }
@@ -86,8 +86,8 @@ extension StorageFile {
 
     /// Makes a log, and has the file's header name it; false where that cannot be, and commits are kept as pages.
     private func startLog(_ log: LogOptions) throws(StorageError) -> Bool {
-        // Taken back where a log comes of it.
-        putOffLog()
+        // Whatever stands in the way: it need not be asked about at each commit.
+        pageCommitCount = 0
         // Given back where no log comes of it.
         let space = logSpace.take()
         guard let lock, !lock.hasOutsiders, lock.holdOffOpenings() else { return false }
@@ -106,7 +106,9 @@ extension StorageFile {
             chain: .random(in: 1 ... .max)
         )
         // Without space for it, deleting must stay possible.
-        guard let device = try? log.makeDirectory(path).create(header, in: space) else { return false }
+        let made = try? log.makeDirectory(path).create(header, in: space)
+        if made == nil { postponeLog() }
+        guard let device = made else { return false }
         // Before others see the log: this is whose it is.
         checkpointVersion.store(published.version, ordering: .sequentiallyConsistent)
         do throws(StorageError) {
@@ -119,7 +121,7 @@ extension StorageFile {
             header: header,
             device: options.failures.map { FailingStepDevice(base: device, failures: $0) } ?? device
         )
-        logPause = 1
+        logRetryFactor = 1
         return true
     }
 

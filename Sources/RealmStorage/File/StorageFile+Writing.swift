@@ -40,7 +40,7 @@ extension StorageFile {
     /// Gives the inter-process write lock back; every prepared commit must have been published or abandoned.
     package func unlockForWriting() {
         guard let lock else { return }
-        // Whoever has left cuts nothing off: the file is another instance's.
+        // In a forked child, and after `leave()`, the end of the file is another instance's.
         if lock.isOwn { forgetHoles() }
         lock.unlockForWriting()
         ownWriteLock.signal()

@@ -46,9 +46,9 @@ package final class StorageFile: Sendable {
     /// The commits that could have been records, since there was no log.
     // Used by the thread that publishes.
     nonisolated(unsafe) var pageCommitCount = 0
-    /// How many times as many commits are to come before the next log as before the first: it grows while none can be made.
-    // As above.
-    nonisolated(unsafe) var logPause = 1
+    /// Multiplies the commits before the next attempt to make a log: it doubles with each failure.
+    // Used by the thread that publishes.
+    nonisolated(unsafe) var logRetryFactor = 1
     /// Space for a log that is to come.
     let logSpace = LogSpace()
     /// Whether another process may have begun, ended or written to a log since this one looked: it has had the write lock.

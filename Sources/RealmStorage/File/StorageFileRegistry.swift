@@ -33,8 +33,10 @@ final class StorageFileRegistry: Sendable {
             var isBesideOwn = false
             if let file = entries[data.identity]?.object {
                 if !file.hasStopped, options.isReadOnly || !file.options.isReadOnly { return .success(file) }
-                // Beside one with a log nobody could write: whoever has it for a moment more is waited for.
-                isBesideOwn = !file.isClosed && !(file.hasStopped && file.keepsLog)
+                // Nobody can write beside a stopped file with a log. Its last user is waited for, unless somebody reads a version: who does
+                // so for a moment was waited for before.
+                let closesSoon = file.hasStopped && file.keepsLog && !options.isReadOnly && file.pinnedVersionCount == 0
+                isBesideOwn = !file.isClosed && !closesSoon
             }
             do throws(StorageError) {
                 let file = try StorageFile.openUnshared(

@@ -19,7 +19,7 @@ import Testing
     /// A file takes some seconds of a processor in a debug build, most of them for descriptions, and several times that where the
     /// machine is shared: what does not end is what these find.
     private static let processorSeconds = 300
-    private static let wallSeconds: UInt32 = 1_800
+    private static let wallSeconds: UInt32 = 900
 
     @Test func `the public interface throws where a field of a file was changed, and ends nothing`() async throws {
         let count = Self.number("REALM_MUTATED_FILES") ?? 40

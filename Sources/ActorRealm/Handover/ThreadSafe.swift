@@ -6,8 +6,8 @@ import Synchronization
 /// A variable that holds an object or a collection and may be read in any isolation.
 ///
 /// Wherever it is read, it gives the value of the realm that is open there, or of one that is opened for the call; nil
-/// when the object has been deleted. Unlike a ``ThreadSafeReference`` it may be read any number of times. Read in another
-/// place than before, it brings the realm there to the newest version: what was done to the value elsewhere is there.
+/// when the object has been deleted. Unlike a ``ThreadSafeReference`` it may be read any number of times. Read through another
+/// realm than before, it brings that one to the newest version: what was done to the value elsewhere is there.
 ///
 /// ```swift
 /// @ThreadSafe var person = realm.objects(Person.self).first
@@ -22,8 +22,8 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         let coordinator: RealmCoordinator
         let configuration: Realm.Configuration
         let version: UInt64
-        /// Where the value was set or read last.
-        var place: RealmIsolation.Key
+        /// Through which realm the value was set or read last: its core's number, since an actor may be where one was that is gone.
+        var core: UInt64
     }
 
     private let target: Mutex<Target?>
@@ -56,7 +56,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             guard let target = target.withLock({ $0 }) else { return nil }
             do {
                 let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
-                let isElsewhere = note(core.isolation.key)
+                let isElsewhere = note(core.number)
                 core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
@@ -80,11 +80,11 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
         }
     }
 
-    /// Notes where the value is read; true when that was elsewhere before.
-    private func note(_ place: RealmIsolation.Key) -> Bool {
+    /// Notes through which realm the value is read; true when that was another one before.
+    private func note(_ core: UInt64) -> Bool {
         target.withLock { target in
-            guard let last = target?.place, last != place else { return false }
-            target?.place = place
+            guard let last = target?.core, last != core else { return false }
+            target?.core = core
             return true
         }
     }
@@ -105,7 +105,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             coordinator: realm.core.coordinator,
             configuration: realm.core.configuration,
             version: realm.core.version,
-            place: realm.core.isolation.key
+            core: realm.core.number
         )
     }
 }

@@ -140,6 +140,7 @@ extension Realm {
     ///
     /// `callback` receives the realm, which is bound to `callbackQueue`, or the error, on that queue. Cancel the returned
     /// task to have it never called.
+    @available(*, deprecated, message: "Use `try await Realm.open(configuration: configuration)`.")
     @discardableResult
     public static func asyncOpen(
         configuration: Configuration = .defaultConfiguration,

@@ -3,6 +3,7 @@ import Logging
 import RealmModel
 import RealmQuery
 import RealmStorage
+import Synchronization
 
 /// One realm of one isolation: the version that its objects read, the write transaction they are in, and the check that
 /// they are used where they belong.
@@ -34,6 +35,9 @@ final class RealmCore {
     ///
     /// The collection that is delivered knows its keys, so that its query waits until something else is asked of it.
     let isDelivery: Bool
+    /// Tells the core from every other one of the process, also from one that is gone.
+    let number = RealmCore.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let lastNumber = Atomic<UInt64>(0)
     /// The core as its coordinator knows it.
     private(set) lazy var registration = CoreRegistration(self)
     /// What every access compares with the place where the caller runs.

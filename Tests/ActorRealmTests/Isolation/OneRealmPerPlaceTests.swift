@@ -220,6 +220,7 @@ struct OneRealmPerPlaceTests {
 
     // MARK: Queues
 
+    @available(*, deprecated)
     @Test("A concurrent queue is refused with the remedy; a serial one that targets it is not")
     func concurrentQueues() async throws {
         let configuration = file.fast

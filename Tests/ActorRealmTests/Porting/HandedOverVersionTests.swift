@@ -54,6 +54,25 @@ struct HandedOverVersionTests {
         }
     }
 
+    @Test("a wrapper that is read through another realm of the same place brings that one to the newest version")
+    func anotherRealmOfOnePlace() throws {
+        let configuration = file.configuration
+        try onNewThread { [self] in
+            let first = try filled()
+            let wrapper = ThreadSafe(wrappedValue: first.objects(Harbour.self)[0])
+            first.close()
+            let second = try Realm(configuration: configuration)
+            second.autorefresh = false
+            #expect(second.objects(Harbour.self)[0].name == "Rotterdam")
+            try onNewThread {
+                let realm = try Realm(configuration: configuration)
+                try realm.write { realm.objects(Harbour.self)[0].name = "Europoort" }
+            }
+            #expect(second.objects(Harbour.self)[0].name == "Rotterdam")
+            #expect(wrapper.wrappedValue?.name == "Europoort")
+        }
+    }
+
     @Test(
         "a realm that has read nothing yet stands at the version of the reference that is resolved in it, until it moves"
     )

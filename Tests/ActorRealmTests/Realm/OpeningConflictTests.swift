@@ -99,6 +99,7 @@ struct OpeningConflictTests {
         #expect(try withNewRealm(configuration) { $0.isEmpty })
     }
 
+    @available(*, deprecated)
     @Test("An opening whose AsyncOpenTask is cancelled while it waits for the write lock lets go of the file")
     func cancelledAsyncOpen() async throws {
         let lock = try lockedFile()

@@ -204,6 +204,7 @@ struct RealmOpeningTests {
         #expect(try Realm(configuration: configuration).objects(Tally.self).isEmpty)
     }
 
+    @available(*, deprecated)
     @Test("asyncOpen hands the realm over on its queue; cancelled, it does not")
     func asyncOpen() async throws {
         let queue = DispatchQueue(label: "callback")

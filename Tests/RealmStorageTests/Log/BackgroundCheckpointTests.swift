@@ -10,11 +10,6 @@ import Testing
 struct BackgroundCheckpointTests {
     let folder = TemporaryDirectory()
 
-    private func commit(_ file: StorageFile, _ index: Int, _ value: UInt64, recorded: Bool = true) throws {
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(index, value)])
-        try file.publish([LoggedFile.prepare(change, in: file, recorded: recorded)])
-    }
-
     /// A file with a log and two commits, the first of which is the checkpoint; the caller has the write lock.
     private func open(
         _ name: String = "a",
@@ -24,9 +19,9 @@ struct BackgroundCheckpointTests {
         let options = LoggedFile.options(blocks: blocks, recorder: recorder, stepping: true)
         let file = try StorageFile.open(path: folder.path(name + ".realm"), options: options)
         try file.lockForWriting()
-        try commit(file, 1, 1)
+        try LoggedFile.commit(file, 1, 1)
         try file.makeCheckpoint()
-        try commit(file, 1, 7)
+        try LoggedFile.commit(file, 1, 7)
         return file
     }
 
@@ -73,10 +68,10 @@ struct BackgroundCheckpointTests {
         file.beginCheckpoint()
         #expect(file.candidateVersion.load(ordering: .relaxed) == candidate)
         for _ in 0..<taken {
-            for index in 2..<30 { try commit(file, index, 5) }
+            for index in 2..<30 { try LoggedFile.commit(file, index, 5) }
             #expect(file.takeCheckpointStep())
         }
-        for index in 2..<60 { try commit(file, index, 9) }
+        for index in 2..<60 { try LoggedFile.commit(file, index, 9) }
         // As after a power cut that all pages and none of the records survived; before its second step the candidate is in no slot.
         let found = try recovered(file.path, withoutRecords: true)
         #expect(found.version == (taken < 2 ? before : candidate))
@@ -95,12 +90,12 @@ struct BackgroundCheckpointTests {
         defer { file.unlockForWriting() }
         let slot = file.state.withLock { $0.slot }
         // The file has its length.
-        for index in 2..<30 { try commit(file, index, 1) }
+        for index in 2..<30 { try LoggedFile.commit(file, index, 1) }
         file.beginCheckpoint()
         var own: [String] = []
         for index in 2..<5 {
             let before = recorder.operations.count
-            try commit(file, index, 3)
+            try LoggedFile.commit(file, index, 3)
             let between = recorder.operations.count
             #expect(Set(steps(recorder.operations[before..<between])) == ["pages", "append", "flush log"])
             #expect(file.takeCheckpointStep())
@@ -122,11 +117,11 @@ struct BackgroundCheckpointTests {
         #expect(start != point)
         file.beginCheckpoint()
         for index in 2..<5 {
-            try commit(file, index, 3)
+            try LoggedFile.commit(file, index, 3)
             #expect(log.start == start)
             #expect(file.takeCheckpointStep())
         }
-        try commit(file, 5, 3)
+        try LoggedFile.commit(file, 5, 3)
         #expect(log.start == point)
     }
 
@@ -137,7 +132,7 @@ struct BackgroundCheckpointTests {
         var model = try LoggedFile.values(of: file).values
         var checkpoints: Set<UInt64> = []
         for round in 0..<60 {
-            try commit(file, 2 + round % 9, UInt64(round))
+            try LoggedFile.commit(file, 2 + round % 9, UInt64(round))
             model[2 + round % 9] = UInt64(round)
             if round % 3 == 1 { _ = file.takeCheckpointStep() }
             checkpoints.insert(file.checkpointVersion.load(ordering: .relaxed))
@@ -153,11 +148,11 @@ struct BackgroundCheckpointTests {
         let file = try open(recorder: recorder)
         defer { file.unlockForWriting() }
         let slot = file.state.withLock { $0.slot }
-        for index in 2..<30 { try commit(file, index, 1) }
+        for index in 2..<30 { try LoggedFile.commit(file, index, 1) }
         file.beginCheckpoint()
         for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
         let before = recorder.operations.count
-        try commit(file, 3, 3, recorded: false)
+        try LoggedFile.commit(file, 3, 3, recorded: false)
         let found = steps(recorder.operations[before...]).filter { $0 != "pages" }
         // The last one is the mark, over the header before it.
         let all = [
@@ -166,7 +161,7 @@ struct BackgroundCheckpointTests {
         ]
         #expect(found == Array(all[taken...]))
         #expect(file.checkpointVersion.load(ordering: .relaxed) == file.newestVersion)
-        try commit(file, 4, 4)
+        try LoggedFile.commit(file, 4, 4)
         #expect(try recovered(file.path).values[1..<6] == [7, 1, 3, 4, 1])
     }
 
@@ -203,7 +198,7 @@ struct BackgroundCheckpointTests {
         #expect(try LoggedFile.values(of: file).values[1...2] == [7, 9])
         #expect(!FileManager.default.fileExists(atPath: path + ".log"))
         try file.lockForWriting()
-        try commit(file, 3, 3)
+        try LoggedFile.commit(file, 3, 3)
         file.unlockForWriting()
         #expect(try LoggedFile.values(of: file).values[1...3] == [7, 9, 3])
         #expect(child.end() == 0)
@@ -222,7 +217,7 @@ struct BackgroundCheckpointTests {
         let thread = OtherThread { [self] in
             try other.lockForWriting()
             defer { other.unlockForWriting() }
-            try commit(other, 2, 2)
+            try LoggedFile.commit(other, 2, 2)
         }
         thread.waitUntilItWaits()
         while file.takeCheckpointStep() {}
@@ -262,7 +257,7 @@ struct BackgroundCheckpointTests {
         let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
         try file.lockForWriting()
         defer { file.unlockForWriting() }
-        for value in UInt64(1)...3 { try commit(file, 1, value) }
+        for value in UInt64(1)...3 { try LoggedFile.commit(file, 1, value) }
         flushes.file.withLock { $0 = file }
         defer { flushes.file.withLock { $0 = nil } }
         file.beginCheckpoint()
@@ -282,7 +277,7 @@ struct BackgroundCheckpointTests {
         try {
             let file = try StorageFile.open(path: path, options: options)
             try file.lockForWriting()
-            for value in UInt64(1)...3 { try commit(file, 1, value) }
+            for value in UInt64(1)...3 { try LoggedFile.commit(file, 1, value) }
             file.beginCheckpoint()
             file.unlockForWriting()
             file.endCheckpoint()
@@ -319,10 +314,10 @@ struct BackgroundCheckpointTests {
             let file = try open("failing-\(step)", recorder: recorder)
             defer { file.unlockForWriting() }
             path = file.path
-            try commit(file, 2, 2)
+            try LoggedFile.commit(file, 2, 2)
             file.beginCheckpoint()
             for _ in 0..<step { #expect(file.takeCheckpointStep()) }
-            try commit(file, 3, 3)
+            try LoggedFile.commit(file, 3, 3)
             recorder.state.withLock { $0.failing = 0 }
             #expect(!file.takeCheckpointStep())
             #expect(recorder.state.withLock { $0.didFail })
@@ -332,7 +327,7 @@ struct BackgroundCheckpointTests {
             let other = try Self.openBeside(file)
             #expect(try other.lock?.tryLockForCheckpoint() == true)
             other.lock?.unlockForCheckpoint()
-            let error = #expect(throws: StorageError.self) { try commit(file, 4, 4) }
+            let error = #expect(throws: StorageError.self) { try LoggedFile.commit(file, 4, 4) }
             #expect(error?.code == .writingStopped)
             #expect(!file.takeCheckpointStep())
             #expect(try LoggedFile.values(of: file).values[1...4] == [7, 2, 3, 0])
@@ -360,7 +355,7 @@ struct BackgroundCheckpointTests {
         other.lock?.unlockForCheckpoint()
         other.unlockForWriting()
         try other.lockForWriting()
-        try commit(other, 2, 2)
+        try LoggedFile.commit(other, 2, 2)
         other.unlockForWriting()
         #expect(try LoggedFile.values(of: other).values[1...2] == [7, 2])
         #expect(try LoggedFile.valuesOfCopy(of: file.path, in: folder)[1...2] == [7, 2])
@@ -379,7 +374,7 @@ struct BackgroundCheckpointTests {
             file.beginCheckpoint()
             for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
             // Behind a checkpoint that is over, both headers are of one version.
-            if taken < 3 { try commit(file, 2, 2) }
+            if taken < 3 { try LoggedFile.commit(file, 2, 2) }
             file.unlockForWriting()
             before = recorder.operations.count
         }
@@ -404,7 +399,7 @@ struct BackgroundCheckpointTests {
             path = file.path
             file.beginCheckpoint()
             for _ in 0..<step { #expect(file.takeCheckpointStep()) }
-            try commit(file, 2, 2)
+            try LoggedFile.commit(file, 2, 2)
             file.unlockForWriting()
             before = recorder.operations.count
             recorder.state.withLock { $0.failing = 0 }

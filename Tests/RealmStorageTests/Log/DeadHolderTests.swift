@@ -9,17 +9,12 @@ import Testing
 struct DeadHolderTests {
     let folder = TemporaryDirectory()
 
-    private static func commit(_ file: StorageFile, _ index: Int, _ value: UInt64) throws {
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(index, value)])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     /// A process that stands behind `taken` steps of a checkpoint; with a child of its own, which lives as long as the test has it.
     private func process(at path: String, taken: Int, withChild: Bool = false) throws -> ForkedProcess {
         let process = try ForkedProcess { parent in
             let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 64, stepping: true))
             try file.lockForWriting()
-            for value in UInt64(1)...7 { try Self.commit(file, 1, value) }
+            for value in UInt64(1)...7 { try LoggedFile.commit(file, 1, value) }
             file.unlockForWriting()
             file.beginCheckpoint()
             for _ in 0..<taken { _ = file.takeCheckpointStep() }
@@ -46,7 +41,7 @@ struct DeadHolderTests {
         process.kill()
         process.end()
         try file.lockForWriting()
-        try Self.commit(file, 2, 2)
+        try LoggedFile.commit(file, 2, 2)
         file.unlockForWriting()
         #expect(try LoggedFile.values(of: file).values[1...2] == [7, 2])
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1...2] == [7, 2])
@@ -68,7 +63,7 @@ struct DeadHolderTests {
             try file.lockForWriting()
             defer { file.unlockForWriting() }
             #expect {
-                try Self.commit(file, 2, 2)
+                try LoggedFile.commit(file, 2, 2)
             } throws: {
                 ($0 as? StorageError)?.code == .timedOut
             }
@@ -79,7 +74,7 @@ struct DeadHolderTests {
         file.lock?.unlockForCheckpoint()
         try file.lockForWriting()
         defer { file.unlockForWriting() }
-        try Self.commit(file, 2, 2)
+        try LoggedFile.commit(file, 2, 2)
         #expect(try LoggedFile.values(of: file).values[1...2] == [7, 2])
     }
 }

@@ -10,11 +10,6 @@ import Testing
 struct FirstCommitsTests {
     let folder = TemporaryDirectory()
 
-    private func commit(_ file: StorageFile, _ index: Int) throws {
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(index, UInt64(index))])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     private func hasLog(_ file: StorageFile) -> Bool { FileManager.default.fileExists(atPath: file.path + ".log") }
 
     @Test("The first commits of a life are kept as pages, and the log begins behind them", arguments: [1, 5])
@@ -25,11 +20,11 @@ struct FirstCommitsTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         for index in 1...pageCommitCount {
-            try commit(file, index)
+            try LoggedFile.commit(file, index)
             #expect(!hasLog(file))
         }
         let version = file.newestVersion
-        try commit(file, pageCommitCount + 1)
+        try LoggedFile.commit(file, pageCommitCount + 1)
         #expect(hasLog(file))
         #expect(file.openLog?.header.version == version)
         #expect(file.checkpointVersion.load(ordering: .relaxed) == version)
@@ -47,10 +42,10 @@ struct FirstCommitsTests {
         defer { file.unlockForWriting() }
         for _ in 0..<2 {
             for _ in 0..<32 {
-                try commit(file, 1)
+                try LoggedFile.commit(file, 1)
                 #expect(!hasLog(file))
             }
-            try commit(file, 1)
+            try LoggedFile.commit(file, 1)
             #expect(hasLog(file))
             try file.closeLog()
         }
@@ -68,7 +63,7 @@ struct FirstCommitsTests {
             do {
                 let file = try StorageFile.open(path: folder.path("\(keepsLog).realm"), options: options)
                 try file.lockForWriting()
-                try commit(file, 1)
+                try LoggedFile.commit(file, 1)
                 file.unlockForWriting()
             }
             counts.append(recorder.operations.count { if case .synchronize = $0 { true } else { false } })
@@ -89,16 +84,16 @@ struct FirstCommitsTests {
         do {
             let file = try StorageFile.open(path: path, options: options)
             try file.lockForWriting()
-            for index in 1...4 { try commit(file, index) }
+            for index in 1...4 { try LoggedFile.commit(file, index) }
             #expect(!hasLog(file))
             let bodies = work.bodies.withLock { $0 }
             #expect(bodies.count == 1, "it is asked for once")
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
             bodies[0]()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == names)
-            try commit(file, 5)
+            try LoggedFile.commit(file, 5)
             #expect(hasLog(file))
-            try commit(file, 6)
+            try LoggedFile.commit(file, 6)
             let copy = folder.path("copy.realm")
             for suffix in ["", ".log"] {
                 try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
@@ -120,11 +115,11 @@ struct FirstCommitsTests {
         defer { file.unlockForWriting() }
         let own = Data("a log of the program".utf8)
         try own.write(to: URL(fileURLWithPath: path + ".log"))
-        for index in 1...3 { try commit(file, index) }
+        for index in 1...3 { try LoggedFile.commit(file, index) }
         #expect(file.openLog == nil)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".log")) == own)
         try FileManager.default.removeItem(atPath: path + ".log")
-        try commit(file, 4)
+        try LoggedFile.commit(file, 4)
         #expect(hasLog(file))
         #expect(try LoggedFile.values(of: file).values[1...4] == [1, 2, 3, 4])
     }

@@ -12,11 +12,6 @@ struct LogSpaceHeldTests {
 
     private final class Work: Sendable { let bodies = Mutex<[@Sendable () -> Void]>([]) }
 
-    private func commit(_ file: StorageFile, _ index: Int) throws {
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(index, UInt64(index))])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     /// The files without a name in the folder that this process has open.
     private var unnamedCount: Int {
         let folder = self.folder.url.resolvingSymlinksInPath().path
@@ -36,7 +31,7 @@ struct LogSpaceHeldTests {
         }
         let file = try StorageFile.open(path: folder.path(name + ".realm"), options: options)
         try file.lockForWriting()
-        try commit(file, 1)
+        try LoggedFile.commit(file, 1)
         for body in work.bodies.withLock({ $0 }) { body() }
         work.bodies.withLock { $0 = [] }
         #expect(unnamedCount == 1)
@@ -61,7 +56,7 @@ struct LogSpaceHeldTests {
         let options = LoggedFile.options()
         let data = try StorageFile.openData(path: file.path, options: options)
         let other = try StorageFile.openUnshared(data: data, path: file.path, options: options)
-        for index in 2..<80 { try commit(file, index) }
+        for index in 2..<80 { try LoggedFile.commit(file, index) }
         #expect(file.openLog == nil)
         #expect(unnamedCount == 0)
         _ = other
@@ -96,16 +91,22 @@ struct LogSpaceHeldTests {
         func remove() throws(StorageError) { try base.remove() }
     }
 
-    @Test("Where it cannot be made, no commit fills the disk with zeros in its place")
-    func fullDisk() throws {
+    /// A file beside which there is no room for a log; the caller has the write lock.
+    private func openOnFullDisk() throws -> (file: StorageFile, calls: FullDirectory.Calls) {
         let calls = FullDirectory.Calls()
         var options = LoggedFile.options()
         options.log?.pageCommitCount = 4
         options.log?.makeDirectory = { FullDirectory(base: LogFile(besides: $0), calls: calls) }
         let file = try StorageFile.open(path: folder.path("full.realm"), options: options)
         try file.lockForWriting()
+        return (file, calls)
+    }
+
+    @Test("Where it cannot be made, no commit fills the disk with zeros in its place")
+    func fullDisk() throws {
+        let (file, calls) = try openOnFullDisk()
         defer { file.unlockForWriting() }
-        for index in 1...40 { try commit(file, index) }
+        for index in 1...40 { try LoggedFile.commit(file, index) }
         #expect(calls.prepared.load(ordering: .relaxed) > 1, "it is tried again")
         #expect(calls.prepared.load(ordering: .relaxed) <= 8, "and not by each commit")
         #expect(calls.created.load(ordering: .relaxed) == 0)
@@ -113,30 +114,19 @@ struct LogSpaceHeldTests {
 
     @Test("While it cannot be made it is tried less and less often")
     func lessOften() throws {
-        let calls = FullDirectory.Calls()
-        var options = LoggedFile.options()
-        options.log?.pageCommitCount = 4
-        options.log?.makeDirectory = { FullDirectory(base: LogFile(besides: $0), calls: calls) }
-        let file = try StorageFile.open(path: folder.path("full.realm"), options: options)
-        try file.lockForWriting()
+        let (file, calls) = try openOnFullDisk()
         defer { file.unlockForWriting() }
-        for index in 1...400 { try commit(file, index % 100) }
+        for index in 1...400 { try LoggedFile.commit(file, index % 100) }
         #expect((4...8).contains(calls.prepared.load(ordering: .relaxed)))
     }
 
     @Test("For a file that has been moved none is made")
     func moved() throws {
-        let calls = FullDirectory.Calls()
-        var options = LoggedFile.options()
-        options.log?.pageCommitCount = 4
-        options.log?.makeDirectory = { FullDirectory(base: LogFile(besides: $0), calls: calls) }
-        let path = folder.path("moved.realm")
-        let file = try StorageFile.open(path: path, options: options)
-        try file.lockForWriting()
+        let (file, calls) = try openOnFullDisk()
         defer { file.unlockForWriting() }
-        try commit(file, 1)
-        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
-        for index in 2...40 { try commit(file, index) }
+        try LoggedFile.commit(file, 1)
+        try FileManager.default.moveItem(atPath: file.path, toPath: file.path + ".away")
+        for index in 2...40 { try LoggedFile.commit(file, index) }
         #expect(calls.prepared.load(ordering: .relaxed) == 0)
     }
 

@@ -68,6 +68,26 @@ enum LoggedFile {
         return try PageArray.commit(transaction)
     }
 
+    /// Sets a number, in a commit of its own; the first one creates the array.
+    ///
+    /// - Parameters:
+    ///   - file: The file, to which the caller may write.
+    ///   - index: Which number.
+    ///   - value: What it is to be; the index by default.
+    ///   - recorded: Whether the commit has its record.
+    /// - Throws: What preparing and publishing it throw.
+    static func commit(_ file: StorageFile, _ index: Int, _ value: UInt64? = nil, recorded: Bool = true) throws {
+        let change = Change(creates: file.newestVersion == 1, values: [(index, value ?? UInt64(index))])
+        try file.publish([prepare(change, in: file, recorded: recorded)])
+    }
+
+    /// Sets the number that most tests look at, in a turn of its own.
+    static func write(_ file: StorageFile, _ value: UInt64) throws {
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try commit(file, 1, value)
+    }
+
     /// Copies the files as they are, as a kill leaves them, without a lock file.
     static func copy(of path: String, in folder: TemporaryDirectory) throws -> String {
         let copy = folder.path("copy-\(UInt64.random(in: 0 ... .max)).realm")

@@ -10,11 +10,6 @@ import Testing
 struct OpenTransactionTests {
     let folder = TemporaryDirectory()
 
-    private func commit(_ file: StorageFile, _ index: Int, _ value: UInt64) throws {
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(index, value)])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     /// What an opening finds where all pages came to the disk, and none of the records.
     private func valuesWithoutRecords(_ path: String) throws -> [UInt64] {
         let copy = try LoggedFile.copy(of: path, in: folder)
@@ -34,7 +29,7 @@ struct OpenTransactionTests {
         // Pages that are free, and some that wait.
         for round in UInt64(1)...20 {
             for index in 1..<60 {
-                try commit(file, index, round)
+                try LoggedFile.commit(file, index, round)
                 model[index] = round
             }
         }

@@ -19,11 +19,6 @@ struct PageFlushTests {
         try file.publish([PageArray.commit(transaction)])
     }
 
-    private func commit(_ file: StorageFile, _ value: UInt64) throws {
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(1, value)])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     @Test("Rule 8: behind a flush that failed in a commit no checkpoint is made", arguments: 0...2)
     func failureInCommit(taken: Int) throws {
         let recorder = LoggedFile.Recorder()
@@ -33,7 +28,7 @@ struct PageFlushTests {
             let file = try StorageFile.open(path: path, options: options)
             try file.lockForWriting()
             defer { file.unlockForWriting() }
-            for value in UInt64(1)...7 { try commit(file, value) }
+            for value in UInt64(1)...7 { try LoggedFile.commit(file, 1, value) }
             let checkpoint = file.checkpointVersion.load(ordering: .relaxed)
             file.beginCheckpoint()
             for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
@@ -92,7 +87,7 @@ struct PageFlushTests {
         let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
         try file.lockForWriting()
         defer { file.unlockForWriting() }
-        for value in UInt64(1)...3 { try commit(file, value) }
+        for value in UInt64(1)...3 { try LoggedFile.commit(file, 1, value) }
         control.flushCount.store(0, ordering: .relaxed)
         control.body.withLock { body in
             body = {

@@ -10,13 +10,6 @@ import Testing
 struct StoppedBesideTests {
     let folder = TemporaryDirectory()
 
-    private func write(_ file: StorageFile, _ value: UInt64) throws {
-        try file.lockForWriting()
-        defer { file.unlockForWriting() }
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(1, value)])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     private func openBeside(_ path: String) throws -> StorageFile {
         let options = LoggedFile.options()
         let data = try StorageFile.openData(path: path, options: options)
@@ -37,7 +30,7 @@ struct StoppedBesideTests {
         let held = Mutex<StorageFile?>(nil)
         do {
             let file = try StorageFile.open(path: path, options: LoggedFile.options())
-            try write(file, 7)
+            try LoggedFile.write(file, 7)
             file.stopWriting(after: StorageError(.io, "The device did not flush", path: path))
             held.withLock { $0 = file }
         }
@@ -60,7 +53,7 @@ struct StoppedBesideTests {
         try opening.end()
         guard isInTime else { return false }
         let file = try #require(opened.withLock { $0 })
-        try write(file, 8)
+        try LoggedFile.write(file, 8)
         #expect(try LoggedFile.values(of: file).values[1] == 8)
         return true
     }
@@ -71,10 +64,10 @@ struct StoppedBesideTests {
     func refused() throws {
         let path = folder.path("a.realm")
         let file = try StorageFile.open(path: path, options: LoggedFile.options())
-        try write(file, 7)
+        try LoggedFile.write(file, 7)
         let other = try openBeside(path)
         file.stopWriting(after: StorageError(.io, "The device did not flush", path: path))
-        let error = #expect(throws: StorageError.self) { try write(other, 8) }
+        let error = #expect(throws: StorageError.self) { try LoggedFile.write(other, 8) }
         #expect(error?.code == .writingStopped)
         #expect(other.hasStopped)
     }
@@ -89,7 +82,7 @@ struct StoppedBesideTests {
     }
 
     private func opensBehindFlush(at path: String) throws -> Bool {
-        try write(StorageFile.open(path: path, options: LoggedFile.options()), 7)
+        try LoggedFile.write(StorageFile.open(path: path, options: LoggedFile.options()), 7)
         let other = try openBeside(path)
         other.lock?.notePageFlush(true)
         let flush = OtherThread {

@@ -9,13 +9,6 @@ import Testing
 struct StoppedInstanceTests {
     let folder = TemporaryDirectory()
 
-    private func write(_ file: StorageFile, _ value: UInt64) throws {
-        try file.lockForWriting()
-        defer { file.unlockForWriting() }
-        let change = LoggedFile.Change(creates: file.newestVersion == 1, values: [(1, value)])
-        try file.publish([LoggedFile.prepare(change, in: file)])
-    }
-
     @Test(
         "Whoever opens the file anew waits until its place is given back, and writes; beside one that stays nobody writes",
         arguments: [true, false]
@@ -32,7 +25,7 @@ struct StoppedInstanceTests {
         let place = Mutex<LockFile?>(nil)
         do {
             let file = try StorageFile.open(path: path, options: LoggedFile.options())
-            try write(file, 7)
+            try LoggedFile.write(file, 7)
             file.stopWriting(after: StorageError(.io, "The device did not flush", path: path))
             place.withLock { $0 = file.lock }
         }
@@ -50,10 +43,10 @@ struct StoppedInstanceTests {
         let file = try #require(opened.withLock { $0 })
         #expect(try LoggedFile.values(of: file).values[1] == 7)
         if goes {
-            try write(file, 8)
+            try LoggedFile.write(file, 8)
             #expect(try LoggedFile.values(of: file).values[1] == 8)
         } else {
-            let error = #expect(throws: StorageError.self) { try write(file, 8) }
+            let error = #expect(throws: StorageError.self) { try LoggedFile.write(file, 8) }
             #expect(error?.code == .writingStopped)
         }
         return true

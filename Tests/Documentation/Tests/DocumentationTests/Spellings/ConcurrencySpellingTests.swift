@@ -50,6 +50,7 @@ struct ConcurrencySpellingTests {
         _ = forms
     }
 
+    @available(*, deprecated)
     @Test("Opening with a callback")
     func openingWithCallback() async {
         let configuration = file.configuration

@@ -455,6 +455,7 @@ struct HostileCalls {
             }
         ),
         ("open", { calls, _, _ in _ = try Realm(configuration: calls.anyConfiguration()) }),
+        ("open a file", { calls, _, _ in _ = try Realm(fileURL: calls.url()) }),
         (
             "open on a queue",
             { calls, _, _ in

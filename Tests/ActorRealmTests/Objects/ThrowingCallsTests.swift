@@ -51,7 +51,7 @@ struct ThrowingCallsTests {
         "decode": "CodableTests", "salvage": "HostileCalls",
     ]
 
-    @Test("Each public function that throws is among the calls")
+    @Test("Each public function and initializer that throws is among the calls")
     func coverage() throws {
         let tests = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -60,21 +60,25 @@ struct ThrowingCallsTests {
             .map { try String(contentsOf: tests.appendingPathComponent("Objects/\($0).swift"), encoding: .utf8) }
             .joined()
         var names: Set<String> = []
+        var initializers: Set<String> = []
         let sources = root.appendingPathComponent("Sources/ActorRealm")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         for case let file as URL in files where file.pathExtension == "swift" {
-            let text = try String(contentsOf: file, encoding: .utf8)
+            let text = try String(contentsOf: file, encoding: .utf8).replacing("\n", with: " ")
+            var type = ""
             // A declaration ends where its body begins.
-            for part in text.components(separatedBy: "\n").joined(separator: " ").components(separatedBy: "public ")
-                .dropFirst()
-            {
+            for part in text.components(separatedBy: "public ").dropFirst() {
                 let head = part.prefix(while: { $0 != "{" })
-                guard !head.contains("rethrows"), head.contains(") throws") || head.contains(") async throws"),
-                    let range = head.range(of: "func ")
-                else {
-                    continue
+                if !head.contains("rethrows"), head.contains(") throws") || head.contains(") async throws") {
+                    if let range = head.range(of: "func ") {
+                        names.insert(String(head[range.upperBound...].prefix(while: { $0.isLetter || $0 == "_" })))
+                    } else if let match = head.firstMatch(of: /init(?:<.*>)?\(\s*(\w+):?/), match.1 != "from" {
+                        initializers.insert("\(type)(\(match.1):")
+                    }
                 }
-                names.insert(String(head[range.upperBound...].prefix(while: { $0.isLetter || $0 == "_" })))
+                if let match = part.matches(of: /(?:extension|struct|final class|enum|public class) (\w+)/).last {
+                    type = String(match.1)
+                }
             }
         }
         #expect(names.count > 15, "\(names)")
@@ -82,5 +86,8 @@ struct ThrowingCallsTests {
             let isCalled = calls.contains(".\(name)(") || calls.contains(".\(name) ") || calls.contains("try \(name)(")
             #expect(isCalled, "\(name) is not called")
         }
+        // By a decoder: `CodableTests`.
+        #expect(initializers.count > 3, "\(initializers)")
+        for name in initializers.sorted() { #expect(calls.contains(name), "\(name) is not called") }
     }
 }

@@ -214,7 +214,7 @@ struct BackgroundCheckpointTests {
         for _ in 0..<taken { #expect(file.takeCheckpointStep()) }
         let other = try Self.openBeside(file, recorder: recorder)
         let before = recorder.operations.count
-        let thread = OtherThread { [self] in
+        let thread = OtherThread {
             try other.lockForWriting()
             defer { other.unlockForWriting() }
             try LoggedFile.commit(other, 2, 2)

@@ -76,16 +76,23 @@ struct RowLocator: ~Copyable {
     @inline(__always)
     func frozenLeaf(at base: UnsafeRawPointer) -> LeafView { LeafView(base: base, view: pages) }
 
+    /// The row of a key whose leaf was found before; nil where it has to be looked for.
+    ///
+    /// What can be read without an error is apart from what can throw, since iterations do little else.
+    @inline(__always)
+    mutating func known(_ key: Int64) -> RowLocation? {
+        guard remembers, let leaves else { return nil }
+        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
+        guard leaves[index].generation == generation.pointee, let base = leaves[index].base else { return nil }
+        let leaf = leaf(at: base)
+        return leaf.row(of: key).map { RowLocation(leaf: leaf, row: $0) }
+    }
+
     /// The row of a key; nil when there is no such row.
     @inline(__always)
     mutating func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
-        guard remembers, let leaves else { return try table.locate(key) }
-        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
-        if leaves[index].generation == generation.pointee, let base = leaves[index].base {
-            let leaf = leaf(at: base)
-            if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
-        }
-        return try locateAgain(key)
+        if let known = known(key) { return known }
+        return remembers ? try locateAgain(key) : try table.locate(key)
     }
 
     /// The row of a key, whose leaf may be the one that was found in an earlier version.

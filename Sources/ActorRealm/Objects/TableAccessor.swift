@@ -152,6 +152,10 @@ final class TableAccessor {
         do { return try table.contains(key: key) } catch { return true }
     }
 
+    /// The row of a key whose leaf was found before; nil where it has to be looked for.
+    @inline(__always)
+    func known(_ key: Int64) -> RowLocation? { isFrozen ? nil : rows.known(key) }
+
     /// The row of a key; nil when there is no such row.
     @inline(__always)
     func locate(_ key: Int64) throws(StorageError) -> RowLocation? {

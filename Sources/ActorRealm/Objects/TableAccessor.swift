@@ -152,9 +152,9 @@ final class TableAccessor {
         do { return try table.contains(key: key) } catch { return true }
     }
 
-    /// The row of a key whose leaf was found before; nil where it has to be looked for.
+    /// A leaf that was found before, and where the row of a key would be; nil where that has to be looked for.
     @inline(__always)
-    func known(_ key: Int64) -> RowLocation? { isFrozen ? nil : rows.known(key) }
+    func knownLeaf(of key: Int64) -> LeafView? { isFrozen ? nil : rows.knownLeaf(of: key) }
 
     /// The row of a key; nil when there is no such row.
     @inline(__always)

@@ -219,9 +219,9 @@ public final class _CollectionCursor {
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
-        if let known = accessor._withUnsafeGuaranteedRef({ $0.known(key) }) {
-            leaf = known.leaf
-            return object(key: key, known)
+        if let known = accessor._withUnsafeGuaranteedRef({ $0.knownLeaf(of: key) }), let row = known.row(of: key) {
+            leaf = known
+            return object(key: key, RowLocation(leaf: known, row: row))
         }
         return lookedUp(key, accessor)
     }

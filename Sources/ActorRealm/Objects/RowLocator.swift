@@ -76,16 +76,22 @@ struct RowLocator: ~Copyable {
     @inline(__always)
     func frozenLeaf(at base: UnsafeRawPointer) -> LeafView { LeafView(base: base, view: pages) }
 
+    /// A leaf that was found before, and where the row of a key would be; nil where that has to be looked for.
+    ///
+    /// What can be read without an error is apart from what can throw, since iterations do little else.
+    @inline(__always)
+    mutating func knownLeaf(of key: Int64) -> LeafView? {
+        guard remembers, let leaves else { return nil }
+        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
+        guard leaves[index].generation == generation.pointee, let base = leaves[index].base else { return nil }
+        return leaf(at: base)
+    }
+
     /// The row of a key; nil when there is no such row.
     @inline(__always)
     mutating func locate(_ key: Int64) throws(StorageError) -> RowLocation? {
-        guard remembers, let leaves else { return try table.locate(key) }
-        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
-        if leaves[index].generation == generation.pointee, let base = leaves[index].base {
-            let leaf = leaf(at: base)
-            if let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
-        }
-        return try locateAgain(key)
+        if let leaf = knownLeaf(of: key), let row = leaf.row(of: key) { return RowLocation(leaf: leaf, row: row) }
+        return remembers ? try locateAgain(key) : try table.locate(key)
     }
 
     /// The row of a key, whose leaf may be the one that was found in an earlier version.

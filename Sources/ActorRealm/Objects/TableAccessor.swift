@@ -152,6 +152,10 @@ final class TableAccessor {
         do { return try table.contains(key: key) } catch { return true }
     }
 
+    /// A leaf that was found before, and where the row of a key would be; nil where that has to be looked for.
+    @inline(__always)
+    func knownLeaf(of key: Int64) -> LeafView? { isFrozen ? nil : rows.knownLeaf(of: key) }
+
     /// The row of a key; nil when there is no such row.
     @inline(__always)
     func locate(_ key: Int64) throws(StorageError) -> RowLocation? {

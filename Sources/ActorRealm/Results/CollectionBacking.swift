@@ -120,7 +120,7 @@ public final class _CollectionBacking {
     }
 
     /// Those of all objects of a class that an index leads to.
-    init(_ all: _CollectionBacking, narrowedTo equality: IndexedEquality) {
+    init(_ all: __shared _CollectionBacking, narrowedTo equality: IndexedEquality) {
         core = all.core
         elements = all.elements
         reader = all.reader

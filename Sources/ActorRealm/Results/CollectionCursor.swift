@@ -219,6 +219,16 @@ public final class _CollectionCursor {
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
+        if let known = accessor._withUnsafeGuaranteedRef({ $0.knownLeaf(of: key) }), let row = known.row(of: key) {
+            leaf = known
+            return object(key: key, RowLocation(leaf: known, row: row))
+        }
+        return lookedUp(key, accessor)
+    }
+
+    /// The object of a key whose leaf was not found before.
+    @inline(never)
+    private func lookedUp(_ key: Int64, _ accessor: Unmanaged<TableAccessor>) -> ObjectBase? {
         let found: RowLocation?
         do {
             found = try accessor._withUnsafeGuaranteedRef { try $0.locate(key) }

@@ -207,17 +207,15 @@ enum IndexKey {
     }
 
     private static func containsZero(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
+        if count < 8 { return bytes.prefix(count).contains(0) }
         var offset = 0
-        while offset + 8 <= count {
+        while true {
             let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
-            offset += 8
+            if offset + 8 == count { return false }
+            // The last eight bytes, some of them for the second time.
+            offset = min(offset + 8, count - 8)
         }
-        while offset < count {
-            if bytes[offset] == 0 { return true }
-            offset += 1
-        }
-        return false
     }
 
     /// Appends the short form of a row key and returns the length of the whole key; 8 bytes beyond may be written.

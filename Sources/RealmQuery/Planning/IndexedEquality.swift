@@ -20,7 +20,7 @@ package struct IndexedEquality: Sendable {
     }
 
     /// A property and the value that it must have; nil when there is no index, or the value is not simply one of its kind.
-    package init?(_ ordinal: Int, _ constant: PredicateValue, table: TableView) {
+    package init?(_ ordinal: Int, _ constant: __shared PredicateValue, table: __shared TableView) {
         guard table.hasIndex(ordinal) else { return nil }
         switch (table.kind(of: ordinal), constant) {
         case (.int, .int(let number)): value = .int(number)

@@ -58,7 +58,11 @@ struct MigrationPlanner {
         } catch {
             guard case .schemaMismatch = error, stored?.version == declared.version else { throw error }
         }
-        return (try SchemaReconciler.plan(stored: stored, declared: declared.raised), true)
+        // Behind the highest version there is none, so that the one before stands for what is stored.
+        let (stored, declared) =
+            declared.version == .max
+            ? (stored?.with(version: .max - 1), declared) : (stored, declared.with(version: declared.version + 1))
+        return (try SchemaReconciler.plan(stored: stored, declared: declared), true)
     }
 
     private func hasDefault(_ step: SchemaPlan.Step) -> Bool {
@@ -124,8 +128,8 @@ struct MigrationPlanner {
 }
 
 extension DatabaseSchema {
-    /// The same classes at the next version.
-    fileprivate var raised: DatabaseSchema { DatabaseSchema(classes: list, version: version + 1) }
+    /// The same classes at another version.
+    fileprivate func with(version: UInt64) -> DatabaseSchema { DatabaseSchema(classes: list, version: version) }
 }
 
 extension SchemaPlan.Step {

@@ -22,6 +22,9 @@ struct InputCheck {
     private var isGivenUp = false
     /// How deep the object nests that is looked at.
     private var depth = 0
+    /// The class and property that are looked at, and what the first problem is about.
+    private var subject = Realm.Error.Details()
+    private var details: Realm.Error.Details?
 
     private enum Step {
         case name(String)
@@ -64,13 +67,19 @@ struct InputCheck {
         if problemCount == 0 { return }
         var lines = problems.map { "\n- " + $0 }.joined()
         if problemCount > problems.count { lines += "\n- and \(problemCount - problems.count) more" }
-        throw core.error(.invalidInput, "An object of type '\(info.name)' cannot be made of the input:" + lines)
+        throw Realm.Error(
+            .invalidInput,
+            "An object of type '\(info.name)' cannot be made of the input:" + lines,
+            fileURL: core.configuration.fileURL,
+            details: details ?? Realm.Error.Details(className: info.name)
+        )
     }
 
     // MARK: Problems
 
     private mutating func report(_ text: @autoclosure () -> String) {
         problemCount += 1
+        if details == nil, subject.className != nil { details = subject }
         guard problems.count < Self.listedCount else { return }
         let place = place
         problems.append(place.isEmpty ? text() : "\(place): \(text())")
@@ -183,7 +192,9 @@ struct InputCheck {
             return giveUp("objects nest deeper than \(Self.depthLimit) levels")
         }
         depth += 1
-        defer { depth -= 1 }
+        let outer = subject
+        subject = Realm.Error.Details(className: info.name)
+        defer { (depth, subject) = (depth - 1, outer) }
         if let names = (value as? [String: Any?])?.keys.sorted() {
             checkNames(names, info)
         } else if let entries = value as? ValueReader.Entries {
@@ -202,15 +213,22 @@ struct InputCheck {
         }
         for property in info.properties where !isGivenUp {
             guard let given = values[property.ordinal] else { continue }
+            subject.propertyName = property.name
             at(.name(property.name)) { $0.check(given, for: property, of: info) }
         }
     }
 
     private mutating func checkNames(_ names: [String], _ info: ModelClass) {
+        defer { subject.propertyName = nil }
         for key in names {
+            subject.propertyName = key
             guard let property = info.property(key) ?? info.property(columnNamed: key) else {
                 if !ignoresUnknownKeys { at(.name(key)) { $0.report("'\(info.name)' has no such property") } }
                 continue
+            }
+            if !TextBytes.areEqual(key, property.name), names.contains(where: { TextBytes.areEqual($0, property.name) })
+            {
+                at(.name(key)) { $0.report("this is '\(property.name)', which is given by that name as well") }
             }
             if property.isComputed {
                 at(.name(key)) { $0.report("the objects that link to this one cannot be given: set the link in them") }

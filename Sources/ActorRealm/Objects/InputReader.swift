@@ -30,8 +30,8 @@ final class InputReader {
                 values.append((name, nil))
                 continue
             }
-            guard let decoder = try? container.superDecoder(forKey: key) else { continue }
-            values.append((name, value(of: property, from: decoder, depth: depth)))
+            let decoder = try? container.superDecoder(forKey: key)
+            values.append((name, decoder.map { value(of: property, from: $0, depth: depth) } ?? unreadable()))
         }
         return ValueReader.Entries(values)
     }
@@ -79,17 +79,13 @@ final class InputReader {
             var values: [(name: String, value: Any?)] = []
             for key in container.allKeys {
                 let name = JSONNames.name(key.stringValue, from: decoder)
-                guard let decoder = try? container.superDecoder(forKey: key) else { continue }
-                values.append((name, element(of: property, from: decoder, depth: depth)))
+                let decoder = try? container.superDecoder(forKey: key)
+                values.append((name, decoder.map { element(of: property, from: $0, depth: depth) } ?? unreadable()))
             }
             return ValueReader.Entries(values)
         case .list, .set:
             guard var container = try? decoder.unkeyedContainer() else { break }
-            var values: [Any] = []
-            while !container.isAtEnd, let decoder = try? container.superDecoder() {
-                values.append(element(of: property, from: decoder, depth: depth) ?? Self.null)
-            }
-            return values
+            return elements(of: &container) { element(of: property, from: $0, depth: depth) }
         }
         return plain(from: decoder, depth: 0)
     }
@@ -136,23 +132,37 @@ final class InputReader {
             var values: [(name: String, value: Any?)] = []
             for key in container.allKeys {
                 let name = JSONNames.name(key.stringValue, from: decoder)
-                guard let decoder = try? container.superDecoder(forKey: key) else { continue }
-                values.append((name, plain(from: decoder, depth: depth + 1)))
+                let decoder = try? container.superDecoder(forKey: key)
+                values.append((name, decoder.map { plain(from: $0, depth: depth + 1) } ?? unreadable()))
             }
             return ValueReader.Entries(values)
         }
         if var container = try? decoder.unkeyedContainer() {
-            var values: [Any] = []
-            while !container.isAtEnd, let decoder = try? container.superDecoder() {
-                values.append(plain(from: decoder, depth: depth + 1) ?? Self.null)
-            }
-            return values
+            return elements(of: &container) { plain(from: $0, depth: depth + 1) }
         }
         guard let container = try? decoder.singleValueContainer(), !container.decodeNil() else { return nil }
         if let value = try? container.decode(Bool.self) { return value }
         if let value = try? container.decode(Int.self) { return value }
         if let value = try? container.decode(Double.self) { return value }
         if let value = try? container.decode(String.self) { return value }
+        return unreadable()
+    }
+
+    /// What stands in an array, up to what the decoder does not give.
+    private func elements(of container: inout any UnkeyedDecodingContainer, _ element: (any Decoder) -> Any?) -> [Any] {
+        var values: [Any] = []
+        while !container.isAtEnd {
+            guard let decoder = try? container.superDecoder() else {
+                values.append(Unreadable())
+                unreadableCount += 1
+                break
+            }
+            values.append(element(decoder) ?? Self.null)
+        }
+        return values
+    }
+
+    private func unreadable() -> Any? {
         unreadableCount += 1
         return Unreadable()
     }

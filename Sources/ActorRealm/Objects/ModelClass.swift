@@ -165,6 +165,12 @@ final class ModelClass: Sendable {
     /// The property of a name.
     func property(_ name: String) -> ModelProperty? { ordinals[TextKey(name)].map { properties[$0] } }
 
+    /// The name in the file under which a value may be given for a property as well; nil where that is the name of a property itself.
+    func otherName(of property: ModelProperty) -> String? {
+        let name = property.columnName
+        return TextBytes.areEqual(name, property.name) || ordinals[TextKey(name)] != nil ? nil : name
+    }
+
     /// The property of a name in the file.
     func property(columnNamed name: String) -> ModelProperty? {
         properties.first { TextBytes.areEqual($0.columnName, name) }

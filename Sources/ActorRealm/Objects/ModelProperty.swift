@@ -54,6 +54,8 @@ final class ModelProperty: Sendable {
     var key: UInt32 { UInt32(ordinal + 1) }
     var isCollection: Bool { shape.collection != .none || shape.kind == .linkingObjects }
     var isComputed: Bool { shape.kind == .linkingObjects }
+    /// Whether it leads to one object.
+    var isLink: Bool { shape.kind == .object && shape.collection == .none }
     /// The class that the property links to, or from which it is linked to.
     var targetName: String { dynamicTargetName ?? shape.target?.className() ?? "" }
     private var hasWrapper: Bool { offset >= 0 }

@@ -47,10 +47,17 @@ nonisolated extension ObjectBase {
             let isLink = try object.requireReadable(named: name)
             let value = object[name]
             if position == names.count - 1 { return value }
-            guard isLink else {
-                throw object.nameError("Property '\(name)' in a path of names is no link.", name)
+            let target = ValueReader.unwrap(value)
+            if isLink, target == nil { return nil }
+            // What is stored as an embedded object need not be one here.
+            guard isLink, let next = target as? ObjectBase else {
+                let mistake = ValuePath.Mistake(behind: name)
+                if let core = object.core, core.migration != nil {
+                    core.mistake(mistake.message)
+                    return nil
+                }
+                throw object.nameError(mistake.message, name)
             }
-            guard let next = ValueReader.unwrap(value) as? ObjectBase else { return nil }
             object = next
         }
         return nil
@@ -59,7 +66,7 @@ nonisolated extension ObjectBase {
     /// Throws what reading the property of a name would trap on, and tells whether it is a link.
     private final func requireReadable(named name: String) throws -> Bool {
         // There the first mistake is kept, and opening the realm throws it.
-        if core?.migration != nil { return true }
+        if core?.migration != nil { return modelClass.property(name)?.isLink ?? true }
         if core == nil, let dynamic = self as? DynamicObject {
             if dynamic.isDetached { return true }
             throw nameError("A `DynamicObject` that no realm has given has no properties.", name)
@@ -68,7 +75,7 @@ nonisolated extension ObjectBase {
             throw nameError(modelClass.unknownPropertyMessage(name), name)
         }
         try requireReadable(property)
-        return property.shape.kind == .object && property.shape.collection == .none
+        return property.isLink
     }
 
     private final func nameError(_ message: String, _ name: String) -> Realm.Error {
@@ -141,10 +148,12 @@ nonisolated extension ObjectBase {
             let value = try accessor.table.value(ordinal, at: location)
             if case .link(let key) = value { _ = try accessor.target(of: property.ordinal).table.contains(key: key) }
             if property.valueType._isReadable(self, property.key) { return }
-            throw core.error(
+            throw Realm.Error(
                 .invalidInput,
                 "The stored value \(value.words) of '\(accessor.info.name).\(property.name)' is none of "
-                    + "its type. Make the property optional to read such values as nil."
+                    + "its type. Make the property optional to read such values as nil.",
+                fileURL: core.configuration.fileURL,
+                details: Realm.Error.Details(className: accessor.info.name, propertyName: property.name)
             )
         } catch let error as StorageError {
             throw Realm.Error(storage: error, path: core.coordinator.path)

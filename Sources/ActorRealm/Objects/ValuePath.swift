@@ -9,6 +9,42 @@ enum ValuePath {
         keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// Why a path of names leads to no property.
+    struct Mistake: Swift.Error {
+        let name: String
+        let message: String
+
+        /// A step behind what leads to no object, or to several.
+        init(behind name: String) {
+            self.name = name
+            message = "Property '\(name)' in a path of names is no link."
+        }
+
+        init(_ name: String, _ message: String) {
+            self.name = name
+            self.message = message
+        }
+    }
+
+    /// The property of a class that a path of names leads to, across links only; nil where a class on the way is known to its realm alone.
+    static func property(_ path: String, of info: ModelClass?) throws(Mistake) -> ModelProperty? {
+        var info = info
+        let names = names(path)
+        for (position, name) in names.enumerated() {
+            guard let current = info else {
+                throw Mistake(name, "Property '\(name)' is looked for in what is no object.")
+            }
+            guard let property = current.property(name) else {
+                throw Mistake(name, current.unknownPropertyMessage(name))
+            }
+            if position == names.count - 1 { return property }
+            guard property.isLink else { throw Mistake(behind: name) }
+            guard let target = property.shape.target, target != DynamicObject.self else { return nil }
+            info = ModelClass.of(target)
+        }
+        return nil
+    }
+
     /// What a value has at the end of a path; nil when a link leads nowhere, or a value has no names.
     static func value(of value: Any?, along names: ArraySlice<String>) -> Any? {
         guard let name = names.first else { return value }

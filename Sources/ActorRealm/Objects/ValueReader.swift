@@ -113,7 +113,10 @@ enum ValueReader {
         if let entries = value as? Entries {
             let dictionary = Dictionary(entries.entries.map { (TextKey($0.name), $0.value) }) { $1 }
             for property in info.properties where !property.isComputed {
-                if let given = dictionary[TextKey(property.name)] ?? dictionary[TextKey(property.columnName)] {
+                let given =
+                    dictionary[TextKey(property.name)]
+                    ?? info.otherName(of: property).flatMap { dictionary[TextKey($0)] }
+                if let given {
                     result[property.ordinal] = .some(unwrap(given))
                 }
             }
@@ -121,7 +124,7 @@ enum ValueReader {
         }
         if type(of: value) == [String: Any].self, let dictionary = value as? [String: Any] {
             for property in info.properties where !property.isComputed {
-                if let given = given(for: property, in: dictionary) {
+                if let given = given(for: property, of: info, in: dictionary) {
                     result[property.ordinal] = .some(unwrap(given))
                 }
             }
@@ -129,7 +132,7 @@ enum ValueReader {
         }
         if type(of: value) != [Any].self, let dictionary = value as? [String: Any?] {
             for property in info.properties where !property.isComputed {
-                if let given = given(for: property, in: dictionary) {
+                if let given = given(for: property, of: info, in: dictionary) {
                     result[property.ordinal] = .some(unwrap(given))
                 }
             }
@@ -149,14 +152,18 @@ enum ValueReader {
     }
 
     /// What a dictionary gives for a property, whose name it has byte by byte: in another spelling it is another name.
-    private static func given<Value>(for property: ModelProperty, in dictionary: [String: Value]) -> Value? {
+    private static func given<Value>(
+        for property: ModelProperty,
+        of info: ModelClass,
+        in dictionary: [String: Value]
+    ) -> Value? {
         func given(_ name: String) -> Value? {
             guard let place = dictionary.index(forKey: name), TextBytes.areEqual(dictionary[place].key, name) else {
                 return nil
             }
             return dictionary[place].value
         }
-        return given(property.name) ?? given(property.columnName)
+        return given(property.name) ?? info.otherName(of: property).flatMap { given($0) }
     }
 
     /// The elements of an array, which may be optional.

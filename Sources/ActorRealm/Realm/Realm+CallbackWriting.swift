@@ -1,3 +1,4 @@
+import Logging
 import RealmStorage
 
 extension Realm {
@@ -99,6 +100,20 @@ extension Realm {
     }
 }
 
+extension RealmCore {
+    /// Says in the log what became of a write or commit that nobody asks about.
+    fileprivate var logUnheardFailure: ((any Error)?) -> Void {
+        { [logger, path = coordinator.path] error in
+            guard let error else { return }
+            logger?
+                .error(
+                    "An asynchronous write failed, and has no block that is called with the error.",
+                    metadata: ["realm.path": "\(path)", "error": "\(error)"]
+                )
+        }
+    }
+}
+
 /// One asynchronous write.
 ///
 /// Unchecked because its closures are called, and its core is used, only in the core's isolation.
@@ -134,7 +149,7 @@ private final class PendingWrite: @unchecked Sendable {
         deadline = request.deadline(in: core.configuration)
         self.commits = commits
         self.block = block
-        self.onComplete = onComplete ?? { _ in }
+        self.onComplete = onComplete ?? core.logUnheardFailure
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
@@ -248,7 +263,7 @@ private final class PendingCompletion: @unchecked Sendable {
         self.core = core
         self.id = id
         self.tokens = tokens
-        self.onComplete = onComplete ?? { _ in }
+        self.onComplete = onComplete ?? core.logUnheardFailure
     }
 
     /// Ends the commit in the isolation of its realm, or counts it out where that is gone.

@@ -23,6 +23,10 @@ final class RealmCoordinator: Sendable {
         /// Realms that work can be handed to, and realms of synchronous calls.
         var cores: [RealmIsolation.Key: CoreRegistration] = [:]
         var passing: [RealmIsolation.Key: CoreRegistration] = [:]
+        /// Outdated realms in whose places others were opened, and which are open still.
+        var replaced: [CoreRegistration] = []
+
+        var registrations: [CoreRegistration] { Array(cores.values) + Array(passing.values) + replaced }
         var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?
@@ -114,7 +118,7 @@ final class RealmCoordinator: Sendable {
 
     /// A logger of those that have the file open; that of its first opening where none of them has one.
     var logger: Logger? {
-        let registrations = state.withLock { Array($0.cores.values) + Array($0.passing.values) }
+        let registrations = state.withLock { $0.registrations }
         return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.sharedIfSet
     }
 
@@ -151,8 +155,9 @@ final class RealmCoordinator: Sendable {
         use: RealmUse = .found
     ) throws -> RealmCore {
         // Whoever opens a file whose schema has changed gets a realm that follows it.
-        if let core = existingCore(for: isolation), use == .found || core.outdatedReason == nil {
-            return try core.reopened(with: configuration, for: use)
+        let before = existingCore(for: isolation)
+        if let before, use == .found || before.outdatedReason == nil {
+            return try before.reopened(with: configuration, for: use)
         }
         return try opening {
             if use != .found { try checkRulesAreDeclared(for: configuration) }
@@ -166,7 +171,7 @@ final class RealmCoordinator: Sendable {
                     origin: origin
                 )
                 try core.followSchema()
-                try remember(core)
+                try remember(core, inPlaceOf: before)
             } catch {
                 throw Realm.Error.wrap(error, path: path)
             }
@@ -227,7 +232,7 @@ final class RealmCoordinator: Sendable {
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     ///
     /// - Throws: `limit` when it can not follow them, for want of a thread; it is not known then.
-    func remember(_ core: RealmCore) throws(StorageError) {
+    func remember(_ core: RealmCore, inPlaceOf outdated: RealmCore? = nil) throws(StorageError) {
         let registration = core.registration
         forgetDead()
         let key = core.isolation.key
@@ -235,6 +240,7 @@ final class RealmCoordinator: Sendable {
         if isLasting, core.isolation.canPost { try watchVersions() }
         state.withLock { state in
             state.isLeft = false
+            if let outdated { state.replaced.append(outdated.registration) }
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
         // What was committed since the core took hold of its version was told to those that were known then.
@@ -246,13 +252,14 @@ final class RealmCoordinator: Sendable {
     /// Asking whether something lives holds it for a moment, and whoever lets go of it last ends it: an actor with the
     /// tokens of its observers, which unregister here. Therefore nothing is asked under the lock.
     private func forgetDead() {
-        let all = state.withLock { Array($0.cores.values) + Array($0.passing.values) }
+        let all = state.withLock { $0.registrations }
         let dead = all.filter { !$0.isAlive }
         if dead.isEmpty { return }
         let identifiers = Set(dead.map(ObjectIdentifier.init))
         state.withLock { state in
             state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
             state.passing = state.passing.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
+            state.replaced.removeAll { identifiers.contains(ObjectIdentifier($0)) }
         }
         // Nobody tells them of versions any more. They are there until here, so that no other registration has an identifier of theirs.
         for registration in dead { registration.endOrphan() }
@@ -264,6 +271,7 @@ final class RealmCoordinator: Sendable {
             let key = core.isolation.key
             if state.cores[key]?.isOf(core) == true { state.cores[key] = nil }
             if state.passing[key]?.isOf(core) == true { state.passing[key] = nil }
+            state.replaced.removeAll { $0.isOf(core) }
             state.isLeft = true
         }
     }
@@ -273,7 +281,7 @@ final class RealmCoordinator: Sendable {
 
     /// Whether any realm of this file is open in this process.
     var hasOpenRealms: Bool {
-        let isOpen = state.withLock { Array($0.cores.values) + Array($0.passing.values) }.contains { $0.isAlive }
+        let isOpen = state.withLock { $0.registrations }.contains { $0.isAlive }
         didLookForRealms?()
         return isOpen
     }

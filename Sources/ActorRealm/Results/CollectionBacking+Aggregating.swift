@@ -6,10 +6,14 @@ import RealmStorage
 extension _CollectionBacking {
     /// Computes over a property of the objects, or over the values themselves.
     func aggregate(_ operation: AggregateOperation, _ property: String?) throws -> _Stored {
-        core.checkAccess()
+        checkReading()
         guard let elements else { return _Stored(try StoredValue.aggregate(operation, values(), kind: shape.kind)) }
         guard let property else {
             throw QueryError("Operation '\(operation.name)' needs a property when the elements are objects.")
+        }
+        // Results of a realm that was invalidated are empty.
+        if isEmptied, let kind = try? ValuePath.property(property, of: elements.info)?.shape.kind {
+            return _Stored(try StoredValue.aggregate(operation, [], kind: kind))
         }
         let aggregation = try Aggregation(operation, of: PropertyPath(columnName(property)), table: elements.table)
         if isWholeTable { return _Stored(try aggregation.value()) }

@@ -179,14 +179,15 @@ extension RealmCollection {
 extension RealmCollection {
     /// Reads the elements and properties of each, by names from outside, for where using such a name would end the process.
     ///
-    /// As ``requireReadable()``; and after it `value(forKey:)`, aggregates of numbers and key paths as strings do not end the process for
-    /// these names.
+    /// As ``requireReadable()``; and after it `value(forKey:)` and `value(forKeyPath:)` do not end the process for these names, nor do averages,
+    /// extremes and sums of those that are numbers. Text that asks for an order is parsed by `RealmPredicate(parsing:)`.
     ///
     /// - Parameter names: Names of properties, or of links to one: `owner.name`.
     /// - Throws: As ``requireReadable()``, and as ``ObjectBase/value(named:)`` of the elements; `.invalidInput` for a name that their class
     ///   does not have, also where there are no elements.
     public func requireReadable(properties names: [String]) throws {
         guard let backing = try readableBacking() else {
+            try requireNames(names, of: Element._elementShape)
             for case let object as ObjectBase in self { for name in names { _ = try object.value(named: name) } }
             return
         }
@@ -238,6 +239,7 @@ extension Map {
     /// - Throws: As ``requireReadable()``, and `.invalidInput` for a name that the class of the objects does not have.
     public func requireReadable(properties names: [String]) throws {
         guard let backing = try readableBacking() else {
+            try requireNames(names, of: Value._elementShape)
             for case let object as ObjectBase in values.map({ $0 as Any }) {
                 for name in names { _ = try object.value(named: name) }
             }
@@ -247,13 +249,37 @@ extension Map {
     }
 }
 
+/// Throws where names are none of properties of what an unmanaged collection has.
+private func requireNames(_ names: [String], of shape: _PropertyShape) throws {
+    // A dynamic object says itself what it has.
+    if shape.target == DynamicObject.self { return }
+    let info = shape.target.map { ModelClass.of($0) }
+    for name in names {
+        do {
+            _ = try ValuePath.property(name, of: info)
+        } catch {
+            let details = Realm.Error.Details(className: info?.name, propertyName: error.name)
+            throw Realm.Error(.invalidInput, error.message, details: details)
+        }
+    }
+}
+
 extension _CollectionBacking {
     /// Paths of properties in the names of the file, by their names in the classes.
     ///
     /// - Throws: `invalidInput` for one that there is not.
     fileprivate func paths(of names: [String]) throws -> [[String]] {
-        if isEmptied || core.isClosed { return [] }
-        try core.requireReading()
+        let isGone = isEmptied || core.isClosed
+        if !isGone { try core.requireReading() }
+        for name in names {
+            do {
+                _ = try ValuePath.property(name, of: elements?.info)
+            } catch {
+                let details = Realm.Error.Details(className: elements?.info.name, propertyName: error.name)
+                throw Realm.Error(.invalidInput, error.message, fileURL: core.configuration.fileURL, details: details)
+            }
+        }
+        if isGone { return [] }
         return try names.map { name in
             var accessor = elements
             return try ValuePath.names(name)

@@ -92,7 +92,10 @@ extension ClassSchema {
                 property.isIndexed = true
                 property.isUnique = true
             }
-            if found.deleteRule != .nullify, isDeclared(.delete(found.name, found.deleteRule)) {
+            // Of two that are declared the one stays that deletes less.
+            if found.deleteRule != .nullify, declared.deleteRule != .deny,
+                isDeclared(.delete(found.name, found.deleteRule))
+            {
                 property.deleteRule = found.deleteRule
             }
             return property

@@ -117,8 +117,9 @@ extension LockFile {
         var refused: UInt64 = 0
         /// The word that threads wait by.
         var wake: UInt32 = 0
-        /// Whether it belonged to the file that is there now.
-        var isSameFile = false
+        /// Whether it belonged to a file with the number of that which is there now: that of the device may be another one behind a start of
+        /// the machine.
+        var isSameNumber = false
         /// Whether the realm file is known to have held that version: it is the same file, and the machine was not started anew since.
         var isOfThisFile = false
         /// The identifier of the realm file that it belonged to.
@@ -141,13 +142,14 @@ extension LockFile {
         let knowsLogs = version >= LockFileLayout.versionWithLog
         let isSameBoot =
             knowsLogs && boot.0 != 0 && words[Word.bootID / 8] == boot.0 && words[Word.bootID / 8 + 1] == boot.1
-        let isSameFile = words[Word.device / 8] == identity.device && words[Word.inode / 8] == identity.inode
+        let isSameNumber = words[Word.inode / 8] == identity.inode
+        let isSameFile = isSameNumber && words[Word.device / 8] == identity.device
         let rowKeys = words[Word.rowKeys / 8..<Word.rowKeys / 8 + Word.rowKeyCount]
         return Past(
             version: words[Word.newestVersion / 8],
             refused: words[Word.refusedHeader / 8],
             wake: UInt32(truncatingIfNeeded: words[Word.wake / 8]),
-            isSameFile: isSameFile,
+            isSameNumber: isSameNumber,
             isOfThisFile: isSameBoot && isSameFile && words[Word.fileID / 8] != 0,
             fileID: words[Word.fileID / 8],
             log: knowsLogs

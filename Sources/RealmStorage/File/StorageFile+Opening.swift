@@ -53,7 +53,7 @@ extension StorageFile {
                 (past) throws(StorageError) in
                 let byteCount = try data.currentByteCount()
                 if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
-                    if past.isOfThisFile || past.version > 1 && past.isSameFile {
+                    if past.isOfThisFile || past.version > 1 && past.isSameNumber {
                         throw .corrupt(
                             "The file was cut short: it held version \(past.version). Bring it back from a copy; or, to begin anew, delete "
                                 + "it and the lock file",

@@ -359,6 +359,28 @@ struct OutdatedRealmTests {
     }
 }
 
+extension OutdatedRealmTests {
+    @Test("An outdated realm keeps its file from being deleted, also behind another one in its place", .secondProcess)
+    func outdatedAndReplaced() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("replaced.realm")
+        let program = try await Program(Self.first(path))
+        try await program.write { realm in
+            realm.create(Release1.Item.self, value: ["id": 1, "n": 7, "a": "a of 1", "b": "b"])
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.second(path)) { _ in }
+        }
+        #expect(await program.perform { !$0.refresh() && $0.isOutdated })
+        try await program.openAndCloseAgain(Self.second(path))
+        let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: Self.second(path)) }
+        #expect(error?.code == .alreadyOpen)
+        #expect(await program.perform { $0.objects(Release1.Item.self).map(\.a) } == ["a of 1"])
+        await program.perform { $0.close() }
+        #expect(try Realm.deleteFiles(for: Self.second(path)))
+    }
+}
+
 /// A program with a realm of its own.
 actor Program {
     private(set) var realm: Realm!
@@ -379,6 +401,10 @@ actor Program {
     }
 
     func begin() async throws { transaction = try await realm.beginAsyncWrite() }
+
+    func openAndCloseAgain(_ configuration: Realm.Configuration) throws {
+        try Realm(configuration: configuration).close()
+    }
 
     func commit() async throws {
         try await transaction?.commit()

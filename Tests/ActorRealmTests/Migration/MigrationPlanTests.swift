@@ -149,6 +149,27 @@ import Testing
         #expect(after.oldSchemaVersion == 2 && after.isEmpty)
     }
 
+    @Test func `behind the highest version there is a plan as well`() async throws {
+        final class Old: Object {
+            override class func _realmObjectName() -> String? { "Thing" }
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            @Persisted var a: String
+        }
+        final class New: Object {
+            override class func _realmObjectName() -> String? { "Thing" }
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            @Persisted var b: Int
+        }
+        let file = TestFile()
+        var configuration = file.fast
+        configuration.schemaVersion = .max
+        configuration.objectTypes = [Old.self]
+        try withNewRealm(configuration) { _ in }
+        configuration.objectTypes = [New.self]
+        let plan = try await Realm.migrationPlan(for: configuration)
+        #expect(plan.needsHigherVersion && plan.changes.count == 2)
+    }
+
     @Test func `a file that fits has nothing to do, and a file that is not there is an error`() async throws {
         var configuration = file.configuration(Losing.Before.self, version: 1)
         let plan = try await Realm.migrationPlan(for: configuration)

@@ -50,6 +50,10 @@ struct LongWaitTests {
             return nil
         }
 
+        func beginByCallback() {
+            realm.beginAsyncWrite { Issue.record("the turn came") }
+        }
+
         /// Holds the lock until it is told to go on.
         func hold(until release: AsyncStream<Void>, then started: AsyncStream<Void>.Continuation) async throws {
             let transaction = try await realm.beginAsyncWrite()
@@ -295,5 +299,20 @@ struct LongWaitTests {
         lock.release()
         _ = await eventually { written.value == 1 }
         #expect(await eventually { await other.count == 1 })
+    }
+
+    @Test("A write without a completion block, whose turn does not come in time, is a line of the log")
+    func unheardTimeout() async throws {
+        let log = Journal<String>()
+        var configuration = file.fast
+        configuration.writeTimeout = .milliseconds(1)
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        try withNewRealm(configuration) { _ in }
+        let lock = try ForeignWriteLock(of: #require(configuration.fileURL).path)
+        let store = try await Store(configuration)
+        await store.beginByCallback()
+        while log.entries.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(log.entries.first?.contains("An asynchronous write failed, and has no block") == true, "\(log.entries)")
+        lock.release()
     }
 }

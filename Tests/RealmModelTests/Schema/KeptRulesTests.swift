@@ -97,4 +97,20 @@ import Testing
             #expect(ruled(older.keepingRules(of: olderRuled, where: numbers.contains)) == ruled(olderRuled))
         }
     }
+
+    @Test("Of two delete rules that are declared, the one stays that deletes less")
+    func stricterDeleteRule() {
+        func schema(_ rule: DeleteRule) -> DatabaseSchema {
+            Self.schema { properties, _ in properties[3].deleteRule = rule }
+        }
+        for (stored, opened, expected) in [
+            (.cascade, .deny, .deny), (.deny, .cascade, .deny), (.cascade, .nullify, .cascade),
+            (.nullify, .cascade, .cascade),
+            (.deny, .nullify, .deny),
+        ] as [(DeleteRule, DeleteRule, DeleteRule)] {
+            let declared = schema(stored).ruleNumbers
+            let kept = schema(opened).keepingRules(of: schema(stored), where: declared.contains)
+            #expect(kept == schema(expected), "\(stored) in the file, \(opened) in the opening")
+        }
+    }
 }

@@ -62,6 +62,12 @@ import Testing
         truncate(path, 0)
         let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         #expect(error?.code == .corrupt)
+        // Nor where the file system has another device number since the machine was started anew.
+        let lock = try FileHandle(forUpdating: URL(fileURLWithPath: path + ".lock"))
+        try lock.seek(toOffset: UInt64(LockFileLayout.Word.device))
+        try lock.write(contentsOf: Data(repeating: 0xA5, count: 8))
+        try lock.close()
+        #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         // One that is put into its place has held nothing.
         let other = directory.path("other")
         try Data().write(to: URL(fileURLWithPath: other))

@@ -1,0 +1,208 @@
+import Foundation
+import Testing
+
+@testable import ActorRealm
+
+/// Names and values that come from outside: what takes them says what is wrong, or uses them for what they name.
+@Suite("Names from outside")
+struct OutsideNamesTests {
+    enum Mood: String, PersistableEnum { case calm, wild }
+
+    struct Place: CustomPersistable {
+        var latitude: Double
+        init(latitude: Double) { self.latitude = latitude }
+        init(persistedValue: Point) { latitude = persistedValue.latitude }
+        var persistableValue: Point {
+            let point = Point()
+            point.latitude = latitude
+            return point
+        }
+    }
+
+    class Point: EmbeddedObject {
+        @Persisted var latitude: Double
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Leaf: Object {
+        @Persisted var number: Int
+        @Persisted var mood: Mood
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    class Root: Object {
+        @Persisted var number: Int
+        @Persisted var place: Place?
+        @Persisted var next: Root?
+        @Persisted var inner: List<Leaf>
+        @Persisted var map: Map<String, Leaf?>
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    /// A class with a property that has in the file the name of another one.
+    class Mapped: Object {
+        @Persisted var title: String = "a title"
+        @Persisted var name: String = "a name"
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        override class func propertiesMapping() -> [String: String] { ["title": "name", "name": "label"] }
+    }
+
+    private func root(in realm: Realm) throws -> Root {
+        try realm.write {
+            let root = realm.create(Root.self, value: ["number": 7, "inner": [["number": 1]]])
+            root.next = root
+            root.place = Place(latitude: 3)
+            return root
+        }
+    }
+
+    private static func refused(_ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            return false
+        } catch {
+            return (error as? Realm.Error)?.code == .invalidInput
+        }
+    }
+
+    @Test("A path of names goes across links, and not across collections, managed and not")
+    func paths() throws {
+        let realm = try memoryRealm([Root.self])
+        let root = try root(in: realm)
+        let plain = List<Root>()
+        plain.append(Root())
+        let managed = realm.objects(Root.self)
+        for name in ["number", "next.number", "next.next.number", "inner", "place"] {
+            try managed.requireReadable(properties: [name])
+            try plain.requireReadable(properties: [name])
+            _ = managed.value(forKeyPath: name)
+        }
+        #expect(managed.min(ofProperty: "next.number") as Int? == 7)
+        for name in ["nothing", "inner.number", "next.inner.mood", "map.number", "number.more", ""] {
+            #expect(Self.refused { try managed.requireReadable(properties: [name]) }, "\(name)")
+            #expect(Self.refused { try plain.requireReadable(properties: [name]) }, "\(name)")
+            #expect(Self.refused { _ = try root.value(named: name) }, "\(name)")
+        }
+        #expect(Self.refused { _ = try root.value(named: "place.latitude") }, "it is a value here")
+        #expect(try root.value(named: "place") is Place)
+    }
+
+    @Test("Names are looked at where there is no element, and no object among them")
+    func withoutObjects() throws {
+        let (texts, values, numbers) = (List<String>(), List<AnyRealmValue>(), Map<String, Int>())
+        texts.append("a")
+        values.append(.int(1))
+        numbers["a"] = 1
+        #expect(Self.refused { try texts.requireReadable(properties: ["name"]) })
+        #expect(Self.refused { try values.requireReadable(properties: ["name"]) })
+        #expect(Self.refused { try numbers.requireReadable(properties: ["name"]) })
+        #expect(Self.refused { try List<Leaf>().requireReadable(properties: ["nothing"]) })
+        #expect(Self.refused { try Map<String, Leaf?>().requireReadable(properties: ["nothing"]) })
+        try List<Leaf>().requireReadable(properties: ["number"])
+    }
+
+    @Test("Of a realm that was closed or invalidated the names are looked at as well", arguments: [true, false])
+    func ended(isClosed: Bool) throws {
+        let realm = try memoryRealm([Root.self])
+        let root = try root(in: realm)
+        let (all, inner, map) = (realm.objects(Root.self), root.inner, root.map)
+        let sorted = all.sorted(byKeyPath: "number")
+        if isClosed { realm.close() } else { realm.invalidate() }
+        for results in [all, sorted] {
+            #expect(Self.refused { try results.requireReadable(properties: ["nothing"]) })
+            try results.requireReadable(properties: ["number", "next.number"])
+            #expect(results.min(ofProperty: "number") as Int? == nil)
+            #expect(results.sum(ofProperty: "next.number") as Int == 0)
+            #expect(results.average(ofProperty: "number") as Double? == nil)
+        }
+        #expect(throws: Realm.Error.self) { try inner.requireReadable(properties: ["nothing"]) }
+        #expect(throws: Realm.Error.self) { try map.requireReadable(properties: ["nothing"]) }
+    }
+
+    @Test("A value goes to the property of its name, and to one that the file calls so where there is none")
+    func mapped() throws {
+        let realm = try memoryRealm([Mapped.self])
+        try realm.write {
+            let values: [Mapped] = [
+                try realm.insert(Mapped.self, value: ["name": "x"]),
+                try realm.insert(Mapped.self, json: Data(#"{"name": "x"}"#.utf8)),
+                realm.create(Mapped.self, value: ["name": "x"]),
+                try realm.insert(Mapped.self, value: ["label": "x"]),
+            ]
+            for value in values { #expect(value.title == "a title" && value.name == "x") }
+            try values[0].setValues(["name": "y"])
+            #expect(values[0].title == "a title" && values[0].name == "y")
+            let error = #expect(throws: Realm.Error.self) {
+                try realm.insert(Mapped.self, value: ["name": "x", "label": "z"])
+            }
+            #expect(error?.message.contains("label: this is 'name', which is given by that name as well") == true)
+        }
+        let plain = Mapped(value: ["name": "x"])
+        #expect(plain.title == "a title" && plain.name == "x")
+    }
+
+    @Test("What a decoder does not give is named, and nothing is inserted")
+    func decoders() throws {
+        let realm = try memoryRealm([Leaf.self])
+        try realm.write {
+            let error = #expect(throws: Realm.Error.self) { try realm.insert(Leaf.self, from: Closed()) }
+            #expect(error?.message.contains("number: ") == true, "\(String(describing: error))")
+        }
+        #expect(realm.isEmpty)
+    }
+
+    @Test("Errors of an input say which class and property the first problem is about")
+    func details() throws {
+        let realm = try memoryRealm([Root.self])
+        let root = try root(in: realm)
+        func details(_ body: () throws -> Void) -> Realm.Error.Details? {
+            do {
+                try body()
+                return nil
+            } catch {
+                return (error as? Realm.Error)?.details
+            }
+        }
+        try realm.write {
+            for (value, className, name) in [
+                (["number": "x"], "Root", "number"), (["nothing": 1], "Root", "nothing"),
+                (["inner": [["number": 1], ["number": "x"]]], "Leaf", "number"),
+            ] as [([String: Any], String, String)] {
+                let found = details { try realm.insert(Root.self, value: value) }
+                #expect(found?.className?.hasSuffix(className) == true && found?.propertyName == name, "\(value)")
+            }
+            #expect(details { try root.setValues(["number": "x"]) }?.propertyName == "number")
+            #expect(details { try realm.objects(Root.self).requireReadable(properties: ["no"]) }?.propertyName == "no")
+            let leaf = root.inner[0]
+            realm.dynamicObjects(Leaf.className()).first?["mood"] = "jubilant"
+            #expect(details { _ = try leaf.value(named: "mood") }?.propertyName == "mood")
+        }
+    }
+}
+
+/// A decoder whose containers make no decoders of their own.
+private struct Closed: Decoder {
+    struct Refusal: Error {}
+
+    private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        var codingPath: [any CodingKey] { [] }
+        var allKeys: [Key] { ["number"].compactMap { Key(stringValue: $0) } }
+        func contains(_ key: Key) -> Bool { true }
+        func decodeNil(forKey key: Key) throws -> Bool { false }
+        func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { throw Refusal() }
+        func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {
+            throw Refusal()
+        }
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw Refusal() }
+        func superDecoder() throws -> any Decoder { throw Refusal() }
+        func superDecoder(forKey key: Key) throws -> any Decoder { throw Refusal() }
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(Container<Key>())
+    }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Refusal() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Refusal() }
+}

@@ -64,7 +64,7 @@ import Testing
         #expect(error?.code == .corrupt)
         // Nor where the file system has another device number since the machine was started anew.
         let lock = try FileHandle(forUpdating: URL(fileURLWithPath: path + ".lock"))
-        try lock.seek(toOffset: UInt64(LockFileLayout.Word.device))
+        try lock.seek(toOffset: 64)
         try lock.write(contentsOf: Data(repeating: 0xA5, count: 8))
         try lock.close()
         #expect(throws: StorageError.self) { try StorageFile.open(path: path) }

@@ -59,6 +59,7 @@ struct InputCheck {
         else { return }
         try object.requireReadable(property)
         if property.valueType._storedKey(property.value(in: object))?.value == key { return }
+        subject = Realm.Error.Details(className: info.name, propertyName: property.name)
         at(.name(property.name)) { $0.report("the primary key of an object that is in a realm cannot be changed") }
     }
 
@@ -221,7 +222,7 @@ struct InputCheck {
     private mutating func checkNames(_ names: [String], _ info: ModelClass) {
         defer { subject.propertyName = nil }
         for key in names {
-            subject.propertyName = key
+            subject.propertyName = Self.excerpt(key)
             guard let property = info.property(key) ?? info.property(columnNamed: key) else {
                 if !ignoresUnknownKeys { at(.name(key)) { $0.report("'\(info.name)' has no such property") } }
                 continue

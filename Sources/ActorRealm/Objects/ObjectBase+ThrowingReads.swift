@@ -53,7 +53,7 @@ nonisolated extension ObjectBase {
             guard isLink, let next = target as? ObjectBase else {
                 let mistake = ValuePath.Mistake(behind: name)
                 if let core = object.core, core.migration != nil {
-                    core.mistake(mistake.message)
+                    core.mistake(mistake.message, object.modelClass.name, name)
                     return nil
                 }
                 throw object.nameError(mistake.message, name)

@@ -107,7 +107,7 @@ extension RealmCore {
             guard let error else { return }
             logger?
                 .error(
-                    "An asynchronous write failed, and has no block that is called with the error.",
+                    "An asynchronous write failed, and has no block of its own that is called with the error.",
                     metadata: ["realm.path": "\(path)", "error": "\(error)"]
                 )
         }
@@ -129,7 +129,8 @@ private final class PendingWrite: @unchecked Sendable {
     let deadline: ContinuousClock.Instant?
     let commits: Bool
     let block: () -> Void
-    let onComplete: ((any Error)?) -> Void
+    /// What the program gave to be told; nil where it gave nothing.
+    let onComplete: (((any Error)?) -> Void)?
 
     init(
         _ realm: Realm,
@@ -149,13 +150,15 @@ private final class PendingWrite: @unchecked Sendable {
         deadline = request.deadline(in: core.configuration)
         self.commits = commits
         self.block = block
-        self.onComplete = onComplete ?? core.logUnheardFailure
+        self.onComplete = onComplete
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
         // When the actor is gone, its turn goes to the next.
         isolation.post({ self.run(ticket, outcome) }, orElse: { self.isLost(with: ticket) })
     }
+
+    private func tell(_ failure: (any Error)?) { (onComplete ?? realm.core.logUnheardFailure)(failure) }
 
     /// Counts the write out, whose actor is gone.
     private func isLost(with ticket: WriteScheduler.Ticket? = nil) {
@@ -168,10 +171,10 @@ private final class PendingWrite: @unchecked Sendable {
         case .cancelled: return writes.end(id)
         case .timedOut(let holder):
             let timeout = WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder))
-            onComplete(Realm.Error(timeout, "writeAsync()", path: coordinator.path))
+            tell(Realm.Error(timeout, "writeAsync()", path: coordinator.path))
             return writes.end(id)
         case .failed(let error):
-            onComplete(Realm.Error(storage: error, path: coordinator.path))
+            tell(Realm.Error(storage: error, path: coordinator.path))
             return writes.end(id)
         }
         guard coordinator.writes.begin(ticket, deadline: deadline, { self.turnCame($0, $1) }) else { return }
@@ -184,7 +187,7 @@ private final class PendingWrite: @unchecked Sendable {
         do {
             try core.beginTransaction(turn: ticket)
         } catch {
-            onComplete(error)
+            tell(error)
             return writes.end(id)
         }
         writes.lastCommit = nil
@@ -199,7 +202,8 @@ private final class PendingWrite: @unchecked Sendable {
             let base = core.takeBase()
             guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
             guard let base else {
-                writes.follow(own, onComplete)
+                // The commit has said in the log what nobody was to be told.
+                writes.follow(own, onComplete ?? { _ in })
                 return writes.end(id)
             }
             return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0) }
@@ -239,7 +243,7 @@ private final class PendingWrite: @unchecked Sendable {
         } catch {
             failure = own ?? error
         }
-        onComplete(failure)
+        if own == nil || onComplete != nil { tell(failure) }
         writes.end(id)
     }
 }

@@ -89,7 +89,7 @@ public final class Realm {
         guard old.isCurrent else { return }
         do {
             let next = try old.successor()
-            try old.coordinator.remember(next)
+            try old.coordinator.remember(next, asSuccessorOf: old)
             lastCore = next
             next.adopt(self)
             for block in old.signals.blocks { block.move(to: next) }

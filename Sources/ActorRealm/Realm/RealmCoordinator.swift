@@ -232,7 +232,11 @@ final class RealmCoordinator: Sendable {
     /// Makes a core known: the next opening in its isolation finds it, and it follows new versions.
     ///
     /// - Throws: `limit` when it can not follow them, for want of a thread; it is not known then.
-    func remember(_ core: RealmCore, inPlaceOf outdated: RealmCore? = nil) throws(StorageError) {
+    func remember(
+        _ core: RealmCore,
+        inPlaceOf outdated: RealmCore? = nil,
+        asSuccessorOf before: RealmCore? = nil
+    ) throws(StorageError) {
         let registration = core.registration
         forgetDead()
         let key = core.isolation.key
@@ -240,7 +244,16 @@ final class RealmCoordinator: Sendable {
         if isLasting, core.isolation.canPost { try watchVersions() }
         state.withLock { state in
             state.isLeft = false
-            if let outdated { state.replaced.append(outdated.registration) }
+            if let before, let place = state.replaced.firstIndex(where: { $0.isOf(before) }) {
+                // The realm of that place is another one.
+                state.replaced[place] = registration
+                return
+            }
+            if let outdated {
+                // A scheduler may be known by another key.
+                state.cores = state.cores.filter { !$0.value.isOf(outdated) }
+                state.replaced.append(outdated.registration)
+            }
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
         // What was committed since the core took hold of its version was told to those that were known then.

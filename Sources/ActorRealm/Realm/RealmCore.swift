@@ -35,8 +35,8 @@ final class RealmCore {
     ///
     /// The collection that is delivered knows its keys, so that its query waits until something else is asked of it.
     let isDelivery: Bool
-    /// Tells the core from every other one of the process, also from one that is gone.
-    let number = RealmCore.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    /// Tells the realm from every other one of the process, also from one that is gone; what goes on with an invalidated realm has its number.
+    private(set) var number = RealmCore.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     private static let lastNumber = Atomic<UInt64>(0)
     /// The core as its coordinator knows it.
     private(set) lazy var registration = CoreRegistration(self)
@@ -428,6 +428,7 @@ final class RealmCore {
             blockCalls: blockCalls
         )
         try core.followSchema()
+        core.number = number
         core.outdatedReason = outdatedReason
         core.hasLostTransaction = hasLostTransaction
         lastVersion = nil

@@ -282,14 +282,20 @@ extension _CollectionBacking {
         if isGone { return [] }
         return try names.map { name in
             var accessor = elements
+            var before: ModelProperty?
             return try ValuePath.names(name)
                 .map { name in
+                    // Of dynamic classes only the realm knows what they link to.
+                    if let before, !before.isLink {
+                        throw core.error(.invalidInput, ValuePath.Mistake(behind: before.name).message)
+                    }
                     guard let current = accessor else {
                         throw core.error(.invalidInput, "Property '\(name)' is looked for in what is no object.")
                     }
                     guard let property = current.info.property(name) else {
                         throw core.error(.invalidInput, current.info.unknownPropertyMessage(name))
                     }
+                    before = property
                     do throws(StorageError) {
                         accessor = try current.readableTarget(of: property)
                     } catch {

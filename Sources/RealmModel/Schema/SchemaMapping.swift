@@ -66,7 +66,10 @@ extension ClassSchema {
             }
             guard needsRules else { continue }
             if property.hasUniqueIndex, !found.hasUniqueIndex { return "\(title) is not unique any more." }
-            if let rule = earlier?[property.name]?.deleteRule, rule == property.deleteRule, rule != found.deleteRule {
+            // One that deletes less takes nothing away from who declares another one.
+            if let rule = earlier?[property.name]?.deleteRule, rule == property.deleteRule, rule != found.deleteRule,
+                found.deleteRule != .deny
+            {
                 return "The delete rule of \(title.lowercasedFirst) has been changed."
             }
         }

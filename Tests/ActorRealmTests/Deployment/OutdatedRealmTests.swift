@@ -359,7 +359,56 @@ struct OutdatedRealmTests {
     }
 }
 
+/// A class that two releases declare with different delete rules.
+private enum Ruled {
+    class Child: Object {
+        override class func _realmObjectName() -> String? { "Child" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+    }
+
+    class Cascading: Object {
+        override class func _realmObjectName() -> String? { "Parent" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted(onDelete: .cascade) var children: List<Child>
+    }
+
+    class Denying: Object {
+        override class func _realmObjectName() -> String? { "Parent" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted(onDelete: .deny) var children: List<Child>
+    }
+}
+
 extension OutdatedRealmTests {
+    @Test("A release that denies a deletion binds the one that would delete more, which goes on", .secondProcess)
+    func denyBesideCascade() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("rules.realm")
+        let program = try await Program(Self.configuration(path, [Ruled.Cascading.self], version: 1))
+        try await program.write { realm in
+            for id in 1...2 {
+                realm.create(Ruled.Cascading.self, value: ["id": id, "children": [["n": 1], ["n": 2]]])
+            }
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let configuration = OutdatedRealmTests.configuration(path, [Ruled.Denying.self], version: 1)
+            try withNewRealm(configuration) { realm in
+                let parent = try #require(realm.object(ofType: Ruled.Denying.self, forPrimaryKey: 1))
+                let error = #expect(throws: Realm.Error.self) { try realm.write { realm.delete(parent) } }
+                #expect(error?.code == .deletionDenied)
+            }
+        }
+        let error = await #expect(throws: Realm.Error.self) {
+            try await program.write { realm in realm.delete(realm.objects(Ruled.Cascading.self)) }
+        }
+        #expect(error?.code == .deletionDenied)
+        #expect(await program.perform { !$0.isOutdated && $0.objects(Ruled.Child.self).count == 4 })
+        try await program.write { realm in realm.create(Ruled.Cascading.self, value: ["id": 3]) }
+    }
+
     @Test("An outdated realm keeps its file from being deleted, also behind another one in its place", .secondProcess)
     func outdatedAndReplaced() async throws {
         let directory = TemporaryDirectory()

@@ -84,6 +84,11 @@ struct OutsideNamesTests {
             #expect(Self.refused { _ = try root.value(named: name) }, "\(name)")
         }
         #expect(Self.refused { _ = try root.value(named: "place.latitude") }, "it is a value here")
+        let dynamic = realm.dynamicObjects(Root.className())
+        try dynamic.requireReadable(properties: ["next.number"])
+        for name in ["inner.number", "next.inner.number", "next.next.inner.number", "next.nothing"] {
+            #expect(Self.refused { try dynamic.requireReadable(properties: [name]) }, "\(name)")
+        }
         #expect(try root.value(named: "place") is Place)
     }
 

@@ -73,6 +73,23 @@ struct HandedOverVersionTests {
         }
     }
 
+    @Test("a realm that was invalidated and is used again is the same one for a wrapper, and stays")
+    func invalidatedRealm() throws {
+        let configuration = file.configuration
+        try onNewThread { [self] in
+            let realm = try filled()
+            let wrapper = ThreadSafe(wrappedValue: realm.objects(Harbour.self)[0])
+            realm.autorefresh = false
+            realm.invalidate()
+            #expect(realm.objects(Harbour.self)[0].name == "Rotterdam")
+            try onNewThread {
+                let realm = try Realm(configuration: configuration)
+                try realm.write { realm.objects(Harbour.self)[0].name = "Europoort" }
+            }
+            #expect(wrapper.wrappedValue?.name == "Rotterdam")
+        }
+    }
+
     @Test(
         "a realm that has read nothing yet stands at the version of the reference that is resolved in it, until it moves"
     )

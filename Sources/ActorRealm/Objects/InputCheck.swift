@@ -223,7 +223,7 @@ struct InputCheck {
         defer { subject.propertyName = nil }
         for key in names {
             subject.propertyName = Self.excerpt(key)
-            guard let property = info.property(key) ?? info.property(columnNamed: key) else {
+            guard let property = info.property(inPath: key) else {
                 if !ignoresUnknownKeys { at(.name(key)) { $0.report("'\(info.name)' has no such property") } }
                 continue
             }

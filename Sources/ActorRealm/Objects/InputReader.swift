@@ -25,7 +25,7 @@ final class InputReader {
         var values: [(name: String, value: Any?)] = []
         for key in container.allKeys {
             let name = JSONNames.name(key.stringValue, from: decoder)
-            guard let property = info.property(name) ?? info.property(columnNamed: name), !property.isComputed else {
+            guard let property = info.property(inPath: name), !property.isComputed else {
                 // The name is what is wrong.
                 values.append((name, nil))
                 continue

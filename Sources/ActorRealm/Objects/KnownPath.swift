@@ -17,7 +17,7 @@ final class KnownPath: Sendable {
         self.steps = steps
         var declared = -1
         if steps.count == 1, case .property(let name) = steps[0] {
-            declared = ModelClass.of(root).property(columnNamed: name)?.ordinal ?? -1
+            declared = ModelClass.of(root).property(inPath: name)?.ordinal ?? -1
         }
         self.declared = declared
     }

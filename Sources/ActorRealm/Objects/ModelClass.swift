@@ -171,6 +171,16 @@ final class ModelClass: Sendable {
         return TextBytes.areEqual(name, property.name) || ordinals[TextKey(name)] != nil ? nil : name
     }
 
+    /// What the path of a property says: its name in the file, or its own where that would name another property.
+    func pathName(of property: ModelProperty) -> String {
+        let name = property.columnName
+        guard let other = ordinals[TextKey(name)], other != property.ordinal else { return name }
+        return property.name
+    }
+
+    /// The property that a path names, by the name that it has in the class or in the file.
+    func property(inPath name: String) -> ModelProperty? { property(name) ?? property(columnNamed: name) }
+
     /// The property of a name in the file.
     func property(columnNamed name: String) -> ModelProperty? {
         properties.first { TextBytes.areEqual($0.columnName, name) }

@@ -118,7 +118,7 @@ nonisolated extension ObjectBase {
     final func requireReadable(_ names: [String]) throws {
         var object: ObjectBase = self
         for (position, name) in names.enumerated() {
-            guard let property = object.modelClass.property(columnNamed: name) else { return }
+            guard let property = object.modelClass.property(inPath: name) else { return }
             try object.requireReadable(property)
             if position == names.count - 1 { return }
             guard let next = ValueReader.unwrap(property.value(in: object)) as? ObjectBase else { return }

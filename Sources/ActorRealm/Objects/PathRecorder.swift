@@ -81,9 +81,8 @@ final class PathRecorder {
         guard let word = crealm_recorder_get() else { return }
         let recorder = Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue()
         if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
-        recorder.names.append(
-            ModelClass.of(type(of: object)).properties[Int(key & ~PersistedKey.recording) - 1].columnName
-        )
+        let info = ModelClass.of(type(of: object))
+        recorder.names.append(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1]))
         recorder.expected = next.map { ObjectIdentifier($0) }
     }
 

@@ -22,7 +22,7 @@ struct ColumnNames {
                 steps.append(step)
                 continue
             }
-            let property = info?.property(name) ?? info?.property(columnNamed: name)
+            let property = info?.property(inPath: name)
             steps.append(.property(property?.columnName ?? name))
             info = property.flatMap { schema[$0.targetName] }
         }

@@ -165,7 +165,7 @@ extension QueryNode {
                         + "properties of the embedded object through `persistableValue`."
                 )
             }
-            let member = QueryNode.path(path.appending([.property(property.columnName)], isCollection: false))
+            let member = QueryNode.path(path.appending([.property(info.pathName(of: property))], isCollection: false))
             let value = attempt { try PredicateFormat.value(property.value(in: object)) }
             let equal = QueryNode.comparison(member, .equal, .value(value), .none)
             condition = condition.map { .conjunction($0, equal) } ?? equal

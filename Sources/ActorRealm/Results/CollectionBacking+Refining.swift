@@ -127,6 +127,9 @@ extension _CollectionBacking {
         columnNames.map { $0.path(keyPath, from: elements?.info) } ?? keyPath
     }
 
+    /// The steps in the file of a path in the program.
+    func columnNames(of path: [String]) -> [String] { ValuePath.names(columnName(path.joined(separator: "."))) }
+
     func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
         if count < 0 || offset < 0 {
             throw QueryError("A limit and its offset cannot be negative: \(count) and \(offset).")

@@ -214,7 +214,7 @@ extension RealmCollection where Element: ObjectBase {
     public func requireReadable(_ first: PartialKeyPath<Element>, _ others: PartialKeyPath<Element>...) throws {
         let paths = try ([first] + others).map { try PathRecorder.requiredNames(of: $0, in: Element.self) }
         guard let backing = try readableBacking() else { return }
-        try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
+        try backing.requireReadable(paths.map(backing.columnNames)) { Element._isReadableElement($0, in: backing) }
     }
 }
 
@@ -332,7 +332,7 @@ extension SectionStore {
             paths.append(type._name(of: keyPath).split(separator: ".").map(String.init))
         }
         let backing = results.backing
-        try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
+        try backing.requireReadable(paths.map(backing.columnNames)) { Element._isReadableElement($0, in: backing) }
     }
 }
 

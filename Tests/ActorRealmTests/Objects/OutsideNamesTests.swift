@@ -146,6 +146,29 @@ struct OutsideNamesTests {
         #expect(plain.title == "a title" && plain.name == "x")
     }
 
+    @Test("Queries, orders, aggregates and reads by key paths ask the property that they name")
+    func mappedPaths() throws {
+        let realm = try memoryRealm([Mapped.self])
+        try realm.write {
+            realm.create(Mapped.self, value: ["title": "a", "name": "z"])
+            realm.create(Mapped.self, value: ["title": "b", "name": "y"])
+        }
+        let all = realm.objects(Mapped.self)
+        #expect(all.where { $0.title == "a" }.map(\.name) == ["z"])
+        #expect(all.where { $0.title.contains("b") || $0.name == "none" }.map(\.name) == ["y"])
+        #expect(all.filter("title == 'a' AND name == 'z'").count == 1)
+        #expect(all.sorted(by: \.title).map(\.title) == ["a", "b"])
+        #expect(all.sorted(by: \.name).map(\.title) == ["b", "a"])
+        #expect(all.sorted(byKeyPath: "name").map(\.title) == ["b", "a"])
+        #expect(all.distinct(by: [\.title]).count == 2)
+        #expect(Array(all.sectioned(by: \.title).allKeys) == ["a", "b"])
+        try all.requireReadable(\.title, \.name)
+        try all.requireReadable(properties: ["title", "name"])
+        let first = try #require(all.where { $0.title == "a" }.first)
+        #expect(try first.value(of: \.title) == "a")
+        #expect(try first.value(named: "name") as? String == "z")
+    }
+
     @Test("What a decoder does not give is named, and nothing is inserted")
     func decoders() throws {
         let realm = try memoryRealm([Leaf.self])

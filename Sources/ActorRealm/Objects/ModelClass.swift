@@ -20,6 +20,8 @@ final class ModelClass: Sendable {
     /// Whether every stored property is persisted, so that instances may be copied bytewise from a template and an
     /// iterator may point one at the next row.
     let isClonable: Bool
+    /// Whether a property has another name in the file.
+    let hasMapping: Bool
     /// The ordinals of properties whose wrappers keep collection objects.
     let collections: [Int]
     private let collectionProperties: [Unmanaged<ModelProperty>]
@@ -74,6 +76,7 @@ final class ModelClass: Sendable {
         // A dynamic object keeps no collections.
         collections = []
         collectionProperties = []
+        hasMapping = false
         ordinals = Dictionary(
             properties.map { (TextKey($0.name), $0.ordinal) },
             uniquingKeysWith: { first, _ in first }
@@ -151,6 +154,7 @@ final class ModelClass: Sendable {
         let kept = properties.filter { $0.isCollection }
         collectionProperties = kept.map { Unmanaged.passUnretained($0) }
         collections = kept.map(\.ordinal)
+        hasMapping = properties.contains { !TextBytes.areEqual($0.name, $0.columnName) }
         ordinals = Dictionary(
             properties.map { (TextKey($0.name), $0.ordinal) },
             uniquingKeysWith: { first, _ in first }

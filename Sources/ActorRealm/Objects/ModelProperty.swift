@@ -58,6 +58,11 @@ final class ModelProperty: Sendable {
     var isLink: Bool { shape.kind == .object && shape.collection == .none }
     /// The class that the property links to, or from which it is linked to.
     var targetName: String { dynamicTargetName ?? shape.target?.className() ?? "" }
+    /// That class as the program declares it; nil for a class of dynamic objects.
+    var declaredTarget: ModelClass? {
+        guard let target = shape.target, target != DynamicObject.self else { return nil }
+        return ModelClass.of(target)
+    }
     private var hasWrapper: Bool { offset >= 0 }
 
     private func wrapper(in object: ObjectBase) -> UnsafeMutableRawPointer {

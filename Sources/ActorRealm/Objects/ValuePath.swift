@@ -39,8 +39,8 @@ enum ValuePath {
             }
             if position == names.count - 1 { return property }
             guard property.isLink else { throw Mistake(behind: name) }
-            guard let target = property.shape.target, target != DynamicObject.self else { return nil }
-            info = ModelClass.of(target)
+            guard let target = property.declaredTarget else { return nil }
+            info = target
         }
         return nil
     }

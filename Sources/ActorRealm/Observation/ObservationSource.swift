@@ -130,8 +130,10 @@ extension ObjectBase {
             )
         }
         core.checkObservable()
-        let names = ColumnNames(core)
-        let keyPaths = keyPaths?.map { names?.path($0, from: modelClass) ?? $0 }
+        let names = ColumnNames(core, from: modelClass)
+        func inFile(_ paths: [String]) -> [String] { paths.map { names?.path($0, from: modelClass) ?? $0 } }
+        let keyPaths = keyPaths.map(inFile)
+        let labels = labels?.map { ObjectSubject.Label(name: $0.name, keyPaths: inFile($0.keyPaths)) }
         let subject = ObjectSubject(className: className, key: key, keyPaths: keyPaths, labels: labels)
         do {
             try subject.validate(in: core.model)

@@ -68,7 +68,7 @@ where Base.Element: ObjectBase {
     override func requireReadable() throws {
         guard let backing = try collection.readableBacking() else { return }
         let names = try PathRecorder.requiredNames(of: keyPath, in: Base.Element.self)
-        try backing.requireReadable([backing.columnNames(of: names)]) {
+        try backing.requireReadable([names]) {
             Base.Element._isReadableElement($0, in: backing)
         }
     }

@@ -7,9 +7,9 @@ import RealmQuery
 struct ColumnNames {
     private let schema: ModelSchema
 
-    /// Nil when all names of a realm are the same in the file.
-    init?(_ core: RealmCore) {
-        guard core.registry.schema.hasMappings else { return nil }
+    /// Nil when all names of a realm are the same in the file, and those of a class, which the realm need not declare.
+    init?(_ core: RealmCore, from info: ModelClass) {
+        guard core.registry.schema.hasMappings || info.hasMapping else { return nil }
         schema = core.registry.schema
     }
 
@@ -24,7 +24,7 @@ struct ColumnNames {
             }
             let property = info?.property(inPath: name)
             steps.append(.property(property?.columnName ?? name))
-            info = property.flatMap { schema[$0.targetName] }
+            info = property.flatMap { schema[$0.targetName] ?? $0.declaredTarget }
         }
         return (PropertyPath(steps: steps), info)
     }

@@ -131,6 +131,8 @@ private final class PendingWrite: @unchecked Sendable {
     let block: () -> Void
     /// What the program gave to be told; nil where it gave nothing.
     let onComplete: (((any Error)?) -> Void)?
+    /// That, or a line of the log.
+    private let tell: ((any Error)?) -> Void
 
     init(
         _ realm: Realm,
@@ -151,14 +153,13 @@ private final class PendingWrite: @unchecked Sendable {
         self.commits = commits
         self.block = block
         self.onComplete = onComplete
+        tell = onComplete ?? core.logUnheardFailure
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
         // When the actor is gone, its turn goes to the next.
         isolation.post({ self.run(ticket, outcome) }, orElse: { self.isLost(with: ticket) })
     }
-
-    private func tell(_ failure: (any Error)?) { (onComplete ?? realm.core.logUnheardFailure)(failure) }
 
     /// Counts the write out, whose actor is gone.
     private func isLost(with ticket: WriteScheduler.Ticket? = nil) {
@@ -202,7 +203,7 @@ private final class PendingWrite: @unchecked Sendable {
             let base = core.takeBase()
             guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
             guard let base else {
-                // The commit has said in the log what nobody was to be told.
+                // Whoever is told of the commit by its block, or by the log, was told.
                 writes.follow(own, onComplete ?? { _ in })
                 return writes.end(id)
             }

@@ -120,15 +120,12 @@ extension _CollectionBacking {
     }
 
     /// Turns the program's names into those in the file; nil where they are the same.
-    private var columnNames: ColumnNames? { elements == nil ? nil : ColumnNames(core) }
+    private var columnNames: ColumnNames? { elements.flatMap { ColumnNames(core, from: $0.info) } }
 
     /// The path in the file of a path in the program.
     func columnName(_ keyPath: String) -> String {
         columnNames.map { $0.path(keyPath, from: elements?.info) } ?? keyPath
     }
-
-    /// The steps in the file of a path in the program.
-    func columnNames(of path: [String]) -> [String] { ValuePath.names(columnName(path.joined(separator: "."))) }
 
     func limited(_ count: Int, offset: Int) throws -> _CollectionBacking {
         if count < 0 || offset < 0 {

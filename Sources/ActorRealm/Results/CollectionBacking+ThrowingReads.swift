@@ -9,7 +9,7 @@ extension _CollectionBacking {
     /// What was read is kept for the version that the realm stands on, and no later read of it meets a page for the first time.
     ///
     /// - Parameters:
-    ///   - names: Paths of properties, in the names of the file.
+    ///   - names: Paths of properties, as key paths say them.
     ///   - limit: Of all objects of a class, only the first so many are looked at.
     ///   - isReadable: Whether the type of the elements has a stored value.
     /// - Throws: `Realm.Error`.
@@ -214,7 +214,7 @@ extension RealmCollection where Element: ObjectBase {
     public func requireReadable(_ first: PartialKeyPath<Element>, _ others: PartialKeyPath<Element>...) throws {
         let paths = try ([first] + others).map { try PathRecorder.requiredNames(of: $0, in: Element.self) }
         guard let backing = try readableBacking() else { return }
-        try backing.requireReadable(paths.map(backing.columnNames)) { Element._isReadableElement($0, in: backing) }
+        try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
     }
 }
 
@@ -265,18 +265,25 @@ private func requireNames(_ names: [String], of shape: _PropertyShape) throws {
 }
 
 extension _CollectionBacking {
-    /// Paths of properties in the names of the file, by their names in the classes.
+    /// Paths of properties, as key paths say them, by their names in the classes.
     ///
     /// - Throws: `invalidInput` for one that there is not.
     fileprivate func paths(of names: [String]) throws -> [[String]] {
+        func mistake(_ mistake: ValuePath.Mistake) -> Realm.Error {
+            Realm.Error(
+                .invalidInput,
+                mistake.message,
+                fileURL: core.configuration.fileURL,
+                details: Realm.Error.Details(className: elements?.info.name, propertyName: mistake.name)
+            )
+        }
         let isGone = isEmptied || core.isClosed
         if !isGone { try core.requireReading() }
         for name in names {
             do {
                 _ = try ValuePath.property(name, of: elements?.info)
             } catch {
-                let details = Realm.Error.Details(className: elements?.info.name, propertyName: error.name)
-                throw Realm.Error(.invalidInput, error.message, fileURL: core.configuration.fileURL, details: details)
+                throw mistake(error)
             }
         }
         if isGone { return [] }
@@ -286,14 +293,12 @@ extension _CollectionBacking {
             return try ValuePath.names(name)
                 .map { name in
                     // Of dynamic classes only the realm knows what they link to.
-                    if let before, !before.isLink {
-                        throw core.error(.invalidInput, ValuePath.Mistake(behind: before.name).message)
-                    }
+                    if let before, !before.isLink { throw mistake(ValuePath.Mistake(behind: before.name)) }
                     guard let current = accessor else {
-                        throw core.error(.invalidInput, "Property '\(name)' is looked for in what is no object.")
+                        throw mistake(.init(name, "Property '\(name)' is looked for in what is no object."))
                     }
                     guard let property = current.info.property(name) else {
-                        throw core.error(.invalidInput, current.info.unknownPropertyMessage(name))
+                        throw mistake(.init(name, current.info.unknownPropertyMessage(name)))
                     }
                     before = property
                     do throws(StorageError) {
@@ -301,7 +306,7 @@ extension _CollectionBacking {
                     } catch {
                         throw Realm.Error(storage: error, path: core.coordinator.path)
                     }
-                    return property.columnName
+                    return current.info.pathName(of: property)
                 }
         }
     }
@@ -332,7 +337,7 @@ extension SectionStore {
             paths.append(type._name(of: keyPath).split(separator: ".").map(String.init))
         }
         let backing = results.backing
-        try backing.requireReadable(paths.map(backing.columnNames)) { Element._isReadableElement($0, in: backing) }
+        try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
     }
 }
 

@@ -69,7 +69,7 @@ extension _Stored {
             }
             var info = ModelClass.of(target)
             for name in property.split(separator: ".", omittingEmptySubsequences: false) {
-                let step = info.requiredProperty(String(name))
+                let step = info.property(inPath: String(name)) ?? info.requiredProperty(String(name))
                 values = values.map { ($0 as? ObjectBase).flatMap { ValueReader.unwrap(step.value(in: $0)) } }
                 kind = step.shape.kind
                 if let target = step.shape.target { info = ModelClass.of(target) }

@@ -97,6 +97,11 @@ extension ClassSchema {
                 isDeclared(.delete(found.name, found.deleteRule))
             {
                 property.deleteRule = found.deleteRule
+            } else if found.deleteRule == .deny, declared.deleteRule == .nullify,
+                isDeclared(.delete(found.name, .cascade))
+            {
+                // The other one that is declared comes back when nobody declares that any more.
+                property.deleteRule = .cascade
             }
             return property
         }

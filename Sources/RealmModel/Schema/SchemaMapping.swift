@@ -66,9 +66,9 @@ extension ClassSchema {
             }
             guard needsRules else { continue }
             if property.hasUniqueIndex, !found.hasUniqueIndex { return "\(title) is not unique any more." }
-            // One that deletes less takes nothing away from who declares another one.
-            if let rule = earlier?[property.name]?.deleteRule, rule == property.deleteRule, rule != found.deleteRule,
-                found.deleteRule != .deny
+            // Its own is what it declares, and one that deletes less takes nothing away.
+            if let rule = earlier?[property.name]?.deleteRule, rule != found.deleteRule,
+                found.deleteRule != property.deleteRule, found.deleteRule != .deny
             {
                 return "The delete rule of \(title.lowercasedFirst) has been changed."
             }

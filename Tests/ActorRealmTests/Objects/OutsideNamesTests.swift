@@ -169,6 +169,59 @@ struct OutsideNamesTests {
         #expect(try first.value(named: "name") as? String == "z")
     }
 
+    /// The same names the other way round, and a value that is no case.
+    class Swapped: Object {
+        @Persisted var mood: Mood
+        @Persisted var name: String
+        @Persisted var next: Swapped?
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        override class func propertiesMapping() -> [String: String] { ["mood": "name", "name": "mood"] }
+    }
+
+    class SwappedProjection: Projection<Swapped> {
+        @Projected(\Swapped.name) var shown: String
+    }
+
+    @Test("With names the other way round in the file, reads and observers ask the property that they name")
+    func swapped() async throws {
+        let realm = try memoryRealm([Swapped.self])
+        let object = try realm.write {
+            let object = realm.create(Swapped.self, value: ["mood": "wild", "name": "z"])
+            object.next = object
+            realm.dynamicObjects(Swapped.className()).first?["name"] = "jubilant"
+            return object
+        }
+        let all = realm.objects(Swapped.self)
+        #expect(all.where { $0.name == "z" && $0.next.name == "z" }.count == 1)
+        for names in [["name"], ["next.name"], ["next.next.name"]] { try all.requireReadable(properties: names) }
+        for names in [["mood"], ["next.mood"]] {
+            #expect(Self.refused { try all.requireReadable(properties: names) }, "\(names)")
+        }
+        try all.requireReadable(\.name, \.next?.name)
+        #expect(Self.refused { try all.requireReadable(\.mood) })
+        #expect(Self.refused { _ = try object.value(of: \.mood) })
+        let list = List<Swapped>()
+        list.append(Swapped(value: ["name": "a"]))
+        #expect(list.distinct(by: [\.name]).count == 1)
+    }
+
+    @Test("A projection of such a property is told of its changes", .timeLimit(.minutes(60)))
+    @MainActor
+    func swappedProjection() async throws {
+        let realm = try memoryRealm([Swapped.self])
+        let object = try realm.write { realm.create(Swapped.self, value: ["mood": "wild", "name": "z"]) }
+        let projection = SwappedProjection(projecting: object)
+        var names: [String] = []
+        let token = projection.observe { change in
+            if case .change(_, let changes) = change { names += changes.map(\.name) }
+        }
+        try realm.write { object.mood = .calm }
+        try realm.write { object.name = "y" }
+        while names.isEmpty { await Task.yield() }
+        #expect(names == ["shown"])
+        token.invalidate()
+    }
+
     @Test("What a decoder does not give is named, and nothing is inserted")
     func decoders() throws {
         let realm = try memoryRealm([Leaf.self])

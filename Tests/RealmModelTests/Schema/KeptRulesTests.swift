@@ -106,11 +106,22 @@ import Testing
         for (stored, opened, expected) in [
             (.cascade, .deny, .deny), (.deny, .cascade, .deny), (.cascade, .nullify, .cascade),
             (.nullify, .cascade, .cascade),
-            (.deny, .nullify, .deny),
+            (.deny, .nullify, .deny), (.nullify, .deny, .deny),
         ] as [(DeleteRule, DeleteRule, DeleteRule)] {
             let declared = schema(stored).ruleNumbers
             let kept = schema(opened).keepingRules(of: schema(stored), where: declared.contains)
             #expect(kept == schema(expected), "\(stored) in the file, \(opened) in the opening")
         }
+    }
+
+    @Test("A delete rule comes back when nobody declares the one any more that stood in its place")
+    func deleteRuleComesBack() {
+        func schema(_ rule: DeleteRule) -> DatabaseSchema {
+            Self.schema { properties, _ in properties[3].deleteRule = rule }
+        }
+        let cascading = schema(.cascade).ruleNumbers
+        let kept = schema(.nullify).keepingRules(of: schema(.deny), where: cascading.contains)
+        #expect(kept == schema(.cascade))
+        #expect(schema(.nullify).keepingRules(of: schema(.deny)) { _ in false } == schema(.nullify))
     }
 }

@@ -167,7 +167,6 @@ final class TableAccessor {
     /// Looks the row of an object up again when the version or the leaf changed, and returns its leaf; nil when the realm was
     /// closed.
     @inline(__always)
-    @inline(__always)
     private func currentLeaf(of object: ObjectBase) -> LeafView? {
         if _slowPath(object.rowGeneration != state.pointee.generation.pointee), !isFoundAgain(object) { return nil }
         let base = object.rowLeaf.unsafelyUnwrapped

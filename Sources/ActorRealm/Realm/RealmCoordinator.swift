@@ -26,7 +26,13 @@ final class RealmCoordinator: Sendable {
         /// Outdated realms in whose places others were opened, and which are open still.
         var replaced: [CoreRegistration] = []
 
-        var registrations: [CoreRegistration] { Array(cores.values) + Array(passing.values) + replaced }
+        // Asked for in each commit.
+        var registrations: [CoreRegistration] {
+            var all = Array(cores.values)
+            if !passing.isEmpty { all += passing.values }
+            if !replaced.isEmpty { all += replaced }
+            return all
+        }
         var listeners: [(id: ListenerID, body: @Sendable (UInt64) -> Void)] = []
         var nextListener: UInt64 = 1
         var watcher: VersionWatcher?

@@ -168,22 +168,24 @@ final class TableAccessor {
     /// closed.
     @inline(__always)
     private func currentLeaf(of object: ObjectBase) -> LeafView? {
-        let generation = state.pointee.generation.pointee
-        if object.rowGeneration != generation {
-            do {
-                guard let location = try locate(object.rowKey) else {
-                    refuse(missing: object.rowKey)
-                    return nil
-                }
-                object.point(to: location, generation: generation)
-            } catch {
-                keep(error)
-                refuse(missing: object.rowKey)
-                return nil
-            }
-        }
+        if _slowPath(object.rowGeneration != state.pointee.generation.pointee), !isFoundAgain(object) { return nil }
         let base = object.rowLeaf.unsafelyUnwrapped
         return isFrozen ? rows.frozenLeaf(at: base) : rows.leaf(at: base)
+    }
+
+    /// Looks for the row of an object in the version that the realm stands on; whether it is there.
+    @inline(never)
+    private func isFoundAgain(_ object: ObjectBase) -> Bool {
+        do {
+            if let location = try locate(object.rowKey) {
+                object.point(to: location, generation: state.pointee.generation.pointee)
+                return true
+            }
+        } catch {
+            keep(error)
+        }
+        refuse(missing: object.rowKey)
+        return false
     }
 
     /// Traps for a row that is not there, or keeps that in a migration; nothing of a closed realm is.

@@ -245,23 +245,25 @@ extension LockFile {
                 Int(ftruncate(descriptor, off_t(LockFileLayout.area(1))))
             }
         }
-        try writeZeros(LockFileLayout.Word.end..<LockFileLayout.baseByteCount, to: descriptor, path)
+        // With what the first process notes, which is the one that makes it new: one call instead of two.
+        let end = LockFileLayout.area(0) + LockFileLayout.Area.places
+        try writeZeros(LockFileLayout.Word.end..<end, to: descriptor, path)
         try write(words, at: 0, to: descriptor, path)
         if byteCount == 0, isFlushed {
             _ = try SystemCall.retrying(path, "Cannot flush the lock file") { Int(fdatasync(descriptor)) }
         }
     }
 
-    /// Makes room for what a process notes from the beginning on.
-    static func prepareArea(_ slot: Int, in descriptor: Int32, _ path: String) throws(StorageError) {
+    /// Makes room for what a process notes from the beginning on, and for its first readers: the file reaches as far as the readers of others
+    /// are looked for.
+    static func prepareArea(_ slot: Int, isNew: Bool, in descriptor: Int32, _ path: String) throws(StorageError) {
         let area = LockFileLayout.area(slot)
-        try writeZeros(area..<(area + LockFileLayout.Area.places), to: descriptor, path)
-        // So that the file reaches as far as the readers of others are looked for.
-        try writeZeros(
-            (area + LockFileLayout.Area.readers)..<(area + LockFileLayout.Area.readers + LockFileLayout.Reader.byteCount),
-            to: descriptor,
-            path
-        )
+        if !isNew || slot > 0 {
+            try writeZeros(area..<(area + LockFileLayout.Area.places), to: descriptor, path)
+        }
+        let readers = area + LockFileLayout.Area.readers
+        let byteCount = LockFileLayout.readerStep * LockFileLayout.Reader.byteCount
+        try writeZeros(readers..<(readers + byteCount), to: descriptor, path)
     }
 
     static func writeZeros(_ bytes: Range<Int>, to descriptor: Int32, _ path: String) throws(StorageError) {

@@ -115,7 +115,7 @@ final class LockFile: Sendable {
             try failures?.step(.lockFile, path: path)
             let slot = try LockFile.takeSlot(descriptor, path)
             processSlot = slot
-            try LockFile.prepareArea(slot, in: descriptor, path)
+            try LockFile.prepareArea(slot, isNew: isFirst, in: descriptor, path)
             try memory.reach(slot)
             guard let area = memory.area(slot) else { throw LockFile.incompatible(path) }
             ownArea = area

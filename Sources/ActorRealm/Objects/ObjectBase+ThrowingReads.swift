@@ -121,8 +121,36 @@ nonisolated extension ObjectBase {
             guard let property = object.modelClass.property(inPath: name) else { return }
             try object.requireReadable(property)
             if position == names.count - 1 { return }
-            guard let next = ValueReader.unwrap(property.value(in: object)) as? ObjectBase else { return }
+            guard let next = try object.linked(by: property) else { return }
             object = next
+        }
+    }
+
+    /// The object that a property leads to, also one that the program sees as a value of its own.
+    private final func linked(by property: ModelProperty) throws -> ObjectBase? {
+        guard property.shape.isConverted, let core, let accessor = tableAccessor else {
+            return ValueReader.unwrap(property.value(in: self)) as? ObjectBase
+        }
+        guard property.isLink else { return nil }
+        do {
+            let ordinal = accessor.storedOrdinal(property.ordinal)
+            guard case .link(let key) = try accessor.table.value(ordinal, at: requireRow(accessor)) else { return nil }
+            return accessor.target(of: property.ordinal).makeObject(key: key)
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+    }
+
+    /// Throws what reading all of an embedded object would trap on: of what a value of the program's own is made.
+    final func requireReadableParts() throws {
+        for property in modelClass.properties where !property.isComputed {
+            try requireReadable(property)
+            guard let part = property.shape.target, part is EmbeddedObject.Type else { continue }
+            if property.isLink, !property.shape.isConverted, let object = try linked(by: property) {
+                try object.requireReadableParts()
+            } else if let elements = property.value(in: self) as? any PlacedCollection {
+                try elements.place?.readableBacking().requireReadableParts()
+            }
         }
     }
 
@@ -146,7 +174,11 @@ nonisolated extension ObjectBase {
                 return
             }
             let value = try accessor.table.value(ordinal, at: location)
-            if case .link(let key) = value { _ = try accessor.target(of: property.ordinal).table.contains(key: key) }
+            if case .link(let key) = value {
+                let target = accessor.target(of: property.ordinal)
+                let isThere = try target.table.contains(key: key)
+                if isThere, property.shape.isConverted { try target.makeObject(key: key).requireReadableParts() }
+            }
             if property.valueType._isReadable(self, property.key) { return }
             throw Realm.Error(
                 .invalidInput,

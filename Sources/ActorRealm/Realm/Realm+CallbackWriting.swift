@@ -303,7 +303,7 @@ private final class PendingCompletion: @unchecked Sendable {
 
     private func finish(_ failure: (any Error)?) {
         let writes = core.callbackWrites
-        if !writes.isCancelled(id) { onComplete(failure) }
+        if !writes.isCancelled(id) { onComplete(failure) } else { core.logUnheardFailure(failure) }
         writes.end(behind: id)?(failure)
         writes.end(id)
     }

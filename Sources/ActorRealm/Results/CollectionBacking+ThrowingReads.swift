@@ -34,6 +34,13 @@ extension _CollectionBacking {
         }
     }
 
+    /// Reads all of the embedded objects that are the elements.
+    func requireReadableParts() throws {
+        try requireReadable([]) { _ in true }
+        guard let elements, !shape.isConverted else { return }
+        for key in try freshKeys() { try elements.makeObject(key: key).requireReadableParts() }
+    }
+
     /// Throws where the object that the elements belong to is gone.
     private func requireOwner() throws {
         let owner: (accessor: TableAccessor, key: Int64)
@@ -93,6 +100,7 @@ extension _CollectionBacking {
                 throw elements.table.damage(ofMissing: key)
                     ?? core.error(.invalidDatabase, "An object of a collection does not exist.")
             }
+            if shape.isConverted { try elements.makeObject(key: key).requireReadableParts() }
             guard isReadable(_Stored(.link(key))) else {
                 throw core.error(.invalidInput, "An object of a collection holds what is no value of its type.")
             }
@@ -380,6 +388,7 @@ protocol PlacedCollection {
 }
 
 extension List: PlacedCollection {}
+extension Map: PlacedCollection {}
 extension MutableSet: PlacedCollection {}
 extension AnyRealmCollection: PlacedCollection {}
 

@@ -115,6 +115,73 @@ struct ThrowingReadsTests {
         #expect(realm.objects(Parcel.self).count == 1)
     }
 
+    final class Nook: EmbeddedObject {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var mood: Mood
+    }
+
+    final class Spot: EmbeddedObject {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var mood: Mood
+        @Persisted var nook: Nook?
+        @Persisted var nooks: List<Nook>
+        @Persisted var named: Map<String, Nook?>
+    }
+
+    /// Reads all of an embedded object when it is made.
+    struct Place: CustomPersistable, Equatable {
+        var moods: [Mood]
+        init(persistedValue: Spot) {
+            moods = [persistedValue.mood, persistedValue.nook?.mood ?? .calm]
+            moods += persistedValue.nooks.map(\.mood) + persistedValue.named.values.map { $0?.mood ?? .calm }
+        }
+        init(moods: [Mood]) { self.moods = moods }
+        var persistableValue: Spot {
+            Spot(value: ["nook": ["mood": "calm"], "nooks": [["mood": "calm"]], "named": ["a": ["mood": "calm"]]])
+        }
+    }
+
+    final class Trip: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var place: Place?
+        @Persisted var stops: List<Place>
+    }
+
+    @Test(
+        "A value that the program makes of an embedded object, where a part of that cannot be read",
+        arguments: ["", "mood", "nook.mood", "nooks", "named"]
+    )
+    func convertedParts(broken: String) throws {
+        let realm = try memoryRealm([Trip.self])
+        let trip = try realm.write {
+            let trip = realm.create(Trip.self)
+            trip.place = Place(moods: [])
+            trip.stops.append(Place(moods: []))
+            return trip
+        }
+        let trips = realm.objects(Trip.self)
+        let reads: [() throws -> Void] = [
+            { _ = try trip.value(of: \.place) }, { _ = try trip.value(named: "place") },
+            { try trips.requireReadable(\.place) }, { try trips.requireReadable(properties: ["place"]) },
+            { try trip.stops.requireReadable() }, { try trips.requireReadable(properties: ["place.mood"]) },
+        ]
+        for read in reads { try read() }
+        if broken.isEmpty { return }
+        try realm.write {
+            let found = realm.dynamicObjects("Trip")[0]
+            let stops = try #require(found["stops"] as? List<DynamicObject>)
+            for spot in [try #require(found["place"] as? DynamicObject), stops[0]] {
+                switch broken {
+                case "mood": spot["mood"] = "jubilant"
+                case "nook.mood": (spot["nook"] as? DynamicObject)?["mood"] = "jubilant"
+                case "nooks": (spot["nooks"] as? List<DynamicObject>)?[0]["mood"] = "jubilant"
+                default: (spot["named"] as? Map<String, DynamicObject?>)?["a"]??["mood"] = "jubilant"
+                }
+            }
+        }
+        for (number, read) in reads.enumerated() { #expect(code(read) == .invalidInput, "\(broken), \(number)") }
+    }
+
     @Test("An object of another isolation")
     func otherIsolation() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Parcel.self])

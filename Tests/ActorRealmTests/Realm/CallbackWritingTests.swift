@@ -1,4 +1,5 @@
 import Foundation
+import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
@@ -149,6 +150,36 @@ struct CallbackWritingTests {
         #expect(await writeAndWait(realm) == nil)
         #expect(names(realm) == ["kept"])
         #expect(!isCalled)
+    }
+
+    @Test(
+        "The failure of a commit whose completion block was cancelled is a line of the log",
+        arguments: [true, false]
+    )
+    func cancelledFailure(isInBlock: Bool) async throws {
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        let realm = try await Realm(configuration: configuration)
+        control.isOn.withLock { $0 = true }
+        if isInBlock {
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "lost"])
+                #expect(throws: Never.self) {
+                    try realm.cancelAsyncWrite(realm.commitAsyncWrite { _ in Issue.record() })
+                }
+            }
+        } else {
+            realm.beginWrite()
+            realm.create(Tally.self, value: ["name": "lost"])
+            try realm.cancelAsyncWrite(realm.commitAsyncWrite { _ in Issue.record() })
+        }
+        while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+        #expect(
+            log.entries.count { $0.contains("An asynchronous write failed, and has no block") } == 1,
+            "\(log.entries)"
+        )
     }
 
     @Test("The number of a write in its own block, and behind its end, cancels nothing")

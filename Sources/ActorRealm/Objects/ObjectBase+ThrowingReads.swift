@@ -78,6 +78,22 @@ nonisolated extension ObjectBase {
         return property.isLink
     }
 
+    /// Throws what reading the properties of a path of names would trap on, across links only, also to what the program sees as a value.
+    final func requireReadable(namedPath path: String) throws {
+        var object: ObjectBase = self
+        let names = ValuePath.names(path)
+        for (position, name) in names.enumerated() {
+            let isLink = try object.requireReadable(named: name)
+            if position == names.count - 1 { return }
+            guard isLink, let property = object.modelClass.property(name) else {
+                throw object.nameError(ValuePath.Mistake(behind: name).message, name)
+            }
+            // Of an unmanaged object it is a value, which has no properties to read.
+            guard let next = try object.linked(by: property) else { return }
+            object = next
+        }
+    }
+
     private final func nameError(_ message: String, _ name: String) -> Realm.Error {
         Realm.Error(
             .invalidInput,
@@ -127,7 +143,7 @@ nonisolated extension ObjectBase {
     }
 
     /// The object that a property leads to, also one that the program sees as a value of its own.
-    private final func linked(by property: ModelProperty) throws -> ObjectBase? {
+    final func linked(by property: ModelProperty) throws -> ObjectBase? {
         guard property.shape.isConverted, let core, let accessor = tableAccessor else {
             return ValueReader.unwrap(property.value(in: self)) as? ObjectBase
         }
@@ -141,19 +157,6 @@ nonisolated extension ObjectBase {
         }
     }
 
-    /// Throws what reading all of an embedded object would trap on: of what a value of the program's own is made.
-    final func requireReadableParts() throws {
-        for property in modelClass.properties where !property.isComputed {
-            try requireReadable(property)
-            guard let part = property.shape.target, part is EmbeddedObject.Type else { continue }
-            if property.isLink, !property.shape.isConverted, let object = try linked(by: property) {
-                try object.requireReadableParts()
-            } else if let elements = property.value(in: self) as? any PlacedCollection {
-                try elements.place?.readableBacking().requireReadableParts()
-            }
-        }
-    }
-
     /// The value of a property of the class; nil where reading it would trap.
     final func readableValue(of property: ModelProperty) -> Any? {
         guard (try? requireReadable(property)) != nil else { return nil }
@@ -162,6 +165,15 @@ nonisolated extension ObjectBase {
 
     /// Throws what reading a property would trap on.
     final func requireReadable(_ property: ModelProperty) throws {
+        try requireStored(property)
+        if property.isLink, property.shape.isConverted, let part = try linked(by: property) {
+            try EmbeddedParts.requireReadable(part)
+        }
+        try requireReadableValue(of: property)
+    }
+
+    /// Throws what reading a property would trap on before its value is made.
+    final func requireStored(_ property: ModelProperty) throws {
         guard let core, let accessor = tableAccessor else { return }
         try core.requireAccess()
         do {
@@ -173,23 +185,33 @@ nonisolated extension ObjectBase {
                 _ = try accessor.table.list(ordinal, at: location, key: rowKey)
                 return
             }
-            let value = try accessor.table.value(ordinal, at: location)
-            if case .link(let key) = value {
-                let target = accessor.target(of: property.ordinal)
-                let isThere = try target.table.contains(key: key)
-                if isThere, property.shape.isConverted { try target.makeObject(key: key).requireReadableParts() }
+            if case .link(let key) = try accessor.table.value(ordinal, at: location) {
+                _ = try accessor.target(of: property.ordinal).table.contains(key: key)
             }
-            if property.valueType._isReadable(self, property.key) { return }
-            throw Realm.Error(
-                .invalidInput,
-                "The stored value \(value.words) of '\(accessor.info.name).\(property.name)' is none of "
-                    + "its type. Make the property optional to read such values as nil.",
-                fileURL: core.configuration.fileURL,
-                details: Realm.Error.Details(className: accessor.info.name, propertyName: property.name)
-            )
         } catch let error as StorageError {
             throw Realm.Error(storage: error, path: core.coordinator.path)
         }
+    }
+
+    /// Throws where what is stored, and can be read, is no value of the type.
+    final func requireReadableValue(of property: ModelProperty) throws {
+        guard let core, let accessor = tableAccessor, !property.isComputed, property.shape.collection == .none else {
+            return
+        }
+        if property.valueType._isReadable(self, property.key) { return }
+        let value: StoredValue
+        do {
+            value = try accessor.table.value(accessor.storedOrdinal(property.ordinal), at: requireRow(accessor))
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+        throw Realm.Error(
+            .invalidInput,
+            "The stored value \(value.words) of '\(accessor.info.name).\(property.name)' is none of "
+                + "its type. Make the property optional to read such values as nil.",
+            fileURL: core.configuration.fileURL,
+            details: Realm.Error.Details(className: accessor.info.name, propertyName: property.name)
+        )
     }
 }
 

@@ -23,10 +23,13 @@ final class CallbackWrites {
     private var waiting: [AsyncTransactionId: WriteScheduler.Ticket] = [:]
     private var following: [AsyncTransactionId: Follower] = [:]
 
+    /// Is given whether somebody was told of the failure.
+    typealias End = (_ failure: (any Error)?, _ isHeard: Bool) -> Void
+
     private struct Follower {
         /// The write that it ends later; nil for one that has ended.
         let write: AsyncTransactionId?
-        let end: (_ failure: (any Error)?) -> Void
+        let end: End
     }
 
     /// The commit that was begun last.
@@ -94,13 +97,13 @@ final class CallbackWrites {
     func follow(
         _ id: AsyncTransactionId,
         ending write: AsyncTransactionId? = nil,
-        _ end: @escaping (_ failure: (any Error)?) -> Void
+        _ end: @escaping End
     ) {
         lock.withLock { following[id] = Follower(write: write, end: end) }
     }
 
     /// Takes what is to be called behind the completion block of a commit.
-    func end(behind id: AsyncTransactionId) -> ((_ failure: (any Error)?) -> Void)? {
+    func end(behind id: AsyncTransactionId) -> End? {
         lock.withLock { following.removeValue(forKey: id)?.end }
     }
 

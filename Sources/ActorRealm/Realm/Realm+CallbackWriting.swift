@@ -102,12 +102,12 @@ extension Realm {
 
 extension RealmCore {
     /// Says in the log what became of a write or commit that nobody asks about.
-    fileprivate var logUnheardFailure: ((any Error)?) -> Void {
+    fileprivate var logUnheardFailure: @Sendable ((any Error)?) -> Void {
         { [logger, path = coordinator.path] error in
             guard let error else { return }
             logger?
                 .error(
-                    "An asynchronous write failed, and has no block of its own that is called with the error.",
+                    "An asynchronous write failed, and no block of the program is called with the error.",
                     metadata: ["realm.path": "\(path)", "error": "\(error)"]
                 )
         }
@@ -131,8 +131,7 @@ private final class PendingWrite: @unchecked Sendable {
     let block: () -> Void
     /// What the program gave to be told; nil where it gave nothing.
     let onComplete: (((any Error)?) -> Void)?
-    /// That, or a line of the log.
-    private let tell: ((any Error)?) -> Void
+    private let log: @Sendable ((any Error)?) -> Void
 
     init(
         _ realm: Realm,
@@ -153,12 +152,27 @@ private final class PendingWrite: @unchecked Sendable {
         self.commits = commits
         self.block = block
         self.onComplete = onComplete
-        tell = onComplete ?? core.logUnheardFailure
+        log = core.logUnheardFailure
+    }
+
+    /// Tells the program, or the log.
+    private func tell(_ failure: (any Error)?) {
+        if let onComplete { onComplete(failure) } else { log(failure) }
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
         // When the actor is gone, its turn goes to the next.
-        isolation.post({ self.run(ticket, outcome) }, orElse: { self.isLost(with: ticket) })
+        isolation.post(
+            { self.run(ticket, outcome) },
+            orElse: {
+                if case .cancelled = outcome {} else { self.log(self.goneError) }
+                self.isLost(with: ticket)
+            }
+        )
+    }
+
+    private var goneError: Realm.Error {
+        Realm.Error(.closed, "The write was not made: the isolation of its realm, \(isolation), is gone.")
     }
 
     /// Counts the write out, whose actor is gone.
@@ -170,6 +184,7 @@ private final class PendingWrite: @unchecked Sendable {
         switch outcome {
         case .granted: break
         case .cancelled: return writes.end(id)
+        case .timedOut where writes.isCancelled(id), .failed where writes.isCancelled(id): return writes.end(id)
         case .timedOut(let holder):
             let timeout = WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder))
             tell(Realm.Error(timeout, "writeAsync()", path: coordinator.path))
@@ -203,30 +218,33 @@ private final class PendingWrite: @unchecked Sendable {
             let base = core.takeBase()
             guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
             guard let base else {
-                // Whoever is told of the commit by its block, or by the log, was told.
-                writes.follow(own, onComplete ?? { _ in })
+                writes.follow(own) { [onComplete, log] failure, isHeard in
+                    if let onComplete { onComplete(failure) } else if !isHeard { log(failure) }
+                }
                 return writes.end(id)
             }
-            return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0) }
+            return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0, isHeard: $1) }
         }
         // Nobody asks how a write ended whose block was to commit and did not.
         if !commits { _ = core.takeBase() }
         writes.end(id)
     }
 
-    /// Ends a write whose block rolled a transaction back, when what that was built on is durable; `failure` is that of its commit.
+    /// Ends a write whose block rolled a transaction back, when what that was built on is durable; `failure` is that of its commit, which
+    /// may have been told already.
     private func settle(
         _ core: RealmCore,
         _ ticket: WriteScheduler.Ticket,
         _ base: BaseFlush?,
-        _ failure: (any Error)?
+        _ failure: (any Error)?,
+        isHeard: Bool = false
     ) {
-        guard let base else { return finish(core, ticket, nil, failure) }
+        guard let base else { return finish(core, ticket, nil, failure, isHeard) }
         // Used in its isolation only, where it is sent to here.
         nonisolated(unsafe) let core = core
         base.tell(
             .callback { result in
-                self.isolation.post({ self.finish(core, ticket, result, failure) }, orElse: { self.isLost() })
+                self.isolation.post({ self.finish(core, ticket, result, failure, isHeard) }, orElse: { self.isLost() })
             }
         )
     }
@@ -235,7 +253,8 @@ private final class PendingWrite: @unchecked Sendable {
         _ core: RealmCore,
         _ ticket: WriteScheduler.Ticket,
         _ base: WriteScheduler.CommitResult?,
-        _ own: (any Error)?
+        _ own: (any Error)?,
+        _ isHeard: Bool
     ) {
         var failure = own
         do {
@@ -244,7 +263,7 @@ private final class PendingWrite: @unchecked Sendable {
         } catch {
             failure = own ?? error
         }
-        if own == nil || onComplete != nil { tell(failure) }
+        if onComplete != nil || own == nil || !isHeard { tell(failure) }
         writes.end(id)
     }
 }
@@ -257,7 +276,10 @@ private final class PendingCompletion: @unchecked Sendable {
     let id: AsyncTransactionId
     /// Of observers that are not told of the commit.
     let tokens: [NotificationToken]
-    let onComplete: ((any Error)?) -> Void
+    let onComplete: (((any Error)?) -> Void)?
+    /// Whether the call of a write, whose block this was begun in, throws the failure.
+    private let isThrown: Bool
+    private let log: @Sendable ((any Error)?) -> Void
 
     init(
         _ core: RealmCore,
@@ -268,12 +290,20 @@ private final class PendingCompletion: @unchecked Sendable {
         self.core = core
         self.id = id
         self.tokens = tokens
-        self.onComplete = onComplete ?? core.logUnheardFailure
+        self.onComplete = onComplete
+        isThrown = core.callbackWrites.isCollecting
+        log = core.logUnheardFailure
     }
 
     /// Ends the commit in the isolation of its realm, or counts it out where that is gone.
     func end(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
-        core.isolation.post({ self.run(result, leftOut) }, orElse: { self.isLost() })
+        core.isolation.post(
+            { self.run(result, leftOut) },
+            orElse: {
+                if case .failure(let error) = result { self.log(error) }
+                self.isLost()
+            }
+        )
     }
 
     private func isLost() {
@@ -297,14 +327,21 @@ private final class PendingCompletion: @unchecked Sendable {
                 self.core.refreshQuietly()
                 self.finish(error)
             },
-            orElse: { self.isLost() }
+            orElse: {
+                self.log(error)
+                self.isLost()
+            }
         )
     }
 
     private func finish(_ failure: (any Error)?) {
         let writes = core.callbackWrites
-        if !writes.isCancelled(id) { onComplete(failure) } else { core.logUnheardFailure(failure) }
-        writes.end(behind: id)?(failure)
+        var isHeard = isThrown
+        if let onComplete, !writes.isCancelled(id) {
+            onComplete(failure)
+            isHeard = true
+        }
+        if let follower = writes.end(behind: id) { follower(failure, isHeard) } else if !isHeard { log(failure) }
         writes.end(id)
     }
 }
@@ -336,7 +373,12 @@ extension RealmCore {
     fileprivate func refuseCallbackWrite(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
         checkAccess()
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: [], onComplete)
-        if isolation.canPost { completion.fail(closedError) } else { callbackWrites.end(completion.id) }
+        if isolation.canPost {
+            completion.fail(closedError)
+        } else {
+            logUnheardFailure(closedError)
+            callbackWrites.end(completion.id)
+        }
         return completion.id
     }
 

@@ -8,18 +8,23 @@ import Synchronization
 final class SpareThreads: Sendable {
     /// Where a thread gets its next work.
     private final class Seat: Sendable {
-        private let work: Mutex<(@Sendable () -> Void)?>
+        // Not a function itself: a lock wraps one anew each time that it is taken.
+        private struct Work {
+            let body: @Sendable () -> Void
+        }
+
+        private let work: Mutex<Work?>
         let isTaken = DispatchSemaphore(value: 0)
 
-        init(_ work: (@Sendable () -> Void)? = nil) { self.work = Mutex(work) }
+        init(_ body: (@Sendable () -> Void)? = nil) { work = Mutex(body.map { Work(body: $0) }) }
 
         func give(_ body: @escaping @Sendable () -> Void) {
-            work.withLock { $0 = body }
+            work.withLock { $0 = Work(body: body) }
             isTaken.signal()
         }
 
         /// Does the work, of which nothing is held behind it.
-        func perform() { work.withLock { $0.take() }?() }
+        func perform() { work.withLock { $0.take() }?.body() }
     }
 
     /// Those that watch for other processes' commits, this process's: a child has none of its parent's threads.

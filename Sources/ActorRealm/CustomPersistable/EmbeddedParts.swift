@@ -72,7 +72,11 @@ extension ReadableElements {
     /// The embedded objects that the elements are, or are made of.
     fileprivate func parts() throws -> [ObjectBase] {
         guard let backing = try place?.readableBacking(), let elements = backing.elements else { return [] }
-        return try backing.freshKeys().map { elements.makeObject(key: $0) }
+        do {
+            return try backing.freshKeys().map { elements.makeObject(key: $0) }
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: backing.core.coordinator.path)
+        }
     }
 }
 

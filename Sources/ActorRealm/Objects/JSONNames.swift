@@ -54,26 +54,30 @@ enum JSONNames {
 
     /// The names of the objects that a place in a text lies in.
     private struct Members {
+        /// Deeper ones are the decoder's to refuse.
+        private static let greatestDepth = 1_000
         private var open: [Set<ArraySlice<UInt8>>] = []
+        private var deeper = 0
 
         /// Goes over a part between two texts.
         mutating func follow(_ part: ArraySlice<UInt8>) {
             for byte in part {
-                if byte == UInt8(ascii: "{") {
-                    open.append([])
-                } else if byte == UInt8(ascii: "}") {
-                    _ = open.popLast()
+                switch byte {
+                case UInt8(ascii: "{"): if open.count < Self.greatestDepth { open.append([]) } else { deeper += 1 }
+                case UInt8(ascii: "}"): if deeper > 0 { deeper -= 1 } else { _ = open.popLast() }
+                default: break
                 }
             }
         }
 
         /// Adds a name to those of the innermost object.
         mutating func add(_ name: ArraySlice<UInt8>, at start: Int, of text: [UInt8]) throws(JSONText.Refusal) {
-            guard !open.isEmpty, !open[open.count - 1].insert(name).inserted else { return }
+            guard deeper == 0, !open.isEmpty, !open[open.count - 1].insert(name).inserted else { return }
             let words = String(decoding: name.prefix(100), as: UTF8.self)
             let place = JSONText.place(of: start, in: text)
             throw JSONText.Refusal(
-                reason: "The name '\(words)' stands in an object twice, the second time at \(place)."
+                reason: "The name '\(words)' stands in an object twice, the second time at \(place).",
+                isJSON: true
             )
         }
     }

@@ -2,9 +2,10 @@ import FoundationEssentials
 
 /// What a JSON text is refused for that a decoder does not see, or not without ending the process.
 enum JSONText {
-    /// Why a text is no JSON.
+    /// Why a text is refused: it is no JSON, or says something twice.
     struct Refusal: Error {
         let reason: String
+        var isJSON = false
     }
 
     /// A text in UTF-8 without a mark of the order of its bytes, whichever of JSON's encodings it comes in.

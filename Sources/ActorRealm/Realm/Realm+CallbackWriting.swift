@@ -165,14 +165,30 @@ private final class PendingWrite: @unchecked Sendable {
         isolation.post(
             { self.run(ticket, outcome) },
             orElse: {
-                if case .cancelled = outcome {} else { self.log(self.goneError) }
+                if !self.writes.isCancelled(self.id) { self.log(self.failure(of: outcome) ?? self.goneError(outcome)) }
                 self.isLost(with: ticket)
             }
         )
     }
 
-    private var goneError: Realm.Error {
-        Realm.Error(.closed, "The write was not made: the isolation of its realm, \(isolation), is gone.")
+    /// Why the turn did not come; nil where it did, or was not waited for any more.
+    private func failure(of outcome: WriteScheduler.Outcome) -> Realm.Error? {
+        switch outcome {
+        case .granted, .cancelled: nil
+        case .timedOut(let holder):
+            Realm.Error(
+                WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder)),
+                "writeAsync()",
+                path: coordinator.path
+            )
+        case .failed(let error): Realm.Error(storage: error, path: coordinator.path)
+        }
+    }
+
+    /// What is said of a write whose turn came when nobody could make it any more.
+    private func goneError(_ outcome: WriteScheduler.Outcome) -> Realm.Error? {
+        if case .cancelled = outcome { return nil }
+        return Realm.Error(.closed, "The write was not made: the isolation of its realm, \(isolation), is gone.")
     }
 
     /// Counts the write out, whose actor is gone.
@@ -181,16 +197,9 @@ private final class PendingWrite: @unchecked Sendable {
     }
 
     private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
-        switch outcome {
-        case .granted: break
-        case .cancelled: return writes.end(id)
-        case .timedOut where writes.isCancelled(id), .failed where writes.isCancelled(id): return writes.end(id)
-        case .timedOut(let holder):
-            let timeout = WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder))
-            tell(Realm.Error(timeout, "writeAsync()", path: coordinator.path))
-            return writes.end(id)
-        case .failed(let error):
-            tell(Realm.Error(storage: error, path: coordinator.path))
+        if case .granted = outcome {
+        } else {
+            if let failure = failure(of: outcome), !writes.isCancelled(id) { tell(failure) }
             return writes.end(id)
         }
         guard coordinator.writes.begin(ticket, deadline: deadline, { self.turnCame($0, $1) }) else { return }
@@ -244,7 +253,17 @@ private final class PendingWrite: @unchecked Sendable {
         nonisolated(unsafe) let core = core
         base.tell(
             .callback { result in
-                self.isolation.post({ self.finish(core, ticket, result, failure, isHeard) }, orElse: { self.isLost() })
+                self.isolation.post(
+                    { self.finish(core, ticket, result, failure, isHeard) },
+                    orElse: {
+                        if let failure {
+                            if !isHeard { self.log(failure) }
+                        } else if case .failure(let error) = result {
+                            self.log(error)
+                        }
+                        self.isLost()
+                    }
+                )
             }
         )
     }
@@ -285,13 +304,14 @@ private final class PendingCompletion: @unchecked Sendable {
         _ core: RealmCore,
         id: AsyncTransactionId,
         withoutNotifying tokens: [NotificationToken],
+        isThrown: Bool = false,
         _ onComplete: (((any Error)?) -> Void)?
     ) {
         self.core = core
         self.id = id
         self.tokens = tokens
         self.onComplete = onComplete
-        isThrown = core.callbackWrites.isCollecting
+        self.isThrown = isThrown
         log = core.logUnheardFailure
     }
 
@@ -300,7 +320,7 @@ private final class PendingCompletion: @unchecked Sendable {
         core.isolation.post(
             { self.run(result, leftOut) },
             orElse: {
-                if case .failure(let error) = result { self.log(error) }
+                if !self.isThrown, case .failure(let error) = result { self.log(error) }
                 self.isLost()
             }
         )
@@ -328,7 +348,7 @@ private final class PendingCompletion: @unchecked Sendable {
                 self.finish(error)
             },
             orElse: {
-                self.log(error)
+                if !self.isThrown { self.log(error) }
                 self.isLost()
             }
         )
@@ -423,7 +443,13 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken],
         _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
-        let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: tokens, onComplete)
+        let completion = PendingCompletion(
+            self,
+            id: callbackWrites.begin(),
+            withoutNotifying: tokens,
+            isThrown: callbackWrites.isCollecting && callbackWrites.throwsLoss,
+            onComplete
+        )
         callbackWrites.lastCommit = completion.id
         do {
             do {

@@ -250,7 +250,12 @@ extension LockFile {
         rest.withUnsafeMutableBytes {
             $0.storeBytes(of: process.littleEndian, toByteOffset: LockFileLayout.processIDs - begin, as: UInt32.self)
         }
-        try write(rest, at: begin, to: descriptor, path)
+        do throws(StorageError) {
+            try write(rest, at: begin, to: descriptor, path)
+        } catch {
+            // On a full disk without the page of places, which may be a hole yet: it only tells where versions are held.
+            try write(Array(rest.dropLast(pageByteCount)), at: begin, to: descriptor, path)
+        }
         try write(words, at: 0, to: descriptor, path)
         if byteCount == 0, isFlushed {
             _ = try SystemCall.retrying(path, "Cannot flush the lock file") { Int(fdatasync(descriptor)) }

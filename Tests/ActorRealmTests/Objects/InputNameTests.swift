@@ -98,6 +98,10 @@ import Testing
         try insert(#"{"free": ["a", "a", {"a": "{", "b": "}"}, "a"], "scores": {"a": 1}}"#)
         #expect(realm.objects(Measured.self).count == 3)
         #expect(throws: Realm.Error.self) { try insert(#""size": 1, "size": 2"#) }
+        // What nests deeper than anything that is read is refused in memory of its own size.
+        let deep = String(repeating: #"{"free":"#, count: 100_000)
+        #expect(throws: Realm.Error.self) { try insert(deep) }
+        #expect(throws: Realm.Error.self) { try insert(deep + String(repeating: "}", count: 100_000)) }
     }
 
     class Maybe: Object {

@@ -182,6 +182,29 @@ struct CallbackWritingTests {
         )
     }
 
+    @Test("A failure that a write inside another one does not throw is a line of the log")
+    func failureBehindAnother() async throws {
+        struct Other: Error {}
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        let realm = try await Realm(configuration: configuration)
+        control.isOn.withLock { $0 = true }
+        realm.writeAsync {
+            realm.cancelWrite()
+            #expect(throws: (any Error).self) {
+                try realm.write {
+                    realm.create(Tally.self, value: ["name": "lost"])
+                    realm.commitAsyncWrite()
+                    throw Other()
+                }
+            }
+        }
+        while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+        #expect(!log.entries.isEmpty)
+    }
+
     @Test("A failure that somebody is told of is no line of the log, in every form", arguments: 0..<4)
     func toldFailure(form: Int) async throws {
         let (control, log) = (FailingDevice.Switch(), Journal<String>())

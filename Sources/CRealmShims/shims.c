@@ -2,6 +2,7 @@
 #include "CRealmShims.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -45,8 +46,12 @@ int crealm_open(const char *path, int flags, uint32_t mode) {
     // Whoever writes to a standard stream that is closed must not write to a file of ours, not even for as long as it takes to
     // move that to another descriptor: free ones are taken by something else meanwhile.
     int holders[STDERR_FILENO + 1], count = 0;
+    struct pollfd standard[STDERR_FILENO + 1];
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) standard[fd] = (struct pollfd){.fd = fd};
+    // One call for all of them.
+    int known = poll(standard, STDERR_FILENO + 1, 0) >= 0;
     for (int fd = 0; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) >= 0) continue;
+        if (known ? !(standard[fd].revents & POLLNVAL) : fcntl(fd, F_GETFD) >= 0) continue;
         int holder = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (holder < 0) break;
         holders[count++] = holder;

@@ -192,15 +192,7 @@ extension List {
 
 extension List: _Persistable {
     /// What the type looks like in the schema.
-    public static var _shape: _PropertyShape {
-        let element = Element._elementShape
-        return _PropertyShape(
-            element.kind,
-            collection: .list,
-            isOptional: element.isOptional,
-            target: element.target
-        )
-    }
+    public static var _shape: _PropertyShape { Element._elementShape.collected(in: .list) }
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> List { List() }
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.

@@ -2,15 +2,7 @@ import RealmModel
 
 extension Map: _Persistable {
     /// What the type looks like in the schema.
-    public static var _shape: _PropertyShape {
-        let element = Value._elementShape
-        return _PropertyShape(
-            element.kind,
-            collection: .map,
-            isOptional: element.isOptional,
-            target: element.target
-        )
-    }
+    public static var _shape: _PropertyShape { Value._elementShape.collected(in: .map) }
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> Map { Map() }
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.

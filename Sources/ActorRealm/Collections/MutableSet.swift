@@ -251,15 +251,7 @@ extension MutableSet: Sendable {}
 
 extension MutableSet: _Persistable {
     /// What the type looks like in the schema.
-    public static var _shape: _PropertyShape {
-        let element = Element._elementShape
-        return _PropertyShape(
-            element.kind,
-            collection: .set,
-            isOptional: element.isOptional,
-            target: element.target
-        )
-    }
+    public static var _shape: _PropertyShape { Element._elementShape.collected(in: .set) }
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> MutableSet { MutableSet() }
     /// The first value of an unmanaged property; on a recording instance, the value that records further steps.

@@ -2,11 +2,11 @@ import RealmModel
 
 extension _CustomPersistable {
     /// What the type looks like in the schema.
-    public static var _shape: _PropertyShape { PersistedType._customShape }
+    public static var _shape: _PropertyShape { PersistedType._customShape.converted }
     /// What the optional form looks like in the schema.
-    public static var _shapeInsideOptional: _PropertyShape { PersistedType._shapeInsideOptional }
+    public static var _shapeInsideOptional: _PropertyShape { PersistedType._shapeInsideOptional.converted }
     /// What an element looks like in the schema.
-    public static var _elementShape: _PropertyShape { PersistedType._elementShape }
+    public static var _elementShape: _PropertyShape { PersistedType._elementShape.converted }
 
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> Self { converted(PersistedType._customDefault()) }

@@ -119,6 +119,7 @@ extension _PropertyShape {
     fileprivate var dynamic: _PropertyShape {
         var shape = self
         if shape.target != nil { shape.target = DynamicObject.self }
+        shape.isConverted = false
         return shape
     }
 }

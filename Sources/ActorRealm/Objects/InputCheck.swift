@@ -227,7 +227,8 @@ struct InputCheck {
                 if !ignoresUnknownKeys { at(.name(key)) { $0.report("'\(info.name)' has no such property") } }
                 continue
             }
-            if !TextBytes.areEqual(key, property.name), names.contains(where: { TextBytes.areEqual($0, property.name) })
+            if !ignoresUnknownKeys, !TextBytes.areEqual(key, property.name),
+                names.contains(where: { TextBytes.areEqual($0, property.name) })
             {
                 at(.name(key)) { $0.report("this is '\(property.name)', which is given by that name as well") }
             }

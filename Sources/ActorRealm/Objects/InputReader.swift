@@ -52,7 +52,7 @@ final class InputReader {
             let spelled = try JSONNames.spelled(json)
             return try decoder.decode(Input.self, from: spelled).value
         } catch let refusal as JSONText.Refusal {
-            throw failure("The input is no JSON. \(refusal.reason)")
+            throw failure(refusal.isJSON ? refusal.reason : "The input is no JSON. \(refusal.reason)")
         } catch DecodingError.dataCorrupted(let context) {
             let cause = context.underlyingError.map { ": \($0)" } ?? ""
             throw failure("The input is no JSON. \(context.debugDescription)\(cause)")

@@ -13,21 +13,29 @@ enum JSONNames {
 
     /// The text in UTF-8 with such names spelled, and a space behind it: a decoder ends the process where the last byte of a text is a
     /// bracket too deep.
+    ///
+    /// - Throws: Where a name stands twice in one object, of which a decoder would keep one value, and what ``JSONText`` refuses.
     static func spelled(_ json: Data) throws(JSONText.Refusal) -> Data {
         let bytes = try JSONText.utf8(json)
         let decoder = JSONDecoder()
         var result: [UInt8] = []
         var copied = 0
         var position = 0
+        var members = Members()
         while let start = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) {
             try JSONText.checkCommas(in: bytes[position..<start], of: bytes)
+            members.follow(bytes[position..<start])
             // A text that has no end, and what follows it, are the decoder's to refuse.
             position = bytes.count
             guard let (end, isPlain) = end(ofTextAt: start, in: bytes) else { break }
             position = end
-            guard !isPlain || bytes[start + 1] == mark, isName(endingAt: end, in: bytes),
-                let name = try? decoder.decode(String.self, from: Data(bytes[start..<end]))
-            else { continue }
+            guard isName(endingAt: end, in: bytes) else { continue }
+            if isPlain, bytes[start + 1] != mark {
+                try members.add(bytes[(start + 1)..<(end - 1)], at: start, of: bytes)
+                continue
+            }
+            guard let name = try? decoder.decode(String.self, from: Data(bytes[start..<end])) else { continue }
+            try members.add(ArraySlice(name.utf8), at: start, of: bytes)
             result += bytes[copied..<start]
             result.append(UInt8(ascii: "\""))
             if needsNothing(name) {
@@ -42,6 +50,36 @@ enum JSONNames {
         }
         try JSONText.checkCommas(in: bytes[position...], of: bytes)
         return Data(result + bytes[copied...] + [0x20])
+    }
+
+    /// The names of the objects that a place in a text lies in.
+    private struct Members {
+        /// Deeper ones are the decoder's to refuse.
+        private static let greatestDepth = 1_000
+        private var open: [Set<ArraySlice<UInt8>>] = []
+        private var deeper = 0
+
+        /// Goes over a part between two texts.
+        mutating func follow(_ part: ArraySlice<UInt8>) {
+            for byte in part {
+                switch byte {
+                case UInt8(ascii: "{"): if open.count < Self.greatestDepth { open.append([]) } else { deeper += 1 }
+                case UInt8(ascii: "}"): if deeper > 0 { deeper -= 1 } else { _ = open.popLast() }
+                default: break
+                }
+            }
+        }
+
+        /// Adds a name to those of the innermost object.
+        mutating func add(_ name: ArraySlice<UInt8>, at start: Int, of text: [UInt8]) throws(JSONText.Refusal) {
+            guard deeper == 0, !open.isEmpty, !open[open.count - 1].insert(name).inserted else { return }
+            let words = String(decoding: name.prefix(100), as: UTF8.self)
+            let place = JSONText.place(of: start, in: text)
+            throw JSONText.Refusal(
+                reason: "The name '\(words)' stands in an object twice, the second time at \(place).",
+                isJSON: true
+            )
+        }
     }
 
     /// A name as it stood in the text; one that is spelled in no such way stands for itself.

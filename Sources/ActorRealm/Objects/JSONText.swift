@@ -2,9 +2,10 @@ import FoundationEssentials
 
 /// What a JSON text is refused for that a decoder does not see, or not without ending the process.
 enum JSONText {
-    /// Why a text is no JSON.
+    /// Why a text is refused: it is no JSON, or says something twice.
     struct Refusal: Error {
         let reason: String
+        var isJSON = false
     }
 
     /// A text in UTF-8 without a mark of the order of its bytes, whichever of JSON's encodings it comes in.
@@ -31,13 +32,17 @@ enum JSONText {
             case UInt8(ascii: ","): comma = position
             case UInt8(ascii: "]"), UInt8(ascii: "}"):
                 guard let comma else { continue }
-                let lines = text[..<comma].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-                let place = "line \(lines.count), column \((lines.last?.count ?? 0) + 1)"
-                throw Refusal(reason: "Nothing follows the comma at \(place).")
+                throw Refusal(reason: "Nothing follows the comma at \(place(of: comma, in: text)).")
             case 0x20, 0x09, 0x0A, 0x0D: break
             default: comma = nil
             }
         }
+    }
+
+    /// Where a byte of a text stands.
+    static func place(of position: Int, in text: [UInt8]) -> String {
+        let lines = text[..<position].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return "line \(lines.count), column \((lines.last?.count ?? 0) + 1)"
     }
 
     /// The text in UTF-8; nil where it is broken in another encoding.

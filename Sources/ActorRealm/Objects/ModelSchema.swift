@@ -55,7 +55,7 @@ struct ModelSchema: Sendable {
         declared = DatabaseSchema(classes: found.map(\.schema))
         self.byName = byName
         types = seen
-        hasMappings = found.contains { $0.properties.contains { $0.name != $0.columnName } }
+        hasMappings = found.contains(where: \.hasMapping)
     }
 
     private struct Key: Hashable {

@@ -78,6 +78,27 @@ nonisolated extension ObjectBase {
         return property.isLink
     }
 
+    /// Throws what reading the properties of a path of names would trap on, across links only, also to what the program sees as a value.
+    final func requireReadable(namedPath path: String) throws {
+        // There mistakes are kept, and of those nobody knows the properties.
+        if core?.migration != nil || core == nil && self is DynamicObject {
+            _ = try value(named: path)
+            return
+        }
+        var object: ObjectBase = self
+        let names = ValuePath.names(path)
+        for (position, name) in names.enumerated() {
+            let isLink = try object.requireReadable(named: name)
+            if position == names.count - 1 { return }
+            guard isLink, let property = object.modelClass.property(name) else {
+                throw object.nameError(ValuePath.Mistake(behind: name).message, name)
+            }
+            // Of an unmanaged object it is a value, which has no properties to read.
+            guard let next = try object.linked(by: property) else { return }
+            object = next
+        }
+    }
+
     private final func nameError(_ message: String, _ name: String) -> Realm.Error {
         Realm.Error(
             .invalidInput,
@@ -121,8 +142,23 @@ nonisolated extension ObjectBase {
             guard let property = object.modelClass.property(inPath: name) else { return }
             try object.requireReadable(property)
             if position == names.count - 1 { return }
-            guard let next = ValueReader.unwrap(property.value(in: object)) as? ObjectBase else { return }
+            guard let next = try object.linked(by: property) else { return }
             object = next
+        }
+    }
+
+    /// The object that a property leads to, also one that the program sees as a value of its own.
+    final func linked(by property: ModelProperty) throws -> ObjectBase? {
+        guard property.shape.isConverted, let core, let accessor = tableAccessor else {
+            return ValueReader.unwrap(property.value(in: self)) as? ObjectBase
+        }
+        guard property.isLink else { return nil }
+        do {
+            let ordinal = accessor.storedOrdinal(property.ordinal)
+            guard case .link(let key) = try accessor.table.value(ordinal, at: requireRow(accessor)) else { return nil }
+            return accessor.target(of: property.ordinal).makeObject(key: key)
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
         }
     }
 
@@ -134,6 +170,15 @@ nonisolated extension ObjectBase {
 
     /// Throws what reading a property would trap on.
     final func requireReadable(_ property: ModelProperty) throws {
+        try requireStored(property)
+        if property.isLink, property.shape.isConverted, let part = try linked(by: property) {
+            try EmbeddedParts.requireReadable(part)
+        }
+        try requireReadableValue(of: property)
+    }
+
+    /// Throws what reading a property would trap on before its value is made.
+    final func requireStored(_ property: ModelProperty) throws {
         guard let core, let accessor = tableAccessor else { return }
         try core.requireAccess()
         do {
@@ -145,19 +190,33 @@ nonisolated extension ObjectBase {
                 _ = try accessor.table.list(ordinal, at: location, key: rowKey)
                 return
             }
-            let value = try accessor.table.value(ordinal, at: location)
-            if case .link(let key) = value { _ = try accessor.target(of: property.ordinal).table.contains(key: key) }
-            if property.valueType._isReadable(self, property.key) { return }
-            throw Realm.Error(
-                .invalidInput,
-                "The stored value \(value.words) of '\(accessor.info.name).\(property.name)' is none of "
-                    + "its type. Make the property optional to read such values as nil.",
-                fileURL: core.configuration.fileURL,
-                details: Realm.Error.Details(className: accessor.info.name, propertyName: property.name)
-            )
+            if case .link(let key) = try accessor.table.value(ordinal, at: location) {
+                _ = try accessor.target(of: property.ordinal).table.contains(key: key)
+            }
         } catch let error as StorageError {
             throw Realm.Error(storage: error, path: core.coordinator.path)
         }
+    }
+
+    /// Throws where what is stored, and can be read, is no value of the type.
+    final func requireReadableValue(of property: ModelProperty) throws {
+        guard let core, let accessor = tableAccessor, !property.isComputed, property.shape.collection == .none else {
+            return
+        }
+        if property.valueType._isReadable(self, property.key) { return }
+        let value: StoredValue
+        do {
+            value = try accessor.table.value(accessor.storedOrdinal(property.ordinal), at: requireRow(accessor))
+        } catch let error as StorageError {
+            throw Realm.Error(storage: error, path: core.coordinator.path)
+        }
+        throw Realm.Error(
+            .invalidInput,
+            "The stored value \(value.words) of '\(accessor.info.name).\(property.name)' is none of "
+                + "its type. Make the property optional to read such values as nil.",
+            fileURL: core.configuration.fileURL,
+            details: Realm.Error.Details(className: accessor.info.name, propertyName: property.name)
+        )
     }
 }
 

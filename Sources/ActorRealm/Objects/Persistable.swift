@@ -6,6 +6,8 @@ public struct _PropertyShape: Sendable {
     var collection: CollectionKind
     var isOptional: Bool
     var target: ObjectBase.Type?
+    /// Whether the program sees values of a type of its own, made of what is stored.
+    var isConverted = false
 
     init(
         _ kind: PropertyKind,
@@ -17,6 +19,20 @@ public struct _PropertyShape: Sendable {
         self.collection = collection
         self.isOptional = isOptional
         self.target = target
+    }
+
+    /// That of a collection of what has this one.
+    func collected(in collection: CollectionKind) -> _PropertyShape {
+        var shape = self
+        shape.collection = collection
+        return shape
+    }
+
+    /// The same, of which the program sees values of a type of its own.
+    var converted: _PropertyShape {
+        var shape = self
+        shape.isConverted = true
+        return shape
     }
 }
 

@@ -23,6 +23,7 @@ struct RowLocator: ~Copyable {
     private struct KnownLeaf {
         /// Rows whose keys differ in lower bits only share a place.
         static let shift = 9
+        static let leastCount = 16
         static let greatestCount = 2_048
         var generation: UInt64 = 0
         var base: UnsafeRawPointer?
@@ -34,13 +35,18 @@ struct RowLocator: ~Copyable {
         transactionFlag = table.model.transactionFlag
         pages = table.model.view
         leafMask = 0
-        if !isFrozen { makeRoom(16) }
+        // One object is found with little; what finds more has room made.
+        if !isFrozen { makeRoom(KnownLeaf.leastCount) }
     }
 
-    /// Makes room for as many leaves as the table may have, and no fewer than some.
-    private mutating func makeRoom(_ least: Int) {
-        var leafCount = least
+    /// Makes room for as many leaves as the table may have.
+    private mutating func makeRoomForAll() {
+        var leafCount = capacity
         while leafCount < KnownLeaf.greatestCount, leafCount &<< KnownLeaf.shift < table.nextKey { leafCount *= 2 }
+        if leafCount > capacity { makeRoom(leafCount) }
+    }
+
+    private mutating func makeRoom(_ leafCount: Int) {
         leaves?.deallocate()
         parents?.deallocate()
         leafMask = leafCount - 1
@@ -97,17 +103,18 @@ struct RowLocator: ~Copyable {
     /// The row of a key, whose leaf may be the one that was found in an earlier version.
     @inline(never)
     private mutating func locateAgain(_ key: Int64) throws(StorageError) -> RowLocation? {
-        // The table has grown: leaves would take the place of others again and again.
-        if leafMask &+ 1 < KnownLeaf.greatestCount, (leafMask &+ 1) &<< KnownLeaf.shift < table.nextKey {
-            makeRoom(leafMask &+ 1)
-        }
-        let index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
+        var index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
         guard let leaves, let parents else { return try table.locate(key) }
         let generation = generation.pointee
         var parent = parents[index]
         if let found = try table.leaf(for: key, unlessBelow: &parent) {
-            leaves[index] = KnownLeaf(generation: generation, base: found.base)
-            parents[index] = found.isInFile ? parent : 0
+            if let other = leaves[index].base, other != found.base {
+                // Leaves would take the place of others again and again.
+                makeRoomForAll()
+                index = Int(truncatingIfNeeded: key) &>> KnownLeaf.shift & leafMask
+            }
+            self.leaves?[index] = KnownLeaf(generation: generation, base: found.base)
+            self.parents?[index] = found.isInFile ? parent : 0
             return found.row(of: key).map { RowLocation(leaf: found, row: $0) }
         }
         if parent != 0, let base = leaves[index].base {

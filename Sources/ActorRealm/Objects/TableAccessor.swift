@@ -18,6 +18,7 @@ final class TableAccessor {
     @exclusivity(unchecked) private var properties: PropertyMap
     @exclusivity(unchecked) private var rows: RowLocator
     @exclusivity(unchecked) private var columns: ColumnCache
+    @exclusivity(unchecked) private var recent: RecentColumns
     @exclusivity(unchecked) private var lookups: LookupCache
     @exclusivity(unchecked) private var factory: AccessorFactory
     /// The accessors of the classes that properties link to, by declared ordinal.
@@ -53,6 +54,7 @@ final class TableAccessor {
         )
         rows = RowLocator(table, isFrozen: core.isFrozen)
         columns = ColumnCache(table, slotCount: slotCount)
+        recent = RecentColumns(slotCount: slotCount)
         lookups = LookupCache(table)
         targets = .allocate(capacity: slotCount)
         targets.initialize(repeating: nil, count: slotCount)
@@ -168,22 +170,24 @@ final class TableAccessor {
     /// closed.
     @inline(__always)
     private func currentLeaf(of object: ObjectBase) -> LeafView? {
-        let generation = state.pointee.generation.pointee
-        if object.rowGeneration != generation {
-            do {
-                guard let location = try locate(object.rowKey) else {
-                    refuse(missing: object.rowKey)
-                    return nil
-                }
-                object.point(to: location, generation: generation)
-            } catch {
-                keep(error)
-                refuse(missing: object.rowKey)
-                return nil
-            }
-        }
+        if _slowPath(object.rowGeneration != state.pointee.generation.pointee), !isFoundAgain(object) { return nil }
         let base = object.rowLeaf.unsafelyUnwrapped
         return isFrozen ? rows.frozenLeaf(at: base) : rows.leaf(at: base)
+    }
+
+    /// Looks for the row of an object in the version that the realm stands on; whether it is there.
+    @inline(never)
+    private func isFoundAgain(_ object: ObjectBase) -> Bool {
+        do {
+            if let location = try locate(object.rowKey) {
+                object.point(to: location, generation: state.pointee.generation.pointee)
+                return true
+            }
+        } catch {
+            keep(error)
+        }
+        refuse(missing: object.rowKey)
+        return false
     }
 
     /// Traps for a row that is not there, or keeps that in a migration; nothing of a closed realm is.
@@ -221,11 +225,22 @@ final class TableAccessor {
     /// Where the column of a property lies, for an object whose isolation was checked.
     @inline(never)
     func slot(_ key: UInt32, of object: ObjectBase) -> ColumnSlot {
+        let generation = object.rowGeneration
+        if generation == state.pointee.generation.pointee, remembers,
+            let known = recent.known(key, leaf: object.rowLeaf, generation: generation)
+        {
+            state.pointee.slots[Int(key)] = known.pointee
+            return known.pointee
+        }
         guard let leaf = currentLeaf(of: object) else {
             return ColumnSlot(table.emptyColumn(ordinals[Int(key) - 1]), leaf: nil, generation: 0)
         }
         let slot = ColumnSlot(column(key, in: leaf), leaf: object.rowLeaf, generation: object.rowGeneration)
-        if remembers { state.pointee.slots[Int(key)] = slot }
+        if remembers {
+            let last = state.pointee.slots + Int(key)
+            recent.keep(slot, key, after: last.pointee)
+            last.pointee = slot
+        }
         return slot
     }
 

@@ -23,16 +23,21 @@ final class CallbackWrites {
     private var waiting: [AsyncTransactionId: WriteScheduler.Ticket] = [:]
     private var following: [AsyncTransactionId: Follower] = [:]
 
+    /// Is given whether somebody was told of the failure.
+    typealias End = (_ failure: (any Error)?, _ isHeard: Bool) -> Void
+
     private struct Follower {
         /// The write that it ends later; nil for one that has ended.
         let write: AsyncTransactionId?
-        let end: (_ failure: (any Error)?) -> Void
+        let end: End
     }
 
     /// The commit that was begun last.
     var lastCommit: AsyncTransactionId?
     /// Whether the block of a write is being called that waits for what that commits in the background.
     var isCollecting = false
+    /// Whether that write throws the failure of such a commit.
+    var throwsLoss = false
     /// What it has begun to commit.
     var blockCommit: BaseFlush?
     /// Why something that it saw is not there, as far as it has waited for that itself.
@@ -94,13 +99,13 @@ final class CallbackWrites {
     func follow(
         _ id: AsyncTransactionId,
         ending write: AsyncTransactionId? = nil,
-        _ end: @escaping (_ failure: (any Error)?) -> Void
+        _ end: @escaping End
     ) {
         lock.withLock { following[id] = Follower(write: write, end: end) }
     }
 
     /// Takes what is to be called behind the completion block of a commit.
-    func end(behind id: AsyncTransactionId) -> ((_ failure: (any Error)?) -> Void)? {
+    func end(behind id: AsyncTransactionId) -> End? {
         lock.withLock { following.removeValue(forKey: id)?.end }
     }
 

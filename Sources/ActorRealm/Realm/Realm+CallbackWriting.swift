@@ -102,12 +102,12 @@ extension Realm {
 
 extension RealmCore {
     /// Says in the log what became of a write or commit that nobody asks about.
-    fileprivate var logUnheardFailure: ((any Error)?) -> Void {
+    fileprivate var logUnheardFailure: @Sendable ((any Error)?) -> Void {
         { [logger, path = coordinator.path] error in
             guard let error else { return }
             logger?
                 .error(
-                    "An asynchronous write failed, and has no block of its own that is called with the error.",
+                    "An asynchronous write failed, and no block of the program is called with the error.",
                     metadata: ["realm.path": "\(path)", "error": "\(error)"]
                 )
         }
@@ -131,8 +131,7 @@ private final class PendingWrite: @unchecked Sendable {
     let block: () -> Void
     /// What the program gave to be told; nil where it gave nothing.
     let onComplete: (((any Error)?) -> Void)?
-    /// That, or a line of the log.
-    private let tell: ((any Error)?) -> Void
+    private let log: @Sendable ((any Error)?) -> Void
 
     init(
         _ realm: Realm,
@@ -153,12 +152,43 @@ private final class PendingWrite: @unchecked Sendable {
         self.commits = commits
         self.block = block
         self.onComplete = onComplete
-        tell = onComplete ?? core.logUnheardFailure
+        log = core.logUnheardFailure
+    }
+
+    /// Tells the program, or the log.
+    private func tell(_ failure: (any Error)?) {
+        if let onComplete { onComplete(failure) } else { log(failure) }
     }
 
     func turnCame(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
         // When the actor is gone, its turn goes to the next.
-        isolation.post({ self.run(ticket, outcome) }, orElse: { self.isLost(with: ticket) })
+        isolation.post(
+            { self.run(ticket, outcome) },
+            orElse: {
+                if !self.writes.isCancelled(self.id) { self.log(self.failure(of: outcome) ?? self.goneError(outcome)) }
+                self.isLost(with: ticket)
+            }
+        )
+    }
+
+    /// Why the turn did not come; nil where it did, or was not waited for any more.
+    private func failure(of outcome: WriteScheduler.Outcome) -> Realm.Error? {
+        switch outcome {
+        case .granted, .cancelled: nil
+        case .timedOut(let holder):
+            Realm.Error(
+                WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder)),
+                "writeAsync()",
+                path: coordinator.path
+            )
+        case .failed(let error): Realm.Error(storage: error, path: coordinator.path)
+        }
+    }
+
+    /// What is said of a write whose turn came when nobody could make it any more.
+    private func goneError(_ outcome: WriteScheduler.Outcome) -> Realm.Error? {
+        if case .cancelled = outcome { return nil }
+        return Realm.Error(.closed, "The write was not made: the isolation of its realm, \(isolation), is gone.")
     }
 
     /// Counts the write out, whose actor is gone.
@@ -167,15 +197,9 @@ private final class PendingWrite: @unchecked Sendable {
     }
 
     private func run(_ ticket: WriteScheduler.Ticket, _ outcome: WriteScheduler.Outcome) {
-        switch outcome {
-        case .granted: break
-        case .cancelled: return writes.end(id)
-        case .timedOut(let holder):
-            let timeout = WriteScheduler.TurnTimeout(holder: coordinator.writes.describe(holder))
-            tell(Realm.Error(timeout, "writeAsync()", path: coordinator.path))
-            return writes.end(id)
-        case .failed(let error):
-            tell(Realm.Error(storage: error, path: coordinator.path))
+        if case .granted = outcome {
+        } else {
+            if let failure = failure(of: outcome), !writes.isCancelled(id) { tell(failure) }
             return writes.end(id)
         }
         guard coordinator.writes.begin(ticket, deadline: deadline, { self.turnCame($0, $1) }) else { return }
@@ -203,30 +227,43 @@ private final class PendingWrite: @unchecked Sendable {
             let base = core.takeBase()
             guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
             guard let base else {
-                // Whoever is told of the commit by its block, or by the log, was told.
-                writes.follow(own, onComplete ?? { _ in })
+                writes.follow(own) { [onComplete, log] failure, isHeard in
+                    if let onComplete { onComplete(failure) } else if !isHeard { log(failure) }
+                }
                 return writes.end(id)
             }
-            return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0) }
+            return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0, isHeard: $1) }
         }
         // Nobody asks how a write ended whose block was to commit and did not.
         if !commits { _ = core.takeBase() }
         writes.end(id)
     }
 
-    /// Ends a write whose block rolled a transaction back, when what that was built on is durable; `failure` is that of its commit.
+    /// Ends a write whose block rolled a transaction back, when what that was built on is durable; `failure` is that of its commit, which
+    /// may have been told already.
     private func settle(
         _ core: RealmCore,
         _ ticket: WriteScheduler.Ticket,
         _ base: BaseFlush?,
-        _ failure: (any Error)?
+        _ failure: (any Error)?,
+        isHeard: Bool = false
     ) {
-        guard let base else { return finish(core, ticket, nil, failure) }
+        guard let base else { return finish(core, ticket, nil, failure, isHeard) }
         // Used in its isolation only, where it is sent to here.
         nonisolated(unsafe) let core = core
         base.tell(
             .callback { result in
-                self.isolation.post({ self.finish(core, ticket, result, failure) }, orElse: { self.isLost() })
+                self.isolation.post(
+                    { self.finish(core, ticket, result, failure, isHeard) },
+                    orElse: {
+                        if let failure {
+                            if !isHeard { self.log(failure) }
+                        } else if case .failure(let error) = result {
+                            self.log(error)
+                        }
+                        self.isLost()
+                    }
+                )
             }
         )
     }
@@ -235,7 +272,8 @@ private final class PendingWrite: @unchecked Sendable {
         _ core: RealmCore,
         _ ticket: WriteScheduler.Ticket,
         _ base: WriteScheduler.CommitResult?,
-        _ own: (any Error)?
+        _ own: (any Error)?,
+        _ isHeard: Bool
     ) {
         var failure = own
         do {
@@ -244,7 +282,7 @@ private final class PendingWrite: @unchecked Sendable {
         } catch {
             failure = own ?? error
         }
-        if own == nil || onComplete != nil { tell(failure) }
+        if onComplete != nil || own == nil || !isHeard { tell(failure) }
         writes.end(id)
     }
 }
@@ -257,23 +295,35 @@ private final class PendingCompletion: @unchecked Sendable {
     let id: AsyncTransactionId
     /// Of observers that are not told of the commit.
     let tokens: [NotificationToken]
-    let onComplete: ((any Error)?) -> Void
+    let onComplete: (((any Error)?) -> Void)?
+    /// Whether the call of a write, whose block this was begun in, throws the failure.
+    private let isThrown: Bool
+    private let log: @Sendable ((any Error)?) -> Void
 
     init(
         _ core: RealmCore,
         id: AsyncTransactionId,
         withoutNotifying tokens: [NotificationToken],
+        isThrown: Bool = false,
         _ onComplete: (((any Error)?) -> Void)?
     ) {
         self.core = core
         self.id = id
         self.tokens = tokens
-        self.onComplete = onComplete ?? core.logUnheardFailure
+        self.onComplete = onComplete
+        self.isThrown = isThrown
+        log = core.logUnheardFailure
     }
 
     /// Ends the commit in the isolation of its realm, or counts it out where that is gone.
     func end(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
-        core.isolation.post({ self.run(result, leftOut) }, orElse: { self.isLost() })
+        core.isolation.post(
+            { self.run(result, leftOut) },
+            orElse: {
+                if !self.isThrown, case .failure(let error) = result { self.log(error) }
+                self.isLost()
+            }
+        )
     }
 
     private func isLost() {
@@ -297,14 +347,21 @@ private final class PendingCompletion: @unchecked Sendable {
                 self.core.refreshQuietly()
                 self.finish(error)
             },
-            orElse: { self.isLost() }
+            orElse: {
+                if !self.isThrown { self.log(error) }
+                self.isLost()
+            }
         )
     }
 
     private func finish(_ failure: (any Error)?) {
         let writes = core.callbackWrites
-        if !writes.isCancelled(id) { onComplete(failure) }
-        writes.end(behind: id)?(failure)
+        var isHeard = isThrown
+        if let onComplete, !writes.isCancelled(id) {
+            onComplete(failure)
+            isHeard = true
+        }
+        if let follower = writes.end(behind: id) { follower(failure, isHeard) } else if !isHeard { log(failure) }
         writes.end(id)
     }
 }
@@ -336,7 +393,12 @@ extension RealmCore {
     fileprivate func refuseCallbackWrite(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
         checkAccess()
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: [], onComplete)
-        if isolation.canPost { completion.fail(closedError) } else { callbackWrites.end(completion.id) }
+        if isolation.canPost {
+            completion.fail(closedError)
+        } else {
+            logUnheardFailure(closedError)
+            callbackWrites.end(completion.id)
+        }
         return completion.id
     }
 
@@ -381,7 +443,13 @@ extension RealmCore {
         withoutNotifying tokens: [NotificationToken],
         _ onComplete: (((any Error)?) -> Void)?
     ) -> AsyncTransactionId {
-        let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: tokens, onComplete)
+        let completion = PendingCompletion(
+            self,
+            id: callbackWrites.begin(),
+            withoutNotifying: tokens,
+            isThrown: callbackWrites.isCollecting && callbackWrites.throwsLoss,
+            onComplete
+        )
         callbackWrites.lastCommit = completion.id
         do {
             do {

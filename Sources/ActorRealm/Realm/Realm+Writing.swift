@@ -71,7 +71,7 @@ extension Realm {
         try core.beginBlocking(request)
         let turn = core.ticket
         let result: Result
-        let (outcome, commit) = core.callbackWrites.collecting(block)
+        let (outcome, commit) = core.callbackWrites.collecting(isThrown: !core.settlesLater, block)
         do {
             result = try outcome.get()
         } catch {

@@ -37,13 +37,13 @@ extension RealmCoordinator {
             while true {
                 let snapshot = try file.beginRead()
                 let stored = try SchemaReconciler.storedSchema(of: snapshot)?.called(asIn: declared)
-                let plan = try SchemaReconciler.plan(
-                    stored: stored,
-                    declared: declared.keepingRules(
-                        of: stored,
-                        where: (mayDropRules ? file.declaredRules : .every).contains
-                    )
-                )
+                var rules: DeclaredRules? = mayDropRules ? nil : .every
+                let complete = declared.keepingRules(of: stored) { rule in
+                    let known = rules ?? file.declaredRules
+                    rules = known
+                    return known.contains(rule)
+                }
+                let plan = try SchemaReconciler.plan(stored: stored, declared: complete)
                 if let stored, stored.version != declared.version, !configuration.readOnly {
                     try checkVersionChange(from: stored.version, configuration)
                 }
@@ -56,8 +56,8 @@ extension RealmCoordinator {
                     }
                     return
                 }
-                let complete = declared.keepingRules(of: stored) { _ in true }
-                let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: complete).isEmpty
+                let all = declared.keepingRules(of: stored) { _ in true }
+                let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: all).isEmpty
                 let soon = ContinuousClock.now + Self.patience
                 do {
                     // When nothing was left to do, somebody has come who may rely on what was to be dropped.

@@ -250,6 +250,9 @@ final class RealmRegistry: Sendable {
         _ settings: OpenSettings,
         _ configuration: Realm.Configuration
     ) throws -> StorageFile {
+        guard configuration.shouldCompactOnLaunch != nil else {
+            return try StorageFile.open(path: path, options: settings.options)
+        }
         let isNew = FileIdentity.ofFile(at: path) == nil
         do {
             let file = try StorageFile.open(path: path, options: settings.options)

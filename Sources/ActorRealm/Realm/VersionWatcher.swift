@@ -29,7 +29,7 @@ final class VersionWatcher: Sendable {
     /// - Throws: `limit` when the system starts no thread.
     func start() throws(StorageError) {
         let first = signal.newestVersion
-        try DedicatedThread.detach(name: "realm-watch") { self.watch(from: first) }
+        try SpareThreads.watching.run { self.watch(from: first) }
     }
 
     private func watch(from first: UInt64) {

@@ -12,7 +12,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// What stands behind a managed collection; nil for an unmanaged one.
     public var _backing: _CollectionBacking? { base._backing }
     /// Where the wrapped collection is, if it is the property of an object.
-    var place: ListPlace? { (base as? any PlacedCollection)?.place }
+    var place: ListPlace? { (base as? any ReadableElements)?.place }
     /// The number of elements.
     ///
     /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.

@@ -11,11 +11,13 @@ extension _CollectionBacking {
     /// - Parameters:
     ///   - names: Paths of properties, as key paths say them.
     ///   - limit: Of all objects of a class, only the first so many are looked at.
+    ///   - readsParts: Whether embedded objects of which the program makes the elements are read whole before.
     ///   - isReadable: Whether the type of the elements has a stored value.
     /// - Throws: `Realm.Error`.
     func requireReadable(
         _ names: [[String]],
         first limit: Int = .max,
+        readsParts: Bool = true,
         _ isReadable: (_Stored) -> Bool
     ) throws {
         if isEmptied { return }
@@ -24,7 +26,7 @@ extension _CollectionBacking {
         do {
             try requireOwner()
             if elements == nil { return try requireValues(isReadable) }
-            try requireObjects(names, first: limit, isReadable)
+            try requireObjects(names, first: limit, readsParts, isReadable)
         } catch let error as StorageError {
             throw Realm.Error(storage: error, path: core.coordinator.path)
         } catch let error as ModelError {
@@ -68,7 +70,12 @@ extension _CollectionBacking {
         )
     }
 
-    private func requireObjects(_ names: [[String]], first limit: Int, _ isReadable: (_Stored) -> Bool) throws {
+    private func requireObjects(
+        _ names: [[String]],
+        first limit: Int,
+        _ readsParts: Bool,
+        _ isReadable: (_Stored) -> Bool
+    ) throws {
         guard let elements else { return }
         let keys: [Int64]
         if isWholeTable {
@@ -93,6 +100,7 @@ extension _CollectionBacking {
                 throw elements.table.damage(ofMissing: key)
                     ?? core.error(.invalidDatabase, "An object of a collection does not exist.")
             }
+            if shape.isConverted, readsParts { try EmbeddedParts.requireReadable(elements.makeObject(key: key)) }
             guard isReadable(_Stored(.link(key))) else {
                 throw core.error(.invalidInput, "An object of a collection holds what is no value of its type.")
             }
@@ -170,9 +178,11 @@ extension RealmCollection {
     /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a stored
     ///   element that the type does not have.
     /// - Complexity: That of an iteration, which need not search again afterwards.
-    public func requireReadable() throws {
+    public func requireReadable() throws { try requireReadable(withParts: true) }
+
+    func requireReadable(withParts readsParts: Bool) throws {
         guard let backing = try readableBacking() else { return }
-        try backing.requireReadable([]) { Element._isReadableElement($0, in: backing) }
+        try backing.requireReadable([], readsParts: readsParts) { Element._isReadableElement($0, in: backing) }
     }
 }
 
@@ -188,7 +198,9 @@ extension RealmCollection {
     public func requireReadable(properties names: [String]) throws {
         guard let backing = try readableBacking() else {
             try requireNames(names, of: Element._elementShape)
-            for case let object as ObjectBase in self { for name in names { _ = try object.value(named: name) } }
+            for case let object as ObjectBase in self {
+                for name in names { try object.requireReadable(namedPath: name) }
+            }
             return
         }
         try backing.requireReadable(backing.paths(of: names)) { Element._isReadableElement($0, in: backing) }
@@ -225,9 +237,11 @@ extension Map {
     ///
     /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a stored
     ///   value that the type does not have.
-    public func requireReadable() throws {
+    public func requireReadable() throws { try requireReadable(withParts: true) }
+
+    func requireReadable(withParts readsParts: Bool) throws {
         guard let backing = try readableBacking() else { return }
-        try backing.requireReadable([]) { Value._isReadableElement($0, in: backing) }
+        try backing.requireReadable([], readsParts: readsParts) { Value._isReadableElement($0, in: backing) }
     }
 }
 
@@ -241,7 +255,7 @@ extension Map {
         guard let backing = try readableBacking() else {
             try requireNames(names, of: Value._elementShape)
             for case let object as ObjectBase in values.map({ $0 as Any }) {
-                for name in names { _ = try object.value(named: name) }
+                for name in names { try object.requireReadable(namedPath: name) }
             }
             return
         }
@@ -374,19 +388,10 @@ extension PathRecorder {
     }
 }
 
-/// A collection that may be a property of an object.
-protocol PlacedCollection {
-    var place: ListPlace? { get }
-}
-
-extension List: PlacedCollection {}
-extension MutableSet: PlacedCollection {}
-extension AnyRealmCollection: PlacedCollection {}
-
 extension RealmCollection {
     /// What stands behind a managed collection, where a class of elements that cannot be read is an error.
     func readableBacking() throws -> _CollectionBacking? {
-        if let place = (self as? any PlacedCollection)?.place { return try place.readableBacking() }
+        if let place = (self as? any ReadableElements)?.place { return try place.readableBacking() }
         return _backing
     }
 }

@@ -24,16 +24,17 @@ extension DatabaseSchema {
     /// - Returns: The schema to bring the file to.
     package func keepingRules(of stored: DatabaseSchema?, where isDeclared: (UInt64) -> Bool) -> DatabaseSchema {
         guard let stored else { return self }
-        return DatabaseSchema(
-            classes: classes.values.map { declared in
-                guard let found = stored[declared.name] else { return declared }
-                let names = [found.name] + [found.storedName].compactMap { $0 }
-                return declared.keepingRules(of: found, stored.name(of:)) { rule in
-                    names.contains { isDeclared(rule.number(inClass: $0)) }
-                }
-            },
-            version: version
-        )
+        var isChanged = false
+        let kept = classes.values.map { declared in
+            guard let found = stored[declared.name] else { return declared }
+            let complete = declared.keepingRules(of: found, stored.name(of:)) { rule in
+                isDeclared(rule.number(inClass: found.name))
+                    || found.storedName.map { isDeclared(rule.number(inClass: $0)) } ?? false
+            }
+            if complete != nil { isChanged = true }
+            return complete ?? declared
+        }
+        return isChanged ? DatabaseSchema(classes: kept, version: version) : self
     }
 }
 
@@ -75,25 +76,27 @@ extension ClassSchema {
         return rules
     }
 
+    /// The class with the rules of the stored one that somebody declares; nil when it has them.
     fileprivate func keepingRules(
         of stored: ClassSchema,
         _ storedTarget: (String) -> String,
         where isDeclared: (SchemaRule) -> Bool
-    ) -> ClassSchema {
+    ) -> ClassSchema? {
         var kept: Set<String> = []
         let properties = properties.map { declared in
             guard let found = stored[declared.name], found.holdsTheSame(as: declared, storedTarget) else {
                 return declared
             }
-            kept.insert(declared.name)
+            if !stored.compoundIndexes.isEmpty { kept.insert(declared.name) }
             var property = declared
-            if found.isIndexed, isDeclared(.index([found.name])) { property.isIndexed = true }
-            if found.isUnique, isDeclared(.unique([found.name])) {
+            // Who else declares a rule is asked only where the class does not.
+            if found.isIndexed, !declared.isIndexed, isDeclared(.index([found.name])) { property.isIndexed = true }
+            if found.isUnique, !declared.isUnique || !declared.isIndexed, isDeclared(.unique([found.name])) {
                 property.isIndexed = true
                 property.isUnique = true
             }
             // Of two that are declared the one stays that deletes less.
-            if found.deleteRule != .nullify, declared.deleteRule != .deny,
+            if found.deleteRule != .nullify, declared.deleteRule != .deny, found.deleteRule != declared.deleteRule,
                 isDeclared(.delete(found.name, found.deleteRule))
             {
                 property.deleteRule = found.deleteRule
@@ -114,6 +117,7 @@ extension ClassSchema {
                 indexes.append(CompoundIndexSchema(index.properties, isUnique: isUnique))
             }
         }
+        if properties == self.properties, indexes == compoundIndexes { return nil }
         return ClassSchema(
             name: name,
             properties: properties,

@@ -59,7 +59,7 @@ extension ClassSchema {
             return "The primary key of class '\(name)' has been changed from \(keys[0]) to \(keys[1])."
         }
         for property in properties {
-            let title = "Property '\(name).\(property.name)'"
+            var title: String { "Property '\(name).\(property.name)'" }
             guard let found = stored[property.name] else { return "\(title) has been removed." }
             if !found.holdsTheSame(as: property, storedTarget) {
                 return "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."

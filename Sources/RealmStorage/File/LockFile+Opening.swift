@@ -14,15 +14,6 @@ extension LockFile {
         while nanosecond < end { usleep(useconds_t(outsiderNanoseconds / 1_000)) }
     }
 
-    /// Starts reading what an opening touches, all at once: the words, and the first process's area and readers.
-    static func willNeed(_ descriptor: Int32) {
-        let area = LockFileLayout.area(0)
-        let readers = area + LockFileLayout.Area.readers
-        for range in [0..<(area + LockFileLayout.Area.places + pageByteCount), readers..<(readers + pageByteCount)] {
-            posix_fadvise(descriptor, off_t(range.lowerBound), off_t(range.count), Int32(POSIX_FADV_WILLNEED))
-        }
-    }
-
     /// Whether somebody has the file open: a process, or another instance in this one.
     static func isOpen(_ descriptor: Int32, _ path: String) throws(StorageError) -> Bool {
         let result = crealm_ofd_is_locked(descriptor, LockFileLayout.processByte, Int64(LockFileLayout.slotCount))
@@ -235,9 +226,16 @@ extension LockFile {
     ///   - descriptor: The lock file, which nobody else has open.
     ///   - path: Its path.
     ///   - words: The words.
+    ///   - process: The process, which takes the first slot.
     ///   - isFlushed: Whether a new one is flushed, so that a power cut leaves none that nobody would know for one.
     /// - Throws: `StorageError` when the file cannot be sized, written or flushed.
-    static func renew(_ descriptor: Int32, _ path: String, _ words: [UInt8], isFlushed: Bool) throws(StorageError) {
+    static func renew(
+        _ descriptor: Int32,
+        _ path: String,
+        _ words: [UInt8],
+        for process: UInt32,
+        isFlushed: Bool
+    ) throws(StorageError) {
         let byteCount = try byteCount(of: descriptor, path)
         // What the areas of processes that are gone took.
         if byteCount > LockFileLayout.area(1) {
@@ -245,30 +243,42 @@ extension LockFile {
                 Int(ftruncate(descriptor, off_t(LockFileLayout.area(1))))
             }
         }
-        try writeZeros(LockFileLayout.Word.end..<LockFileLayout.baseByteCount, to: descriptor, path)
+        // With what the first process notes, which is the one that makes it new: one call, and no page that is read or written to by a store.
+        let begin = LockFileLayout.Word.end
+        let end = LockFileLayout.area(0) + LockFileLayout.Area.places + pageByteCount
+        var rest = [UInt8](repeating: 0, count: end - begin)
+        rest.withUnsafeMutableBytes {
+            $0.storeBytes(of: process.littleEndian, toByteOffset: LockFileLayout.processIDs - begin, as: UInt32.self)
+        }
+        do throws(StorageError) {
+            try write(rest, at: begin, to: descriptor, path)
+        } catch {
+            // On a full disk without the page of places, which may be a hole yet: it only tells where versions are held.
+            try write(Array(rest.dropLast(pageByteCount)), at: begin, to: descriptor, path)
+        }
         try write(words, at: 0, to: descriptor, path)
         if byteCount == 0, isFlushed {
             _ = try SystemCall.retrying(path, "Cannot flush the lock file") { Int(fdatasync(descriptor)) }
         }
     }
 
-    /// Makes room for what a process notes from the beginning on.
-    static func prepareArea(_ slot: Int, in descriptor: Int32, _ path: String) throws(StorageError) {
+    /// Makes room for what a process notes from the beginning on, and for its first readers: the file reaches as far as the readers of others
+    /// are looked for.
+    static func prepareArea(_ slot: Int, isNew: Bool, in descriptor: Int32, _ path: String) throws(StorageError) {
         let area = LockFileLayout.area(slot)
-        try writeZeros(area..<(area + LockFileLayout.Area.places), to: descriptor, path)
-        // So that the file reaches as far as the readers of others are looked for.
-        try writeZeros(
-            (area + LockFileLayout.Area.readers)..<(area + LockFileLayout.Area.readers + LockFileLayout.Reader.byteCount),
-            to: descriptor,
-            path
-        )
+        if !isNew || slot > 0 {
+            try writeZeros(area..<(area + LockFileLayout.Area.places), to: descriptor, path)
+        }
+        let readers = area + LockFileLayout.Area.readers
+        let byteCount = LockFileLayout.readerStep * LockFileLayout.Reader.byteCount
+        try writeZeros(readers..<(readers + byteCount), to: descriptor, path)
     }
 
     static func writeZeros(_ bytes: Range<Int>, to descriptor: Int32, _ path: String) throws(StorageError) {
         try write([UInt8](repeating: 0, count: bytes.count), at: bytes.lowerBound, to: descriptor, path)
     }
 
-    private static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32, _ path: String)
+    static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32, _ path: String)
         throws(StorageError)
     {
         var offset = 0

@@ -12,7 +12,7 @@ extension LockFile {
         /// The entries below were used.
         var end = 0
         /// The entries below have room in the file.
-        var roomEnd = 0
+        var roomEnd = Layout.readerStep
     }
 
     /// Takes a free reader entry for a version; none yet, to keep the entry for later.

@@ -60,25 +60,34 @@ extension LockFile {
             let added = rules.subtracting(noted.all)
             if added.isEmpty { return }
             let count = noted.all.count
-            guard count + added.count <= LockFile.ruleLimit, makeRoom(for: count + added.count, &noted) else {
+            guard count + added.count <= LockFile.ruleLimit, write(Array(added), behind: count, &noted) else {
                 noted.isEvery = true
                 return ruleCount.store(LockFile.everyRule, ordering: .sequentiallyConsistent)
             }
             noted.all.formUnion(added)
-            for (index, rule) in added.enumerated() {
-                LockFile.rule(count + index, in: ownArea).store(rule, ordering: .relaxed)
-            }
             ruleCount.store(UInt64(count + added.count), ordering: .sequentiallyConsistent)
         }
     }
 
-    /// Has the entries stand in real blocks, so that no store into them meets a full disk.
-    private func makeRoom(for count: Int, _ noted: inout Rules) -> Bool {
-        let end = min((count + LockFile.ruleStep - 1) / LockFile.ruleStep * LockFile.ruleStep, LockFile.ruleLimit)
-        guard end > noted.roomEnd else { return true }
-        let begin = Layout.area(processSlot) + Layout.Area.rules
-        let bytes = (begin + noted.roomEnd * 8)..<(begin + end * 8)
-        guard (try? LockFile.writeZeros(bytes, to: descriptor, path)) != nil else { return false }
+    /// Writes entries behind a number of them: those that have room into it, and the others with their room, so that no store meets a full
+    /// disk; false when that is full.
+    private func write(_ rules: [UInt64], behind count: Int, _ noted: inout Rules) -> Bool {
+        let room = max(noted.roomEnd - count, 0)
+        for (index, rule) in rules.prefix(room).enumerated() {
+            LockFile.rule(count + index, in: ownArea).store(rule, ordering: .relaxed)
+        }
+        if rules.count <= room { return true }
+        let steps = (count + rules.count + LockFile.ruleStep - 1) / LockFile.ruleStep
+        let end = min(steps * LockFile.ruleStep, LockFile.ruleLimit)
+        var bytes = [UInt8](repeating: 0, count: (end - noted.roomEnd) * 8)
+        bytes.withUnsafeMutableBytes { bytes in
+            for (index, rule) in rules.dropFirst(room).enumerated() {
+                let place = count + room + index - noted.roomEnd
+                bytes.storeBytes(of: rule.littleEndian, toByteOffset: place * 8, as: UInt64.self)
+            }
+        }
+        let begin = Layout.area(processSlot) + Layout.Area.rules + noted.roomEnd * 8
+        guard (try? LockFile.write(bytes, at: begin, to: descriptor, path)) != nil else { return false }
         noted.roomEnd = end
         return true
     }

@@ -76,12 +76,12 @@ final class LockFile: Sendable {
             try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) }
         )
         self.descriptor = descriptor
-        LockFile.willNeed(descriptor)
+        var isFirst = false
         do throws(StorageError) {
             try failures?.step(.lockFile, path: path)
             try LockFile.checkIsRegular(descriptor, path)
             try LockFile.lock(descriptor, Layout.initialisationByte, 1, waits: true, path)
-            var isFirst = try !LockFile.isOpen(descriptor, path)
+            isFirst = try !LockFile.isOpen(descriptor, path)
             if !isFirst, !isBesideOwn {
                 try LockFile.waitForStoppedInstance(descriptor, path)
                 isFirst = try !LockFile.isOpen(descriptor, path)
@@ -93,7 +93,13 @@ final class LockFile: Sendable {
             if isFirst {
                 let past = LockFile.past(descriptor, of: identity)
                 let words = LockFile.words(try recover(past), identity, isRecovered: !data.isReadOnly, after: past)
-                try LockFile.renew(descriptor, path, words, isFlushed: options.durability == .flushed)
+                try LockFile.renew(
+                    descriptor,
+                    path,
+                    words,
+                    for: process,
+                    isFlushed: options.durability == .flushed
+                )
             } else {
                 guard try LockFile.byteCount(of: descriptor, path) >= Layout.baseByteCount else {
                     throw LockFile.incompatible(path)
@@ -115,7 +121,7 @@ final class LockFile: Sendable {
             try failures?.step(.lockFile, path: path)
             let slot = try LockFile.takeSlot(descriptor, path)
             processSlot = slot
-            try LockFile.prepareArea(slot, in: descriptor, path)
+            try LockFile.prepareArea(slot, isNew: isFirst, in: descriptor, path)
             try memory.reach(slot)
             guard let area = memory.area(slot) else { throw LockFile.incompatible(path) }
             ownArea = area
@@ -125,9 +131,12 @@ final class LockFile: Sendable {
             close(descriptor)
             throw error
         }
-        forget(slot: processSlot)
+        // A lock file that was just made says nothing of anybody.
+        if !isFirst { forget(slot: processSlot) }
         raise(Word.slotEnd, to: UInt32(processSlot + 1))
-        memory.word32(Layout.processIDs + processSlot * 4).store(process, ordering: .relaxed)
+        if !isFirst || processSlot > 0 {
+            memory.word32(Layout.processIDs + processSlot * 4).store(process, ordering: .relaxed)
+        }
         LockFileMemory.word64(ownArea + Layout.Area.openingNanosecond)
             .store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
         if !holdsOffOpenings() { letOpenAgain() }

@@ -463,6 +463,13 @@ struct HostileCalls {
                 _ = try Realm(configuration: calls.anyConfiguration(), queue: queue)
             }
         ),
+        (
+            "open for a scheduler",
+            { calls, _, _ in
+                let loop = HostileLoop(isCurrent: calls.below(2) == 0)
+                _ = try Realm(configuration: calls.anyConfiguration(), scheduler: loop)
+            }
+        ),
         ("deleteFiles", { calls, _, _ in try Realm.deleteFiles(for: calls.anyConfiguration()) }),
         ("performMigration", { calls, _, _ in try Realm.performMigration(for: calls.anyConfiguration()) }),
         ("compact", { calls, _, _ in try Realm.compact(calls.anyConfiguration()) }),
@@ -539,4 +546,13 @@ struct HostileCalls {
             }
         }
     }
+}
+
+/// A scheduler that runs nothing, and says whether the caller runs on it.
+private final class HostileLoop: RealmScheduler {
+    let isOnThread: Bool
+
+    init(isCurrent: Bool) { isOnThread = isCurrent }
+
+    func invoke(_ work: @escaping @Sendable () -> Void) {}
 }

@@ -59,6 +59,7 @@ actor HostileTasks {
             try await Self.fromElsewhere(Unchecked(value: realm))
         case 8: _ = try await Realm.open(configuration: Realm.Configuration(fileURL: URL(fileURLWithPath: "/proc/no")))
         case 9: _ = try await Realm.withRealm(configuration: file.fast) { $0.objects(Tally.self).count }
+        case 12: _ = try await Realm(configuration: file.fast)
         case 10: _ = try await Realm.open(configuration: Realm.Configuration(fileURL: nil))
         case 11: try await realm.beginAsyncWrite().commit(withoutNotifying: [NotificationToken()])
         default:
@@ -88,7 +89,7 @@ actor HostileTasks {
             let timeout: Duration = [.zero, .seconds(9), .seconds(-1), .seconds(Int64.max) * 9][
                 Int.random(in: 0..<4, using: &random)
             ]
-            let call = number < 13 ? number : Int.random(in: 0..<13, using: &random)
+            let call = number < 14 ? number : Int.random(in: 0..<14, using: &random)
             FileHandle.standardError.write(Data("call \(call), \(kind)\n".utf8))
             do {
                 try await self.call(call, kind, timeout: timeout)

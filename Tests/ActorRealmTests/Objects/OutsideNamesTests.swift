@@ -72,7 +72,10 @@ struct OutsideNamesTests {
         let plain = List<Root>()
         plain.append(Root())
         let managed = realm.objects(Root.self)
-        for name in ["number", "next.number", "next.next.number", "inner", "place"] {
+        let placed = Root()
+        placed.place = Place(latitude: 1)
+        plain.append(placed)
+        for name in ["number", "next.number", "next.next.number", "inner", "place", "place.latitude"] {
             try managed.requireReadable(properties: [name])
             try plain.requireReadable(properties: [name])
             _ = managed.value(forKeyPath: name)
@@ -141,6 +144,8 @@ struct OutsideNamesTests {
                 try realm.insert(Mapped.self, value: ["name": "x", "label": "z"])
             }
             #expect(error?.message.contains("label: this is 'name', which is given by that name as well") == true)
+            let both = try realm.insert(Mapped.self, value: ["name": "x", "label": "z"], ignoringUnknownKeys: true)
+            #expect(both.name == "x" && both.title == "a title")
         }
         let plain = Mapped(value: ["name": "x"])
         #expect(plain.title == "a title" && plain.name == "x")

@@ -115,6 +115,136 @@ struct ThrowingReadsTests {
         #expect(realm.objects(Parcel.self).count == 1)
     }
 
+    final class Nook: EmbeddedObject {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var mood: Mood
+    }
+
+    final class Spot: EmbeddedObject {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var mood: Mood
+        @Persisted var nook: Nook?
+        @Persisted var nooks: List<Nook>
+        @Persisted var named: Map<String, Nook?>
+        @Persisted var moods: List<Mood>
+        @Persisted var halves: List<HalfNook>
+    }
+
+    /// None is made of a nook that is grumpy.
+    struct HalfNook: FailableCustomPersistable, Equatable {
+        init?(persistedValue: Nook) {
+            let mood = persistedValue.mood
+            if mood == .grumpy { return nil }
+        }
+        var persistableValue: Nook { Nook() }
+    }
+
+    /// Reads all of an embedded object when it is made.
+    struct Place: CustomPersistable, Equatable {
+        var moods: [Mood]
+        init(persistedValue: Spot) {
+            moods = [persistedValue.mood, persistedValue.nook?.mood ?? .calm]
+            moods += persistedValue.nooks.map(\.mood) + persistedValue.named.values.map { $0?.mood ?? .calm }
+            moods += persistedValue.moods
+            _ = Array(persistedValue.halves)
+        }
+        init(moods: [Mood]) { self.moods = moods }
+        var persistableValue: Spot {
+            let nook = ["mood": "calm"]
+            let spot = Spot(
+                value: ["nook": nook, "nooks": [nook], "named": ["a": nook], "moods": ["calm"]] as [String: Any]
+            )
+            spot.halves.append(HalfNook(persistedValue: Nook())!)
+            return spot
+        }
+    }
+
+    final class Chain: EmbeddedObject {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var next: Chain?
+    }
+
+    struct Length: CustomPersistable, Equatable {
+        var count = 0
+        init() {}
+        init(persistedValue: Chain) {
+            var link: Chain? = persistedValue
+            while let next = link?.next {
+                count += 1
+                link = next
+            }
+        }
+        var persistableValue: Chain { Chain() }
+    }
+
+    final class Chained: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var length: Length?
+    }
+
+    @Test("A value made of a long chain of embedded objects is read as the getter reads it")
+    func chain() throws {
+        let realm = try memoryRealm([Chained.self])
+        let object = try realm.write { realm.create(Chained.self) }
+        try realm.write {
+            object.length = Length()
+            var link = try #require(realm.dynamicObjects(Chained.className())[0]["length"] as? DynamicObject)
+            for _ in 0..<5_000 {
+                link["next"] = [String: Any]()
+                link = try #require(link["next"] as? DynamicObject)
+            }
+        }
+        #expect(object.length?.count == 5_000)
+        #expect(try object.value(of: \.length)?.count == 5_000)
+    }
+
+    final class Trip: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var place: Place?
+        @Persisted var stops: List<Place>
+    }
+
+    @Test(
+        "A value that the program makes of an embedded object, where a part of that cannot be read",
+        arguments: ["", "mood", "nook.mood", "nooks", "named", "moods", "halves"]
+    )
+    func convertedParts(broken: String) throws {
+        let realm = try memoryRealm([Trip.self])
+        let trip = try realm.write {
+            let trip = realm.create(Trip.self)
+            trip.place = Place(moods: [])
+            trip.stops.append(Place(moods: []))
+            return trip
+        }
+        let trips = realm.objects(Trip.self)
+        let reads: [() throws -> Void] = [
+            { _ = try trip.value(of: \.place) }, { _ = try trip.value(named: "place") },
+            { try trips.requireReadable(\.place) }, { try trips.requireReadable(properties: ["place"]) },
+            { try trip.stops.requireReadable() }, { try trips.requireReadable(properties: ["place.mood"]) },
+        ]
+        for read in reads { try read() }
+        if broken.isEmpty { return }
+        try realm.write {
+            let found = realm.dynamicObjects(Trip.className())[0]
+            let stops = try #require(found["stops"] as? List<DynamicObject>)
+            for spot in [try #require(found["place"] as? DynamicObject), stops[0]] {
+                switch broken {
+                case "mood": spot["mood"] = "jubilant"
+                case "nook.mood": (spot["nook"] as? DynamicObject)?["mood"] = "jubilant"
+                case "moods": (spot["moods"] as? List<String>)?[0] = "jubilant"
+                case "halves": (spot["halves"] as? List<DynamicObject>)?[0]["mood"] = "grumpy"
+                case "nooks": (spot["nooks"] as? List<DynamicObject>)?[0]["mood"] = "jubilant"
+                default: (spot["named"] as? Map<String, DynamicObject?>)?["a"]??["mood"] = "jubilant"
+                }
+            }
+        }
+        for (number, read) in reads.enumerated() { #expect(code(read) == .invalidInput, "\(broken), \(number)") }
+        // There it is an object, of which nothing is made.
+        let dynamic = realm.dynamicObjects(Trip.className())
+        try dynamic.requireReadable(properties: ["place"])
+        #expect(try dynamic[0].value(named: "place") is DynamicObject)
+    }
+
     @Test("An object of another isolation")
     func otherIsolation() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Parcel.self])

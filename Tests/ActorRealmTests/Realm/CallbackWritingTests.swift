@@ -1,4 +1,5 @@
 import Foundation
+import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
@@ -149,6 +150,101 @@ struct CallbackWritingTests {
         #expect(await writeAndWait(realm) == nil)
         #expect(names(realm) == ["kept"])
         #expect(!isCalled)
+    }
+
+    @Test(
+        "The failure of a commit whose completion block was cancelled is a line of the log",
+        arguments: [true, false]
+    )
+    func cancelledFailure(isInBlock: Bool) async throws {
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        let realm = try await Realm(configuration: configuration)
+        control.isOn.withLock { $0 = true }
+        if isInBlock {
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "lost"])
+                #expect(throws: Never.self) {
+                    try realm.cancelAsyncWrite(realm.commitAsyncWrite { _ in Issue.record() })
+                }
+            }
+        } else {
+            realm.beginWrite()
+            realm.create(Tally.self, value: ["name": "lost"])
+            try realm.cancelAsyncWrite(realm.commitAsyncWrite { _ in Issue.record() })
+        }
+        while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+        #expect(
+            log.entries.count { $0.contains("An asynchronous write failed, and no block") } == 1,
+            "\(log.entries)"
+        )
+    }
+
+    @Test("A failure that a write inside another one does not throw is a line of the log")
+    func failureBehindAnother() async throws {
+        struct Other: Error {}
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        let realm = try await Realm(configuration: configuration)
+        control.isOn.withLock { $0 = true }
+        realm.writeAsync {
+            realm.cancelWrite()
+            #expect(throws: (any Error).self) {
+                try realm.write {
+                    realm.create(Tally.self, value: ["name": "lost"])
+                    realm.commitAsyncWrite()
+                    throw Other()
+                }
+            }
+        }
+        while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+        #expect(!log.entries.isEmpty)
+    }
+
+    @Test("A failure that somebody is told of is no line of the log, in every form", arguments: 0..<4)
+    func toldFailure(form: Int) async throws {
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        let realm = try await Realm(configuration: configuration)
+        control.isOn.withLock { $0 = true }
+        var told = 0
+        let tell: ((any Error)?) -> Void = { if $0 != nil { told += 1 } }
+        switch form {
+        case 0:
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "lost"])
+                realm.commitAsyncWrite()
+            } onComplete: {
+                tell($0)
+            }
+        case 1:
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "lost"])
+                realm.commitAsyncWrite(tell)
+            }
+        case 2:
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "lost"])
+                realm.commitAsyncWrite(tell)
+                realm.beginWrite()
+                realm.cancelWrite()
+            }
+        default:
+            do {
+                try realm.write {
+                    realm.create(Tally.self, value: ["name": "lost"])
+                    realm.commitAsyncWrite()
+                }
+            } catch { tell(error) }
+        }
+        while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+        #expect(told == 1 && log.entries.count { $0.contains("An asynchronous write failed") } == 0, "\(log.entries)")
     }
 
     @Test("The number of a write in its own block, and behind its end, cancels nothing")

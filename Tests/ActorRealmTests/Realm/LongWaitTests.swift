@@ -312,7 +312,7 @@ struct LongWaitTests {
         let store = try await Store(configuration)
         await store.beginByCallback()
         while log.entries.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-        #expect(log.entries.first?.contains("An asynchronous write failed, and has no block") == true, "\(log.entries)")
+        #expect(log.entries.first?.contains("An asynchronous write failed, and no block") == true, "\(log.entries)")
         lock.release()
     }
 }

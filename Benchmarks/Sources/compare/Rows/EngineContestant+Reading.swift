@@ -67,7 +67,10 @@ extension EngineContestant {
             let start = ContinuousClock.now
             let engine = try open(path, isBrief: true)
             consume(try engine.lookUp([workload.objectCount / 2]))
-            best = min(best, ContinuousClock.now - start)
+            let duration = ContinuousClock.now - start
+            // Closing is not measured: some builds do that on another thread.
+            withExtendedLifetime(engine) {}
+            best = min(best, duration)
         }
         return best / .microseconds(1)
     }

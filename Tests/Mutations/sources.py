@@ -23,6 +23,8 @@ static inline bool crealm_mutation_is(int number) {
     return crealm_mutation_number == number;
 }
 """
+# Stands for the switch in a change by hand that says itself where it belongs.
+SWITCHED = "SWITCH"
 READER = """
 #include "CRealmShims.h"
 #include <stdlib.h>
@@ -125,6 +127,11 @@ class Copy:
             kept = [mutation for mutation in mutations if name(mutation) not in left_out]
             self.write(kept)
             print(f"building {len(kept)} changes, {len(left_out)} left out by the compiler", flush=True)
+            # What is no Swift hides the rest of its file from the others.
+            refused = self.refused(self.parse(kept))
+            if refused:
+                self.leave_out(refused, kept, left_out)
+                continue
             for what in (["--target", "ActorRealm"], ["--build-tests"]):
                 result = subprocess.run(
                     ["swift", "build", *what, "--package-path", self.mutated]
@@ -141,10 +148,16 @@ class Copy:
             if not refused:
                 print("\n".join(line for line in result.stdout.splitlines() if "error" in line)[-3000:])
                 sys.exit("the copy does not build")
-            left_out |= {name(mutation) for mutation in kept if mutation["number"] in refused}
-            with open(store, "w") as file:
-                json.dump(sorted(left_out), file)
+            self.leave_out(refused, kept, left_out)
         sys.exit("the copy does not build")
+
+    def leave_out(self, refused, kept, left_out):
+        left_out |= {name(mutation) for mutation in kept if mutation["number"] in refused}
+        with open(os.path.join(self.folder, "refused.json"), "w") as file:
+            json.dump(sorted(left_out), file)
+
+    def parse(self, mutations):
+        return parsed(os.path.join(self.mutated, path) for path in sorted({mutation["file"] for mutation in mutations}))
 
     def refused(self, output):
         """The changes that the compiler's errors point to."""
@@ -161,6 +174,12 @@ class Copy:
             nearest = min(distances, default=(0, 0))[0]
             numbers.update(number for distance, number in distances if distance == nearest)
         return numbers
+
+
+def parsed(paths):
+    """What the compiler says of the syntax of files."""
+    command = ["swiftc", "-frontend", "-parse", *paths]
+    return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
 
 @functools.cache
@@ -221,14 +240,17 @@ def changed(data, mutations):
     for mutation in sorted(mutations, key=lambda mutation: -mutation["start"]):
         before = data[mutation["start"] : mutation["end"]].decode()
         switch = f"crealm_mutation_is({mutation['number']})"
-        if "statement" in (mutation.get("kind"), mutation.get("form")):
+        if SWITCHED in mutation["after"]:
+            text = mutation["after"].replace(SWITCHED, switch)
+        elif "statement" in (mutation.get("kind"), mutation.get("form")):
             text = f"if {switch} {{ {mutation['after']} }} else {{ {before} }}"
         else:
             text = f"({switch} ? {mutation['after']} : {mutation['before']})"
         data = data[: mutation["start"]] + text.encode() + data[mutation["end"] :]
     if b"import CRealmShims" in data or b'#include "CRealmShims.h"' in data:
         return data
-    return b"import CRealmShims\n" + data
+    access = b"public " if b"@inlinable" in data else b""
+    return access + b"import CRealmShims\n" + data
 
 
 def manifest(text):

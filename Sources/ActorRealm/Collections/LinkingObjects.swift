@@ -50,6 +50,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
     /// The object at a position.
     ///
+    /// In a realm that was closed it is an invalidated one at every position: see ``Realm/close()``.
+    ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let backing else {

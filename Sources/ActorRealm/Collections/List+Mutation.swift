@@ -4,7 +4,7 @@ extension List {
     /// Traps unless an element can stand or be put at a position; false inside a migration, which keeps the mistake.
     private func check(_ index: Int, in count: Int) -> Bool {
         if index >= 0, index < count { return true }
-        refuseIndex(index, count: count, in: place?.core)
+        refuseIndex(index, count: count, in: place)
         return false
     }
 

@@ -18,7 +18,7 @@ extension List {
     ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
         if destination < 0 || destination > count {
-            return refuseIndex(destination, count: count + 1, in: place?.core)
+            return refuseIndex(destination, count: count + 1, in: place)
         }
         // Those before the destination move up to it one after the other, those behind move down.
         var moved = 0

@@ -24,8 +24,8 @@ extension List {
     /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at
     ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public subscript<Positions: RangeExpression>(bounds: Positions) -> Slice<List> where Positions.Bound == Int {
-        get { self[bounds.relative(to: self)] }
-        set { self[bounds.relative(to: self)] = newValue }
+        get { isClosed ? Slice(base: self, bounds: 0..<0) : self[bounds.relative(to: self)] }
+        set { if !isClosed { self[bounds.relative(to: self)] = newValue } }
     }
 
     /// The elements of a range of positions as an array.
@@ -36,7 +36,7 @@ extension List {
     ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     @_disfavoredOverload
     public subscript<Positions: RangeExpression>(bounds: Positions) -> [Element] where Positions.Bound == Int {
-        get { Array(self[bounds.relative(to: self)]) }
+        get { isClosed ? [] : Array(self[bounds.relative(to: self)]) }
         set { replaceSubrange(bounds, with: newValue) }
     }
 
@@ -107,8 +107,8 @@ extension List {
             number < 0
             ? "Cannot remove a negative number of objects from a list: \(number)."
             : "It is not possible to remove more objects (\(number)) from a list than it already contains (\(count))."
-        guard let core = place?.core else { misuse(message) }
-        core.mistake(message)
+        guard let place else { misuse(message) }
+        place.mistake(message)
         return false
     }
 
@@ -161,7 +161,7 @@ extension List {
         refuseIndex(
             isBefore ? range.lowerBound : range.upperBound,
             count: isBefore ? count : count + 1,
-            in: place?.core
+            in: place
         )
         return false
     }

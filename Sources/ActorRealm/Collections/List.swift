@@ -54,6 +54,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     /// The element at a position.
     ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
+    ///
     /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
     ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate. To be assigned, a

@@ -98,11 +98,7 @@ class ListPlace {
     /// Traps because the owner is gone; inside a migration that is kept.
     final func invalidated() {
         if let damage { return core.keep(damage) }
-        core.mistake(
-            "\(name) is no longer valid: its object has been deleted or invalidated.",
-            accessor.info.name,
-            accessor.info.properties[declared].name
-        )
+        mistake("\(name) is no longer valid: its object has been deleted or invalidated.")
     }
 
     /// The elements, to be read before the next write.
@@ -130,12 +126,10 @@ class ListPlace {
         core.checkAccess()
         if core.dropsWrites { return nil }
         if core.isFrozen {
-            core.mistake(
+            mistake(
                 core.migration == nil
                     ? "Attempting to modify a frozen \(name) - call `thaw()` on it first."
-                    : "Attempting to modify an old object: its \(name) can be written in the new one.",
-                accessor.info.name,
-                accessor.info.properties[declared].name
+                    : "Attempting to modify an old object: its \(name) can be written in the new one."
             )
             return nil
         }
@@ -170,7 +164,7 @@ class ListPlace {
     func stored(at position: Int) -> _Stored {
         let list = list()
         guard position >= 0, position < list.count else {
-            refuseIndex(position, count: list.count, in: core)
+            refuseIndex(position, count: list.count, in: self)
             return backing.noElement
         }
         return _Stored(core.attempt(or: backing.noElement.value) { try list.value(at: position) })

@@ -131,8 +131,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         default:
             let message =
                 "Unsupported collection operation '\(first)' of a map: use @count, @min, @max, @sum, @avg, @allKeys or @allValues."
-            guard let core = place?.core else { misuse(message) }
-            core.mistake(message)
+            guard let place else { misuse(message) }
+            place.mistake(message)
             return nil
         }
     }
@@ -148,8 +148,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         guard let value = ValueReader.unwrap(value) else { return removeObject(for: name) }
         guard let value = Value._unboxedElement(value) else {
             let message = "Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>."
-            guard let core = place?.core else { misuse(message) }
-            return core.mistake(message)
+            guard let place else { misuse(message) }
+            return place.mistake(message)
         }
         updateValue(value, forKey: name)
     }
@@ -162,8 +162,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public func updateValue(_ value: Value, forKey key: Key) {
         let name = Key._name(key)
         if let problem = Self.problem(of: name) {
-            guard let core = place?.core else { misuse(problem) }
-            return core.isClosed ? () : core.mistake(problem)
+            guard let place else { misuse(problem) }
+            return place.core.isClosed ? () : place.mistake(problem)
         }
         guard let place else {
             unmanaged[TextKey(name)] = value
@@ -358,6 +358,9 @@ extension Map {
 
 extension Map: Decodable where Key: Decodable, Value: Decodable {
     /// Decodes an unmanaged map from a dictionary.
+    ///
+    /// A decoder takes names that differ as bytes only (`é` in one character and in two) for one, and gives one of their values. The library's
+    /// own ways in, such as `try realm.insert(Person.self, json: data)`, keep both.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         let entries = try decoder.singleValueContainer().decode([String: Value].self)

@@ -53,6 +53,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// The element at a position.
     ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
+    ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let place else {

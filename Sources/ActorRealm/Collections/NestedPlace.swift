@@ -56,11 +56,7 @@ final class NestedPlace: ListPlace {
         // The first step into a list or map of values leads to one of them, the others lead into it.
         let level = steps.count - (accessor.info.properties[declared].shape.collection == .none ? 0 : 1)
         if level + value.depth > MixedFormat.depthLimit {
-            return core.mistake(
-                AnyRealmValue.depthMessage,
-                accessor.info.name,
-                accessor.info.properties[declared].name
-            )
+            return mistake(AnyRealmValue.depthMessage)
         }
         core.attemptWrite { try accessor.table.setNested(property, key: key, steps, to: value) }
     }
@@ -76,7 +72,7 @@ final class NestedPlace: ListPlace {
     override func stored(at position: Int) -> _Stored {
         let values = values()
         guard values.indices.contains(position) else {
-            refuseIndex(position, count: values.count, in: core)
+            refuseIndex(position, count: values.count, in: self)
             return backing.noElement
         }
         return _Stored(values[position])

@@ -43,6 +43,28 @@ extension RealmCollection {
     /// The number of positions between two.
     public func distance(from start: Int, to end: Int) -> Int { end - start }
 
+    /// The elements of a range of positions; none in a realm that was closed.
+    ///
+    /// - Precondition: There are such positions: look at `count`.
+    public subscript(bounds: Range<Int>) -> Slice<Self> {
+        let count = count
+        if bounds.lowerBound >= 0, bounds.upperBound <= count { return Slice(base: self, bounds: bounds) }
+        let isBefore = bounds.lowerBound < 0
+        let position = isBefore ? bounds.lowerBound : bounds.upperBound
+        guard let backing = _backing else { indexOutOfBounds(position, count: isBefore ? count : count + 1) }
+        backing.refuseIndex(position, count: isBefore ? count : count + 1)
+        return Slice(base: self, bounds: 0..<0)
+    }
+
+    /// The elements of a range of positions; none in a realm that was closed.
+    ///
+    /// - Precondition: There are such positions: look at `count`.
+    public subscript<Positions: RangeExpression>(bounds: Positions) -> Slice<Self> where Positions.Bound == Int {
+        // There `1...` would end before it begins.
+        if isEmpty, _backing?.core.isClosed ?? false { return Slice(base: self, bounds: 0..<0) }
+        return self[bounds.relative(to: self)]
+    }
+
     /// Whether the collection has no elements.
     public var isEmpty: Bool { count == 0 }
     /// The last element; nil when there is none.

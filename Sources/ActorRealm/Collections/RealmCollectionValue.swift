@@ -203,7 +203,9 @@ extension RealmCollectionValue where Self: ObjectBase {
 
     /// Makes an element from its stored form.
     public static func _element(_ stored: _Stored, in backing: _CollectionBacking) -> Self {
-        guard case .link(let key) = stored.value else { misuse("An object is stored as a link.") }
+        guard case .link(let key) = stored.value else {
+            return unsafeDowncast(backing.missingObject(), to: Self.self)
+        }
         return unsafeDowncast(backing.object(forKey: key), to: Self.self)
     }
 

@@ -76,8 +76,9 @@ enum EmbeddedEquality {
         ValueReader.unwrap(element).map(stored) ?? .null
     }
 
-    /// The stored form of a value; nil for objects, and for values of any kind that hold one.
+    /// The stored form of a value; nil for objects, and for lists and dictionaries in values of any kind, which may hold one.
     private static func stored(_ value: Any) -> StoredValue? {
+        if let value = value as? AnyRealmValue, value.isCollection { return nil }
         guard let value = value as? any _Persistable else { return nil }
         func stored<Value: _Persistable>(_ value: Value) -> StoredValue? { Value._sectionKey(value)?.value }
         return stored(value)

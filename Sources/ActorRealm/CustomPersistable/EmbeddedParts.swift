@@ -3,8 +3,9 @@ import RealmStorage
 
 /// Reads embedded objects whole, of which the program makes values of its own: what these are made of, it reads where nothing can throw.
 ///
-/// Objects are gone over one after the other, each once, so that neither a long chain of them nor one that leads back to itself takes more
-/// than its own size. Other objects that they link to are not.
+/// Objects are gone over one after the other, each once, so that a long chain of them takes no stack. One that two others have, or that leads
+/// back to itself, is damage: making a value of it might not end. Values are then made as the program makes them, of each part with all that
+/// is inside it, so that parts inside parts are made again for each of those around them. Other objects that they link to are not read.
 struct EmbeddedParts {
     private struct Row: Hashable {
         let table: ObjectIdentifier
@@ -19,7 +20,7 @@ struct EmbeddedParts {
     /// - Throws: What reading a part of the object, or making a value of one, would end the process for.
     static func requireReadable(_ object: ObjectBase) throws {
         var parts = EmbeddedParts()
-        parts.add(object)
+        try parts.add(object)
         var next = 0
         while next < parts.objects.count {
             try parts.read(parts.objects[next])
@@ -29,11 +30,16 @@ struct EmbeddedParts {
         for conversion in parts.conversions.reversed() { try conversion() }
     }
 
-    private mutating func add(_ object: ObjectBase) {
+    private mutating func add(_ object: ObjectBase) throws {
         guard let accessor = object.tableAccessor else { return }
-        if seen.insert(Row(table: ObjectIdentifier(accessor.table), key: object.rowKey)).inserted {
-            objects.append(object)
+        guard seen.insert(Row(table: ObjectIdentifier(accessor.table), key: object.rowKey)).inserted else {
+            let damage = StorageError(
+                .corrupt,
+                "Two objects have one embedded object of class '\(accessor.info.name)': row \(object.rowKey)"
+            )
+            throw Realm.Error(storage: damage, path: accessor.core.coordinator.path)
         }
+        objects.append(object)
     }
 
     private mutating func read(_ object: ObjectBase) throws {
@@ -42,7 +48,7 @@ struct EmbeddedParts {
             guard isEmbedded, property.isCollection || property.shape.isConverted else {
                 try object.requireReadable(property)
                 if isEmbedded {
-                    if let part = try object.linked(by: property) { add(part) }
+                    if let part = try object.linked(by: property) { try add(part) }
                 } else if property.isCollection {
                     try (property.value(in: object) as? any ReadableElements)?.requireReadable()
                 }
@@ -50,10 +56,10 @@ struct EmbeddedParts {
             }
             try object.requireStored(property)
             if property.isLink {
-                if let part = try object.linked(by: property) { add(part) }
+                if let part = try object.linked(by: property) { try add(part) }
                 conversions.append { try object.requireReadableValue(of: property) }
             } else if let elements = property.value(in: object) as? any ReadableElements {
-                for part in try elements.parts() { add(part) }
+                for part in try elements.parts() { try add(part) }
                 conversions.append { try elements.requireReadable(withParts: false) }
             }
         }

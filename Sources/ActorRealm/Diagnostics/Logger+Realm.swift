@@ -9,22 +9,24 @@ extension Logger {
 
     /// The logger of realms whose configuration names none.
     ///
-    /// Nothing is said until the program sets it, or its level; then messages go to the standard error unless it is a
-    /// logger of the program's own.
+    /// Until the program sets it, it is swift-log's logger with the label `realm`, and says warnings and errors only. That goes where
+    /// `LoggingSystem.bootstrap` sends it, or else to the standard error; call that before the first realm is opened.
     ///
     /// ```swift
-    /// Logger.shared.level = .warn
+    /// Logger.shared.level = .error
     /// Logger.shared = Logger(level: .info) { level, message in print(level, message) }
     /// ```
     public static var shared: Logger {
-        get {
-            sharedLogger.withLock { $0 } ?? Logger(level: .off, logFunction: FunctionLogHandler.printToStandardError)
-        }
+        get { sharedLogger.withLock { $0 } ?? standard }
         set { sharedLogger.withLock { $0 = newValue } }
     }
 
-    /// The shared logger once the program has set it.
-    static var sharedIfSet: Logger? { sharedLogger.withLock { $0 } }
+    /// That of a program that has set none.
+    private static let standard: Logger = {
+        var logger = Logger(label: "realm")
+        logger.logLevel = .warning
+        return logger
+    }()
 
     /// Makes a logger that calls a function with each message up to a level.
     public init(level: LogLevel, logFunction: @escaping @Sendable (_ level: LogLevel, _ message: String) -> Void) {

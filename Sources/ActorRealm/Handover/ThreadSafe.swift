@@ -60,8 +60,8 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
                 core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())
             } catch {
-                let logger = target.configuration.logger ?? Logger.sharedIfSet
-                logger?
+                let logger = target.configuration.logger ?? Logger.shared
+                logger
                     .error(
                         "The realm of a `@ThreadSafe` value could not be opened, which reads as nil.",
                         metadata: ["realm.path": "\(target.coordinator.path)", "error": "\(error)"]

@@ -1,3 +1,4 @@
+import Foundation
 import RealmModel
 
 /// The declared defaults of properties that a migration adds, for the objects that exist already.
@@ -47,9 +48,7 @@ struct AddedDefaults {
             if property.hasValueToAdd(in: sample) { append(.added) }
             return
         }
-        guard property.hasDeclaredDefault(in: sample) || property.valueType is any PersistableEnum.Type else { return }
-        let value = property.storedValue(in: sample).value
-        if value.isNull || value.isZero { return }
+        guard let value = property.declaredDefault(of: sample) else { return }
         append(property.shape.kind == .uuid || property.shape.kind == .objectId ? .generated : .value(value))
     }
 
@@ -97,6 +96,23 @@ extension AddedDefaults.Item {
     }
 }
 
+extension ModelSchema {
+    /// A schema of these classes with the defaults that programs without the property are to give objects.
+    func recordingDefaults(in schema: DatabaseSchema) -> DatabaseSchema {
+        schema.mappingClasses { declared in
+            guard let info = self[declared.name] else { return declared }
+            let samples = (info.type.init(), info.type.init())
+            return declared.mappingProperties { property in
+                guard property.takesRecordedDefault,
+                    let declared = info.properties.first(where: { $0.columnName == property.name }),
+                    let value = declared.defaultToRecord(of: samples)
+                else { return }
+                property.record(default: value)
+            }
+        }
+    }
+}
+
 extension StoredValue {
     /// Whether this is what a column holds before anything is written to it.
     fileprivate var isZero: Bool {
@@ -108,6 +124,24 @@ extension StoredValue {
 }
 
 extension ModelProperty {
+    /// The default of a declaration, as a row stores it; nil where that is what a column holds anyway.
+    fileprivate func declaredDefault(of sample: ObjectBase) -> StoredValue? {
+        guard hasDeclaredDefault(in: sample) || valueType is any PersistableEnum.Type else { return nil }
+        let value = storedValue(in: sample).value
+        return value.isNull || value.isZero && !schema.isOptional ? nil : value
+    }
+
+    /// The default that programs without the property give objects: none that is another one for each, nor the present time, which two
+    /// samples may have in common.
+    fileprivate func defaultToRecord(of samples: (ObjectBase, ObjectBase)) -> StoredValue? {
+        guard let value = declaredDefault(of: samples.0), let again = declaredDefault(of: samples.1) else { return nil }
+        guard value.isIdentical(to: again) else { return nil }
+        if case .date(let seconds) = value, abs(seconds - Date.now.timeIntervalSinceReferenceDate) < 86_400 {
+            return nil
+        }
+        return value
+    }
+
     /// Whether the declaration gives the property a default of its own.
     func hasDeclaredDefault(in object: ObjectBase) -> Bool {
         valueType.hasValue(at: Unmanaged.passUnretained(object).toOpaque() + offset, orGenerated: false)

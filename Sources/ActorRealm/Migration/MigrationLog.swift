@@ -4,7 +4,7 @@ import Logging
 ///
 /// Others wait for the write lock as long as it takes, so that an operator has to see how far it is, and who waits.
 final class MigrationLog {
-    private let logger: Logger?
+    private let logger: Logger
     private let path: String
     private let oldVersion: UInt64
     private let newVersion: UInt64
@@ -22,7 +22,7 @@ final class MigrationLog {
     static let stride = 1_024
 
     // `waitingProcesses` counts the other processes that wait for the write lock.
-    init(_ logger: Logger?, path: String, from old: UInt64, to new: UInt64, waitingProcesses: @escaping () -> Int) {
+    init(_ logger: Logger, path: String, from old: UInt64, to new: UInt64, waitingProcesses: @escaping () -> Int) {
         self.logger = logger
         self.path = path
         oldVersion = old
@@ -34,7 +34,6 @@ final class MigrationLog {
     }
 
     private func say(_ level: Logger.Level, _ message: Logger.Message, _ more: Logger.Metadata = [:]) {
-        guard let logger else { return }
         let metadata: Logger.Metadata = [
             "realm.path": "\(path)", "migration.from": "\(oldVersion)", "migration.to": "\(newVersion)",
         ]
@@ -79,7 +78,6 @@ final class MigrationLog {
 
     /// Says how many processes wait, when there are more than the last time.
     func lookForWaiting() {
-        if logger == nil { return }
         let count = waitingProcesses()
         defer { waitingCount = count }
         guard count > waitingCount else { return }

@@ -9,7 +9,8 @@ extension Realm.Configuration {
     public enum MigrationLossPolicy: Sendable, Hashable {
         /// They go, as in RealmSwift, and a `warning` says of which property and of how many objects.
         ///
-        /// It goes to ``Realm/Configuration/logger``, or else to `Logger.shared`. While the program has set neither, nobody is told.
+        /// It goes to ``Realm/Configuration/logger``, or else to `Logger.shared`. That says warnings to the standard error while the
+        /// program has set neither.
         ///
         /// Values of a property that changes its *type* do not: where the block has not written the new ones, opening throws
         /// ``Realm/Error/lossyMigration``.

@@ -174,6 +174,7 @@ class AddContext {
             fill(item)
             if failure != nil { break }
             do {
+                if item.isNew { try item.accessor.fillUndeclared(item.key) }
                 try item.accessor.table.requireUnique(key: item.key)
             } catch {
                 failure = error

@@ -122,7 +122,7 @@ extension AnyRealmValue {
     static var setMessage: String { "a set of values of any kind holds no lists and dictionaries" }
 
     /// Whether the value is a list or a dictionary.
-    private var isCollection: Bool {
+    var isCollection: Bool {
         switch self {
         case .list, .dictionary: true
         default: false
@@ -167,12 +167,30 @@ extension AnyRealmValue: _Persistable {
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> AnyRealmValue { .none }
 
-    /// What tells sections with different keys apart; nil for objects and collections, which are known by their places.
+    /// What tells sections with different keys apart; nil for objects, which are known by their places.
+    ///
+    /// Lists and dictionaries are known by what they hold now, and objects in them by their places.
     public static func _sectionKey(_ value: AnyRealmValue) -> _Stored? {
+        if case .object = value { return nil }
+        return
+            value.stored { object in
+                object.tableAccessor.map { .anyLink(table: $0.table.id, key: object.rowKey) }
+            } refuse: { _ in
+                // What cannot be stored is told apart by Swift's equality.
+            }
+            .map { _Stored($0) }
+    }
+
+    /// A key of sections as it is now.
+    public static func _keptKey(_ value: AnyRealmValue) -> AnyRealmValue {
+        let core: RealmCore?
         switch value {
-        case .object, .list, .dictionary: nil
-        default: value.stored({ _ in nil }, refuse: { _ in }).map { _Stored($0) }
+        case .list(let list): core = list.place?.core
+        case .dictionary(let map): core = map.place?.core
+        default: return value
         }
+        guard let core, let stored = value.stored(in: core) else { return value }
+        return AnyRealmValue(stored, in: core, at: nil)
     }
 
     /// Reads the property of a managed object.

@@ -70,7 +70,10 @@ final class CreateContext: AddContext {
             }
         }
         guard let rowKey else { throw refusal("An object of type '\(info.name)' got no row.") }
-        if isNew { didMake(rowKey, accessor) }
+        if isNew {
+            didMake(rowKey, accessor)
+            try accessor.fillUndeclared(rowKey)
+        }
         for property in info.properties where !property.isComputed && property !== keyProperty {
             let writer = _RowWriter(
                 accessor: accessor,

@@ -18,6 +18,10 @@ struct InputCheck {
     private var path: [Step] = []
     /// The objects that are being copied, from the outermost to that of the value that is looked at.
     private var open: [Identity] = []
+    /// All that were copied, and how often one of them was copied again: each path to an object makes another copy.
+    private var copied: Set<Identity> = []
+    private var repeats = 0
+    private static let repeatLimit = 100_000
     /// Whether the input is so wrong that the rest is not looked at.
     private var isGivenUp = false
     /// How deep the object nests that is looked at.
@@ -31,7 +35,7 @@ struct InputCheck {
         case index(Int)
     }
 
-    private enum Identity: Equatable {
+    private enum Identity: Hashable {
         case unmanaged(ObjectIdentifier)
         case managed(ObjectIdentifier, Int64)
     }
@@ -144,6 +148,16 @@ struct InputCheck {
             return giveUp(
                 "the object leads back to itself, and copying it would never end: insert it with `try realm.insert(object)` instead"
             )
+        }
+        // Copies of what leads nowhere are as many as the input has elements.
+        if object.modelClass.properties.contains(where: \.schema.makesLinks), !copied.insert(identity).inserted {
+            repeats += 1
+            guard repeats <= Self.repeatLimit else {
+                return giveUp(
+                    "objects lead to each other on more than \(Self.repeatLimit) paths, each of which makes a copy: insert them with "
+                        + "`try realm.insert(object)` instead"
+                )
+            }
         }
         do {
             for property in object.modelClass.properties { try object.requireReadable(property) }

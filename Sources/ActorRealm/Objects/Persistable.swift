@@ -87,6 +87,8 @@ public protocol _Persistable: _HasPersistedType, SendableMetatype {
     static func _storeBoxed(_ value: Any?, _ writer: _RowWriter) -> Bool
     /// What tells sections with different keys apart; nil where Swift's equality does.
     static func _sectionKey(_ value: Self) -> _Stored?
+    /// A key of sections as it is now: a list or dictionary in a value of any kind is a live one.
+    static func _keptKey(_ value: Self) -> Self
     /// Whether what is stored in a property of a managed object is a value of the type.
     static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool
 }
@@ -97,6 +99,8 @@ extension _Persistable {
 
     /// What tells sections with different keys apart; nil where Swift's equality does.
     public static func _sectionKey(_ value: Self) -> _Stored? { nil }
+    /// A key of sections as it is now.
+    public static func _keptKey(_ value: Self) -> Self { value }
 
     /// Whether the property keeps a collection object.
     @inlinable @inline(__always)

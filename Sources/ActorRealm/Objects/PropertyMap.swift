@@ -32,6 +32,23 @@ struct PropertyMap {
         return ordinals[declared]
     }
 
+    /// The stored properties that no class of the program declares, with what new rows get in them.
+    ///
+    /// Where rows must differ null stays, of which there may be any number.
+    func undeclaredDefaults(of info: ModelClass, in table: TableView) -> [(ordinal: Int, value: StoredValue)] {
+        let schema = table.schema
+        // As a rule the class declares all of them.
+        if schema.properties.count == ordinals.count, !info.isDynamic { return [] }
+        let declared = info.isDynamic ? [] : Set(ordinals)
+        return schema.properties.enumerated()
+            .compactMap { ordinal, property in
+                guard !declared.contains(ordinal), let value = property.recordedDefault.value,
+                    !property.isOptional || !schema.isUnique(property)
+                else { return nil }
+                return (ordinal, value)
+            }
+    }
+
     private static func ordinals(of info: ModelClass, in table: TableView) -> [Int] {
         let stored = table.schema
         return info.properties.enumerated()

@@ -26,6 +26,8 @@ final class TableAccessor {
     /// By declared ordinal: the stored ordinals of the properties that linking objects reverse, -1 while not known.
     private let origins: UnsafeMutablePointer<Int32>
     private let slotCount: Int
+    /// What new rows get in the properties that the class does not declare, by stored ordinal.
+    @exclusivity(unchecked) private var undeclared: [(ordinal: Int, value: StoredValue)] = []
     /// Whether the classes that links lead to from here were found readable, all of them.
     @exclusivity(unchecked) var hasReadableTargets = false
 
@@ -66,6 +68,7 @@ final class TableAccessor {
         state.pointee.accessor = Unmanaged.passUnretained(self)
         factory.attach(to: self)
         columns.read(properties.ordinals)
+        undeclared = properties.undeclaredDefaults(of: info, in: table)
     }
 
     deinit {
@@ -95,6 +98,7 @@ final class TableAccessor {
     func readOrdinals(stamp: UInt64) {
         properties.follow(info, in: table, stamp: stamp)
         columns.read(properties.ordinals)
+        undeclared = properties.undeclaredDefaults(of: info, in: table)
         lookups.forgetEqualities()
         origins.update(repeating: -1, count: slotCount)
     }
@@ -164,6 +168,12 @@ final class TableAccessor {
         isFrozen ? try table.locate(key) : try rows.locate(key)
     }
 
+    /// Gives a new row what another release declares for properties that this class does not have.
+    @inline(__always)
+    func fillUndeclared(_ key: Int64) throws {
+        for (ordinal, value) in undeclared { try table.set(ordinal, key: key, to: value) }
+    }
+
     // MARK: Columns
 
     /// Looks the row of an object up again when the version or the leaf changed, and returns its leaf; nil when the realm was
@@ -194,7 +204,8 @@ final class TableAccessor {
     @inline(never)
     private func refuse(missing key: Int64) {
         if core.isClosed { return }
-        if let damage = table.damage(ofMissing: key) { core.keep(damage) } else { core.mistake(Self.deletedMessage) }
+        if let damage = table.damage(ofMissing: key) { return core.keep(damage) }
+        core.mistake(Self.deletedMessage, info.name)
     }
 
     /// Says that an object does not exist any more.

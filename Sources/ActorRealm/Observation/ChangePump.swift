@@ -88,17 +88,18 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func noteLetGo() {
-        guard heldBack != nil, let logger = configuration.logger ?? Logger.sharedIfSet else { return }
-        logger.warning(
-            """
-            A token of a block that observes a realm was let go of: the block is not called any more. Keep the token, and \
-            call `token.invalidate()` when no more changes are wanted.
-            """,
-            metadata: [
-                "realm.path": "\(cursor.coordinator.path)",
-                "realm.observedAt": "\(cursor.origin.map { "\($0)" } ?? "?")",
-            ]
-        )
+        guard heldBack != nil else { return }
+        (configuration.logger ?? .shared)
+            .warning(
+                """
+                A token of a block that observes a realm was let go of: the block is not called any more. Keep the token, and \
+                call `token.invalidate()` when no more changes are wanted.
+                """,
+                metadata: [
+                    "realm.path": "\(cursor.coordinator.path)",
+                    "realm.observedAt": "\(cursor.origin.map { "\($0)" } ?? "?")",
+                ]
+            )
     }
 
     func noteLeavingOut(in core: RealmCore) {

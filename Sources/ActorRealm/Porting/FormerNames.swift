@@ -12,7 +12,7 @@ public typealias RLMKeyValueIterator<Key: _MapKey, Value: RealmCollectionValue> 
 
 /// Goes over the sections of sectioned results.
 public typealias SectionedResultsIterator<Key: _Persistable & Hashable, Element: RealmCollectionValue> =
-    IndexingIterator<SectionedResults<Key, Element>>
+    IndexingIterator<[ResultsSection<Key, Element>]>
 
 /// A change of sectioned results or of one section.
 @available(*, deprecated, renamed: "SectionedResultsChange")

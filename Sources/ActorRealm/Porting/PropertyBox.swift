@@ -111,4 +111,6 @@ extension _PropertyBox: _Persistable {
     }
     /// What tells sections with different keys apart.
     public static func _sectionKey(_ value: Self) -> _Stored? { Value._sectionKey(value.value) }
+    /// A key of sections as it is now.
+    public static func _keptKey(_ value: Self) -> Self { Self(Value._keptKey(value.value)) }
 }

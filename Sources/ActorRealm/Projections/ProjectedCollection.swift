@@ -20,11 +20,25 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
 
     /// The value at a position.
     ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
+    ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate. To be assigned, a
     ///   write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and ``isInvalidated``.
     public subscript(position: Int) -> Value {
         get { source[position] }
         nonmutating set { source[position] = newValue }
+    }
+
+    /// Iterates over the values, and ends where the collection does by then.
+    ///
+    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    public func makeIterator() -> UnfoldSequence<Value, Int> {
+        // The end may come before the position: the loop's body may make the collection shorter, or another job close the realm.
+        sequence(state: 0) { [source] position in
+            guard position < source.count else { return nil }
+            defer { position += 1 }
+            return source[position]
+        }
     }
 
     /// The realm that the objects belong to; nil while they are unmanaged.

@@ -9,7 +9,7 @@ final class BackgroundVerifier: Sendable {
     private let file: WeakReference<StorageFile>
     private let path: String
     private let pace: VerificationPace
-    private let logger: Logger?
+    private let logger: Logger
     private let report: (@Sendable (Realm.VerificationReport) -> Void)?
     private let isStopped = Mutex(false)
     private let wakeUp = DispatchSemaphore(value: 0)
@@ -18,7 +18,7 @@ final class BackgroundVerifier: Sendable {
         self.file = WeakReference(file)
         path = file.path
         pace = VerificationPace(bytesPerSecond: configuration.verificationRate)
-        logger = configuration.logger ?? Logger.sharedIfSet
+        logger = configuration.logger ?? Logger.shared
         report = configuration.verificationReport
     }
 
@@ -85,13 +85,13 @@ final class BackgroundVerifier: Sendable {
             "realm.duration": "\(result.duration)",
         ]
         if let error = result.error {
-            logger?
+            logger
                 .error(
                     "Verification in the background ended with an error. Restore the file from a backup, or salvage it.",
                     metadata: metadata.merging(["error": "\(error)"]) { $1 }
                 )
         } else {
-            logger?.info("Verification in the background found all pages whole.", metadata: metadata)
+            logger.info("Verification in the background found all pages whole.", metadata: metadata)
         }
         report?(result)
     }

@@ -36,8 +36,8 @@ final class CallbackWrites {
     var lastCommit: AsyncTransactionId?
     /// Whether the block of a write is being called that waits for what that commits in the background.
     var isCollecting = false
-    /// Whether that write throws the failure of such a commit.
-    var throwsLoss = false
+    /// Whether that write throws the failure of such a commit; nil while there is none.
+    var thrownLoss: ThrownLoss?
     /// What it has begun to commit.
     var blockCommit: BaseFlush?
     /// Why something that it saw is not there, as far as it has waited for that itself.

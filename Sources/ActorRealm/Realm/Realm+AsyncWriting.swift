@@ -174,11 +174,12 @@ extension Realm {
         // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
         try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
         let result: Result
-        let (outcome, commit) = writes.collecting {
+        let outcome = writes.collecting {
             try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
         }
+        let commit = outcome.commit
         do {
-            result = try outcome.get()
+            result = try outcome.result.get()
         } catch {
             core.cancelTransaction()
             // It saw what it has committed itself, too.
@@ -194,7 +195,14 @@ extension Realm {
             if !core.isInWriteTransaction { _ = core.takeBase() }
         }
         if core.isInWriteTransaction {
-            try await core.commitSuspending(withoutNotifying: request.tokens, isolation)
+            do {
+                try await core.commitSuspending(withoutNotifying: request.tokens, isolation)
+            } catch {
+                core.noteBase(base)
+                core.noteBase(commit)
+                try await core.settleSuspending(isolation)
+                throw error
+            }
         }
         // A call that has nothing to wait for costs a frame and a look at the executor all the same.
         if let base { try core.moved(behind: await base.value(isolation: isolation)) }
@@ -275,10 +283,9 @@ extension RealmCore {
 
     /// Calls the block of an asynchronous write, behind which what it was built on is waited for.
     func whileSettlingLater<Result>(isGrouped: Bool, _ block: () throws -> Result) rethrows -> Result {
-        let before = (settlesLater, self.isGrouped)
-        settlesLater = true
-        self.isGrouped = isGrouped
-        defer { (settlesLater, self.isGrouped) = before }
+        let before = (settlesLater, throwsBase, self.isGrouped)
+        (settlesLater, throwsBase, self.isGrouped) = (true, callbackWrites.isCollecting, isGrouped)
+        defer { (settlesLater, throwsBase, self.isGrouped) = before }
         return try block()
     }
 

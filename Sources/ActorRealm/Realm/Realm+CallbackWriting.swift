@@ -103,9 +103,9 @@ extension Realm {
 extension RealmCore {
     /// Says in the log what became of a write or commit that nobody asks about.
     fileprivate var logUnheardFailure: @Sendable ((any Error)?) -> Void {
-        { [logger, path = coordinator.path] error in
+        { [configured = configuration.logger, path = coordinator.path] error in
             guard let error else { return }
-            logger?
+            (configured ?? .shared)
                 .error(
                     "An asynchronous write failed, and no block of the program is called with the error.",
                     metadata: ["realm.path": "\(path)", "error": "\(error)"]
@@ -224,6 +224,8 @@ private final class PendingWrite: @unchecked Sendable {
                 core.cancelTransaction()
             }
         } else if commits {
+            // What the block has begun itself, and left open.
+            if core.isInWriteTransaction { core.commitInBackground(withoutNotifying: tokens, nil) }
             let base = core.takeBase()
             guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
             guard let base else {
@@ -235,7 +237,10 @@ private final class PendingWrite: @unchecked Sendable {
             return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0, isHeard: $1) }
         }
         // Nobody asks how a write ended whose block was to commit and did not.
-        if !commits { _ = core.takeBase() }
+        if !commits {
+            if core.isInWriteTransaction { core.cancelTransaction() }
+            _ = core.takeBase()
+        }
         writes.end(id)
     }
 
@@ -296,24 +301,25 @@ private final class PendingCompletion: @unchecked Sendable {
     /// Of observers that are not told of the commit.
     let tokens: [NotificationToken]
     let onComplete: (((any Error)?) -> Void)?
-    /// Whether the call of a write, whose block this was begun in, throws the failure.
-    private let isThrown: Bool
+    /// Says whether the call of a write, whose block this was begun in, throws the failure.
+    var thrownLoss: ThrownLoss?
     private let log: @Sendable ((any Error)?) -> Void
 
     init(
         _ core: RealmCore,
         id: AsyncTransactionId,
         withoutNotifying tokens: [NotificationToken],
-        isThrown: Bool = false,
         _ onComplete: (((any Error)?) -> Void)?
     ) {
         self.core = core
         self.id = id
         self.tokens = tokens
         self.onComplete = onComplete
-        self.isThrown = isThrown
+        thrownLoss = core.callbackWrites.teller()
         log = core.logUnheardFailure
     }
+
+    private var isThrown: Bool { thrownLoss?.isThrown ?? false }
 
     /// Ends the commit in the isolation of its realm, or counts it out where that is gone.
     func end(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
@@ -393,10 +399,13 @@ extension RealmCore {
     fileprivate func refuseCallbackWrite(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
         checkAccess()
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: [], onComplete)
+        // A write whose block has closed the realm throws, or tells, the same.
+        callbackWrites.lastCommit = completion.id
+        if callbackWrites.isCollecting { callbackWrites.blockLoss = callbackWrites.blockLoss ?? closedError }
         if isolation.canPost {
             completion.fail(closedError)
         } else {
-            logUnheardFailure(closedError)
+            if !callbackWrites.isCollecting { logUnheardFailure(closedError) }
             callbackWrites.end(completion.id)
         }
         return completion.id
@@ -447,7 +456,6 @@ extension RealmCore {
             self,
             id: callbackWrites.begin(),
             withoutNotifying: tokens,
-            isThrown: callbackWrites.isCollecting && callbackWrites.throwsLoss,
             onComplete
         )
         callbackWrites.lastCommit = completion.id
@@ -467,7 +475,10 @@ extension RealmCore {
                 completion.end(result, leftOut)
             }
         } catch {
-            if callbackWrites.isCollecting { callbackWrites.blockLoss = callbackWrites.blockLoss ?? error }
+            if callbackWrites.isCollecting {
+                callbackWrites.blockLoss = callbackWrites.blockLoss ?? error
+                completion.thrownLoss = ThrownLoss()
+            }
             if let base = takeBase() {
                 // The write whose block this is waits for it, too.
                 if callbackWrites.isCollecting { noteBase(base) }

@@ -124,7 +124,7 @@ extension StorageFile {
             return true
         } catch let error as StorageError where error.code == .alreadyOpen || error.code == .invalidArgument {
             let reason = error.code == .alreadyOpen ? "another process has it open" : "it has another name, a hard link"
-            (configuration.logger ?? Logger.sharedIfSet)?
+            (configuration.logger ?? .shared)
                 .notice(
                     "A realm was not compacted when it was opened: \(reason).",
                     metadata: ["realm.path": "\(path)"]

@@ -92,7 +92,8 @@ extension Realm {
     ///
     /// Another job of the actor may hold the realm, or something reached from it, and cannot know that it is closed. Therefore
     /// what throws throws `Realm.Error` with the code `.closed` from now on; everything else is empty: results, collections and
-    /// sections have no elements, the properties of objects are zero, empty or nil, observers are not told of anything. What is
+    /// sections have no elements, the properties of objects are zero, empty or nil, observers are not told of anything. Whatever the
+    /// position, `list[0]` is zero, empty or nil as well, or an object that ``ThreadConfined/isInvalidated``. What is
     /// written goes nowhere, and its commit throws. The first such use is logged. A frozen realm's contents stay readable for
     /// those that hold them.
     ///

@@ -71,19 +71,24 @@ extension Realm {
         try core.beginBlocking(request)
         let turn = core.ticket
         let result: Result
-        let (outcome, commit) = core.callbackWrites.collecting(isThrown: !core.settlesLater, block)
+        let outcome = core.callbackWrites.collecting(block)
+        let commit = outcome.commit
         do {
-            result = try outcome.get()
+            result = try outcome.result.get()
         } catch {
             core.cancelTransaction()
-            // It saw what it has committed itself, too.
-            core.noteBase(commit)
-            try core.settle()
+            try core.settle(behind: outcome)
             throw error
         }
         core.cancelBehindLoss(of: commit)
         if core.isInWriteTransaction {
-            try core.commitBlocking(withoutNotifying: request.tokens)
+            do {
+                try core.commitBlocking(withoutNotifying: request.tokens)
+            } catch {
+                // Why nothing of what the block did is there.
+                if let commit { try core.moved(behind: commit.waitOnPool()) }
+                throw error
+            }
         } else {
             // It may have ended the realm because of what it saw.
             try core.settle()

@@ -33,7 +33,7 @@ extension Realm {
         private static func abandon(_ core: RealmCore, _ turn: WriteScheduler.Ticket) {
             // It may have been ended by the realm's own commitWrite or cancelWrite.
             guard core.ticket == turn else { return }
-            core.logger?
+            core.logger
                 .warning(
                     "An asynchronous write transaction was let go of without `commit()` or `cancel()`, and is cancelled.",
                     metadata: ["realm.path": "\(core.coordinator.path)"]

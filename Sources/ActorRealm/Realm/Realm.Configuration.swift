@@ -122,11 +122,9 @@ extension Realm {
         /// How long a write waits for the write lock before it throws `.timedOut`; nil for as long as it takes.
         ///
         /// ``Realm/WriteOptions/timeout`` says it for one write. `beginWrite()`, which cannot throw, waits in any case. A wait of more
-        /// than ten seconds is logged as a warning that names who has the lock, and again every minute, where there is a ``logger``.
+        /// than ten seconds is logged as a warning that names who has the lock, and again every minute.
         public var writeTimeout: Duration?
-        /// Receives what the library has to say; nil for `Logger.shared`, once the program has set that or its level.
-        ///
-        /// A server sets one of them: with neither, values that a migration drops and writers that wait long go unsaid.
+        /// Receives what the library has to say; nil for `Logger.shared`, which says warnings and errors while the program has not set it.
         public var logger: Logger?
         /// Puts another device before the file's own, for tests of what fails.
         var makeDevice: (@Sendable (any StorageDevice) -> any StorageDevice)?

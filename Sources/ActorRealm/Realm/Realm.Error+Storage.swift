@@ -30,7 +30,10 @@ extension Realm.Error {
             code,
             error.description,
             fileURL: (error.path ?? path).map { URL(fileURLWithPath: $0) },
-            underlyingError: error
+            underlyingError: error,
+            details: error.subject.map {
+                Details(className: $0.className, propertyName: $0.propertyName, value: $0.value)
+            }
         )
     }
 

@@ -1,5 +1,5 @@
 extension Realm.Error {
-    /// What a failure is about, as far as that is known.
+    /// What a failure is about, as far as that is known; of several differences, the first.
     ///
     /// ```swift
     /// do {
@@ -13,6 +13,8 @@ extension Realm.Error {
         public var className: String?
         /// The property, by its name in the class or in the file.
         public var propertyName: String?
+        /// The value that is refused, as the message shows it: cut where it is long.
+        public var value: String?
         /// How many objects are concerned.
         public var count: Int?
         /// Who holds what was waited for.
@@ -22,11 +24,13 @@ extension Realm.Error {
         public init(
             className: String? = nil,
             propertyName: String? = nil,
+            value: String? = nil,
             count: Int? = nil,
             holder: String? = nil
         ) {
             self.className = className
             self.propertyName = propertyName
+            self.value = value
             self.count = count
             self.holder = holder
         }

@@ -71,8 +71,8 @@ extension RealmCoordinator {
                 } catch let error where !isNeeded && !(error is CancellationError) {
                     // Rules that nobody declares are no reason to wait for a writer, nor to fail: the next opening drops them.
                     mayDropRules = false
-                    let logger = configuration.logger ?? Logger.sharedIfSet
-                    logger?
+                    let logger = configuration.logger ?? Logger.shared
+                    logger
                         .notice(
                             "Indexes or rules that nobody declares any more could not be dropped, and stay until the next opening.",
                             metadata: ["realm.path": "\(path)", "realm.error": "\(error)"]
@@ -123,42 +123,45 @@ extension RealmCoordinator {
 
     /// A read-only file need not have all classes and indexes, but those that it has must fit.
     private static func checkReadable(_ plan: SchemaPlan, _ configuration: Realm.Configuration) throws(Realm.Error) {
+        func mismatch(_ text: String, _ className: String, _ propertyName: String? = nil) -> Realm.Error {
+            Realm.Error(
+                .schemaMismatch,
+                "\(text): open it for writing once.",
+                fileURL: configuration.fileURL,
+                details: Realm.Error.Details(className: className, propertyName: propertyName)
+            )
+        }
         for step in plan.steps {
             switch step {
             case .addClass, .recordName, .addIndex, .removeIndex, .replaceComputedProperty, .setVersion, .removeClass,
                 .renameProperty, .setUnique, .addCompoundIndex, .removeCompoundIndex, .setDeleteRule:
                 continue
             case .replaceProperty(let className, let property, _):
-                throw Realm.Error(
-                    .schemaMismatch,
-                    "The read-only file has another type for '\(className).\(property.name)': open it for writing once.",
-                    fileURL: configuration.fileURL
+                throw mismatch(
+                    "The read-only file has another type for '\(className).\(property.name)'",
+                    className,
+                    property.name
                 )
-            case .removePrimaryKey(let className), .setPrimaryKey(let className, _):
-                throw Realm.Error(
-                    .schemaMismatch,
-                    "The read-only file has another primary key for '\(className)': open it for writing once.",
-                    fileURL: configuration.fileURL
-                )
+            case .removePrimaryKey(let className):
+                throw mismatch("The read-only file has another primary key for '\(className)'", className)
+            case .setPrimaryKey(let className, let name):
+                throw mismatch("The read-only file has another primary key for '\(className)'", className, name)
             case .setEmbedded(let className, _):
-                throw Realm.Error(
-                    .schemaMismatch,
-                    "The class '\(className)' is embedded either in the read-only file or in the program: open it for "
-                        + "writing once.",
-                    fileURL: configuration.fileURL
+                throw mismatch(
+                    "The class '\(className)' is embedded either in the read-only file or in the program",
+                    className
                 )
             case .addProperty(let className, let property):
-                throw Realm.Error(
-                    .schemaMismatch,
-                    "The read-only file has no property '\(className).\(property.name)': open it for writing once.",
-                    fileURL: configuration.fileURL
+                throw mismatch(
+                    "The read-only file has no property '\(className).\(property.name)'",
+                    className,
+                    property.name
                 )
             case .removeProperty(let className, let name):
-                throw Realm.Error(
-                    .schemaMismatch,
-                    "The read-only file has a property '\(className).\(name)' that the class lacks: open it for writing "
-                        + "once.",
-                    fileURL: configuration.fileURL
+                throw mismatch(
+                    "The read-only file has a property '\(className).\(name)' that the class lacks",
+                    className,
+                    name
                 )
             }
         }
@@ -174,6 +177,8 @@ extension RealmCoordinator {
         deadline: ContinuousClock.Instant?,
         cancellation: OpeningCancellation?
     ) throws -> Bool {
+        let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
+        let program = schema.recordingDefaults(in: program)
         let turn: WriteScheduler.Ticket
         do {
             turn = try writes.acquireBlocking(for: key, deadline: deadline, cancellation: cancellation)
@@ -212,13 +217,12 @@ extension RealmCoordinator {
                 transaction.keepLittle()
                 if let stored, stored.version < declared.version {
                     log = MigrationLog(
-                        configuration.logger ?? Logger.sharedIfSet,
+                        configuration.logger ?? Logger.shared,
                         path: path,
                         from: stored.version,
                         to: declared.version
                     ) { [file] in file.waitingProcessCount }
                 }
-                let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
                 if let stored, let log,
                     configuration.hasMigration || plan.dropsValues || !AddedDefaults(plan, in: schema).isEmpty
                 {
@@ -287,23 +291,35 @@ extension Realm.Error {
             error.description,
             fileURL: fileURL,
             underlyingError: error,
-            details: error.subject.map { Details(className: $0.className, propertyName: $0.property) }
+            details: error.details
         )
     }
 }
 
 extension ModelError {
-    /// The class, and the property, that a refusal is about.
-    fileprivate var subject: (className: String, property: String?)? {
+    /// The class, the property and the value that a refusal is about; of several differences, those of the first.
+    fileprivate var details: Realm.Error.Details? {
+        typealias Details = Realm.Error.Details
         switch self {
-        case .duplicatePrimaryKey(let className, let property, _, _), .deletionDenied(let className, let property, _),
-            .duplicatePrimaryKeys(let className, let property), .noSuchTarget(let className, let property, _),
-            .keyTooLong(let className, let property, _, _), .invalidValue(let className, let property, _):
-            (className, property)
-        case .duplicateValue(let className, let properties, _, _), .duplicateValues(let className, let properties, _):
-            (className, properties.count == 1 ? properties[0] : nil)
-        case .invalidOwnerCount(let className, _), .noSuchRow(let className, _): (className, nil)
-        case .invalidSchema, .schemaMismatch, .schemaVersionTooLow: nil
+        case .duplicatePrimaryKey(let className, let property, let value, _):
+            return Details(className: className, propertyName: property, value: value)
+        case .duplicatePrimaryKeys(let className, let property, let value),
+            .invalidValue(let className, let property, _, let value):
+            return Details(className: className, propertyName: property, value: value)
+        case .duplicateValue(let className, let properties, let value, _),
+            .duplicateValues(let className, let properties, let value):
+            return Details(
+                className: className,
+                propertyName: properties.count == 1 ? properties[0] : nil,
+                value: value
+            )
+        case .deletionDenied(let className, let property, _), .noSuchTarget(let className, let property, _),
+            .keyTooLong(let className, let property, _, _):
+            return Details(className: className, propertyName: property)
+        case .invalidOwnerCount(let className, _), .noSuchRow(let className, _): return Details(className: className)
+        case .schemaMismatch(let differences):
+            return differences.first.map { Details(className: $0.className, propertyName: $0.propertyName) }
+        case .invalidSchema, .schemaVersionTooLow: return nil
         }
     }
 }

@@ -123,9 +123,9 @@ final class RealmCoordinator: Sendable {
     }
 
     /// A logger of those that have the file open; that of its first opening where none of them has one.
-    var logger: Logger? {
+    var logger: Logger {
         let registrations = state.withLock { $0.registrations }
-        return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.sharedIfSet
+        return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.shared
     }
 
     /// What the record of the commit says whose turn it is; no time is before the one before.
@@ -444,7 +444,7 @@ final class RealmCoordinator: Sendable {
         do throws(StorageError) {
             try watchVersions()
         } catch {
-            Logger.sharedIfSet?
+            Logger.shared
                 .error(
                     "Observers are not told of other processes' commits until another one registers.",
                     metadata: ["realm.path": "\(path)", "error": "\(error)"]

@@ -38,7 +38,7 @@ extension RealmCore {
     func noteOutdated(_ error: StorageError) {
         guard error.code == .schemaOutdated, outdatedReason == nil, !isFrozen, lifecycle == .open else { return }
         outdatedReason = error
-        logger?
+        logger
             .warning(
                 "A realm is outdated: the schema of its file was changed in what its classes declare.",
                 metadata: [
@@ -52,11 +52,12 @@ extension RealmCore {
 
 extension StorageError {
     /// The error of a realm whose classes the file does not have any more as they are declared.
-    static func schemaOutdated(_ fault: String) -> StorageError {
+    static func schemaOutdated(_ fault: SchemaDifference) -> StorageError {
         StorageError(
             .schemaOutdated,
             "The realm is outdated, because the schema of its file was changed by a later release of the program: \(fault) It "
-                + "stays readable at its last version and takes no more writes. Close it, and open it with classes that fit."
+                + "stays readable at its last version and takes no more writes. Close it, and open it with classes that fit.",
+            subject: Subject(className: fault.className, propertyName: fault.propertyName)
         )
     }
 }

@@ -173,6 +173,8 @@ extension RealmCore {
         } catch {
             guard !callbackWrites.isCollecting else {
                 callbackWrites.blockLoss = callbackWrites.blockLoss ?? error
+                // Whatever becomes of the rest: this is thrown.
+                callbackWrites.thrownLoss = nil
                 return
             }
             report(error, "The commits that a transaction was built on, which was rolled back, are lost.")
@@ -223,6 +225,6 @@ extension RealmCore {
 
     /// Logs a failure that the caller cannot be told of.
     func report(_ error: any Error, _ message: Logger.Message) {
-        logger?.error(message, metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
+        logger.error(message, metadata: ["realm.path": "\(coordinator.path)", "error": "\(error)"])
     }
 }

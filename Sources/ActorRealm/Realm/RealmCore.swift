@@ -55,6 +55,8 @@ final class RealmCore {
     private(set) var undurableBase: BaseFlush?
     /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
     var settlesLater = false
+    /// Whether that write throws where it is lost.
+    var throwsBase = false
     /// The commits that asynchronous writes might have brought to the file themselves.
     var briefCommitCount: UInt8 = 0
     /// Whether the block being called may share its commit with other writers.
@@ -136,7 +138,7 @@ final class RealmCore {
 
     deinit {
         if model.isInTransaction || model.isSuspended {
-            logger?
+            logger
                 .warning(
                     "A realm was let go of inside a write transaction, which was rolled back.",
                     metadata: ["realm.path": "\(coordinator.path)"]
@@ -226,7 +228,7 @@ final class RealmCore {
     private func noteUseAfterClosing() {
         if isUseAfterClosingNoted { return }
         isUseAfterClosingNoted = true
-        logger?
+        logger
             .warning(
                 "A realm is used after it was closed: it reads as empty, and takes no writes. Open it again.",
                 metadata: ["realm.path": "\(coordinator.path)"]
@@ -275,7 +277,7 @@ final class RealmCore {
     var version: UInt64 { model.version }
 
     /// The caller's logger.
-    var logger: Logger? { configuration.logger ?? Logger.sharedIfSet }
+    var logger: Logger { configuration.logger ?? .shared }
 
     /// The public realm of this core.
     func realm() -> Realm {
@@ -384,7 +386,7 @@ final class RealmCore {
             return
         }
         if hasTransaction {
-            logger?
+            logger
                 .warning(
                     "A realm was closed inside a write transaction, which was rolled back.",
                     metadata: ["realm.path": "\(coordinator.path)"]

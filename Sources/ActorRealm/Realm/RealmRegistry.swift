@@ -270,7 +270,7 @@ final class RealmRegistry: Sendable {
         do {
             let file = try openCompacted(path, settings, configuration)
             if let version = file.rolledBackVersion {
-                (configuration.logger ?? Logger.sharedIfSet)?
+                (configuration.logger ?? .shared)
                     .notice(
                         "A commit that was cut short, and never acknowledged, was rolled back.",
                         metadata: ["realm.path": "\(settings.path)", "realm.version": "\(version)"]

@@ -65,19 +65,20 @@ final class SpaceKeeper: Sendable {
     /// Warns, at most once a minute, of a reader that stays at an old version and keeps its space.
     ///
     /// Two loads in general.
-    func warnOfStalledReader(_ logger: Logger?) {
-        guard let logger, file.isReaderFarBehind else { return }
+    func warnOfStalledReader(_ logger: @autoclosure () -> Logger) {
+        guard file.isReaderFarBehind else { return }
         let now = Self.now
         guard now >= nextWarning.load(ordering: .relaxed), let oldest = file.activeVersions().first,
             oldest.seconds >= 60
         else { return }
         nextWarning.store(now + 60_000_000_000, ordering: .relaxed)
-        logger.warning(
-            "An old version of the realm is still being read, and keeps its space: close or refresh what stands there.",
-            metadata: [
-                "realm.path": "\(file.path)", "realm.version": "\(file.newestVersion)", "realm.oldest": "\(oldest)",
-            ]
-        )
+        logger()
+            .warning(
+                "An old version of the realm is still being read, and keeps its space: close or refresh what stands there.",
+                metadata: [
+                    "realm.path": "\(file.path)", "realm.version": "\(file.newestVersion)", "realm.oldest": "\(oldest)",
+                ]
+            )
     }
 
     /// Ends the work; returns when no step has its turn, and none that waits for it writes any more.

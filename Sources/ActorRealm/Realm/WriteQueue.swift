@@ -63,8 +63,8 @@ struct WriteQueue<Isolation: Hashable> {
     enum Holder: Equatable, Sendable {
         /// A writer of this process, whose turn began at this time.
         case writer(origin: ReaderOrigin?, since: UInt64)
-        /// The commits of this process, which are on their way to the disk.
-        case flush
+        /// The commits of this process, which are on their way to the disk; the last of them was begun there and then.
+        case flush(origin: ReaderOrigin?, since: UInt64)
         /// Another process.
         case otherProcess
         /// Nobody any more.
@@ -113,6 +113,8 @@ struct WriteQueue<Isolation: Hashable> {
     private var lock = LockState.free
     private var turn = Turn.none
     private var turnBegan: UInt64 = 0
+    /// Who has made the last commit, and when its turn began: while nobody has the turn, none that is on its way to the disk is newer.
+    private var lastCommit: (origin: ReaderOrigin?, began: UInt64) = (nil, 0)
     /// Commits that are prepared and have not been taken for a flush.
     private(set) var preparedCount = 0
     /// Commits that are not sealed yet.
@@ -192,11 +194,12 @@ struct WriteQueue<Isolation: Hashable> {
 
     /// Who has what the waiting writers wait for.
     var holder: Holder {
-        switch turn {
+        let flush = Holder.flush(origin: lastCommit.origin, since: lastCommit.began)
+        return switch turn {
         case .granted(let waiter), .running(let waiter): .writer(origin: waiter.origin, since: turnBegan)
-        case .sealing: .flush
+        case .sealing: flush
         case .none:
-            if lock == .acquiring { .otherProcess } else if isFlushing || preparedCount > 0 { .flush } else { .nobody }
+            if lock == .acquiring { .otherProcess } else if isFlushing || preparedCount > 0 { flush } else { .nobody }
         }
     }
 
@@ -252,11 +255,13 @@ struct WriteQueue<Isolation: Hashable> {
     /// The writer whose turn it is is done.
     mutating func finish(_ ticket: Ticket, _ ending: Ending, at now: UInt64) -> Actions {
         let kind: Kind
+        let origin: ReaderOrigin?
         switch turn {
-        case .granted(let waiter) where waiter.ticket == ticket: kind = waiter.kind
-        case .running(let waiter) where waiter.ticket == ticket: kind = waiter.kind
+        case .granted(let waiter) where waiter.ticket == ticket: (kind, origin) = (waiter.kind, waiter.origin)
+        case .running(let waiter) where waiter.ticket == ticket: (kind, origin) = (waiter.kind, waiter.origin)
         default: misuse("Only the writer whose turn it is can finish it.")
         }
+        if ending != .nothing { lastCommit = (origin, turnBegan) }
         turn = .none
         if isFirstOfHold, case .held = lock {
             isFirstOfHold = false

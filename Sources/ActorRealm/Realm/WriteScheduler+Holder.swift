@@ -3,17 +3,16 @@ import Foundation
 import RealmStorage
 
 extension WriteScheduler {
-    /// Who has the write lock, for messages: the process, and for this one where the write was begun.
+    /// Who has the write lock, for messages: the process, since when, and the place: for this process where the write was begun, for
+    /// another one where it opened the realm that writes, which is what the lock file says.
     func describe(_ holder: Queue.Holder) -> String {
         switch holder {
         case .writer(let origin, let since):
-            let seconds = Double(now &- since) / 1e9
-            let place = origin.map { "begun at \($0)" } ?? "of the library's own"
-            return "this process (\(Self.describe(process: getpid()))) has it, for a write \(place) "
-                + String(format: "%.1f s ago", seconds)
-        case .flush:
+            return "this process (\(Self.describe(process: getpid()))) has it, for a write \(begun(origin, since))"
+        case .flush(let origin, let since):
             return
-                "this process (\(Self.describe(process: getpid()))) has it, for commits that are on their way to the disk"
+                "this process (\(Self.describe(process: getpid()))) has it, for commits that are on their way to the disk, "
+                + "the last of them of a write \(begun(origin, since))"
         case .otherProcess:
             guard let holder = file.writeLockHolder else { return "another process has it" }
             let place = holder.place.map { ", for a write of the realm that was opened at \($0)" } ?? ""
@@ -22,6 +21,12 @@ extension WriteScheduler {
         case .nobody:
             return "it has just become free"
         }
+    }
+
+    /// Where a write of this process was begun, and when.
+    private func begun(_ origin: ReaderOrigin?, _ since: UInt64) -> String {
+        (origin.map { "begun at \($0) " } ?? "of the library's own, begun ")
+            + String(format: "%.1f s ago", Double(now &- since) / 1e9)
     }
 
     /// The number of a process and, where it can be found out, its name.

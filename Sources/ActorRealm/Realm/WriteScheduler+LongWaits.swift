@@ -54,7 +54,6 @@ extension WriteScheduler {
 extension RealmCoordinator {
     /// Says in the log who waits for whom.
     func warn(of wait: WriteScheduler.LongWait) {
-        guard let logger else { return }
         let seconds = Double(wait.nanoseconds) / 1e9
         let who = wait.count == 1 ? "A writer waits" : "\(wait.count) writers wait"
         let first = wait.count == 1 ? "since" : "the first since"

@@ -21,6 +21,8 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     public var first: Element? { base.isEmpty ? nil : self[0] }
     /// The element at a position.
     ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
+    ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element { base[position] }
 

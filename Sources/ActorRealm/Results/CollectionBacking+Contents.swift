@@ -238,14 +238,35 @@ extension _CollectionBacking {
         return keys.indices.contains(index) ? keys[index] : noKey(at: index, keys.count)
     }
 
-    /// The key of no row, for a position that does not exist, which only a migration goes on behind.
+    /// The key of no row.
+    private static let noKey: Int64 = -1
+
+    /// The key of no row, for a position that does not exist: only a migration goes on behind it, and who reads a closed realm.
     private func noKey(at index: Int, _ count: Int) -> Int64 {
-        refuseIndex(index, count: count, in: core)
-        return -1
+        refuseIndex(index, count: count)
+        return Self.noKey
     }
 
-    /// What stands for an element that does not exist, inside a migration.
-    var noElement: _Stored { _Stored(hasObjects ? .link(-1) : .null) }
+    /// What stands for an element that does not exist, inside a migration and in a realm that was closed.
+    ///
+    /// Where null is no value of the type it is zero, as a property of an object that is gone reads: the defaults of these types
+    /// would be others each time.
+    var noElement: _Stored {
+        if shape.isOptional { return _Stored(.null) }
+        switch shape.kind {
+        case .date: return _Stored(.date(0))
+        case .objectId: return _Stored(.objectId(ObjectIDBytes(high: 0, low: 0)))
+        case .uuid: return _Stored(.uuid(UUIDBytes(high: 0, low: 0)))
+        default: return _Stored(.null)
+        }
+    }
+
+    /// The object of no row, where an element is none: inside a migration, and in a realm that was closed.
+    @inline(never)
+    func missingObject() -> ObjectBase {
+        if !core.isClosed { core.mistake("An object is stored as a link.") }
+        return object(forKey: Self.noKey)
+    }
 
     /// The position of an object.
     func index(of key: Int64) -> Int? {
@@ -257,7 +278,10 @@ extension _CollectionBacking {
 
     /// The stored form of the element at a position that must exist.
     func stored(at index: Int) -> _Stored {
-        if elements != nil { return _Stored(.link(key(at: index))) }
+        if elements != nil {
+            let key = key(at: index)
+            return key == Self.noKey ? noElement : _Stored(.link(key))
+        }
         if refinement == nil, case .list(let accessor, let key, let property) = source,
             accessor.table.collection(of: property) != .map
         {
@@ -266,14 +290,14 @@ extension _CollectionBacking {
                 return noElement
             }
             guard index >= 0, index < list.count else {
-                refuseIndex(index, count: list.count, in: core)
+                refuseIndex(index, count: list.count)
                 return noElement
             }
             return _Stored(core.attempt(or: noElement.value) { try list.value(at: index) })
         }
         let values = values()
         guard values.indices.contains(index) else {
-            refuseIndex(index, count: values.count, in: core)
+            refuseIndex(index, count: values.count)
             return noElement
         }
         return _Stored(values[index])

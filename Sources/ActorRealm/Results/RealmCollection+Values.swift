@@ -62,7 +62,8 @@ extension RealmCollection {
     }
 
     private func refuse(_ message: String) {
-        guard let core = _backing?.core else { misuse(message) }
-        core.mistake(message)
+        guard let backing = _backing, backing.core.migration != nil else { misuse(message) }
+        let (className, propertyName) = backing.subject
+        backing.core.mistake(message, className, propertyName)
     }
 }

@@ -27,6 +27,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     /// The element at a position.
     ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
+    ///
     /// Damage, and a position that does not exist, end the process here: `requireReadable()` throws damage before.
     ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.

@@ -34,10 +34,15 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
     /// The element at a position.
     ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
+    ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         let rows = rows
-        guard position >= 0, position < rows.count else { indexOutOfBounds(position, count: rows.count) }
+        guard position >= 0, position < rows.count else {
+            store.results.backing.refuseIndex(position, count: rows.count)
+            return store.element(-1)
+        }
         return store.element(rows[rows.startIndex + position])
     }
 

@@ -7,7 +7,7 @@ final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionV
     /// itself.
     enum Identity: Hashable {
         case value(StoredValue)
-        /// An object or a collection in a value of any kind, or what is stored as an object.
+        /// An object in a value of any kind, or what is stored as an object.
         case other(Key)
 
         init(_ key: Key) {
@@ -28,7 +28,7 @@ final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionV
             let identity = Identity(key)
             if let known = numbers[identity] { return known }
             numbers[identity] = keys.count
-            keys.append(key)
+            keys.append(Key._keptKey(key))
             return keys.count - 1
         }
 

@@ -37,16 +37,29 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 
     /// The section at a position.
     ///
+    /// In a realm that was closed it is an empty one at every position: see ``Realm/close()``.
+    ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
         let contents = store.contents
         guard contents.layout.sections.indices.contains(position) else {
-            indexOutOfBounds(position, count: contents.layout.sections.count)
+            store.results.backing.refuseIndex(position, count: contents.layout.sections.count)
+            return ResultsSection(store, key: Key._defaultValue())
         }
         return ResultsSection(store, key: contents.keys[contents.layout.sections[position]])
     }
 
+    /// Iterates over the sections as they are now, in spite of writes made in the loop.
+    ///
+    /// Damage ends the process here: `requireReadable()` throws it before.
+    public func makeIterator() -> IndexingIterator<[Element]> {
+        // One that asks for the end at each step would never meet it after the realm was closed.
+        allKeys.map { ResultsSection(store, key: $0) }.makeIterator()
+    }
+
     /// The element at a position in a section.
+    ///
+    /// In a realm that was closed every position reads as nothing: see ``Realm/close()``.
     ///
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath.section][indexPath.item] }

@@ -148,7 +148,7 @@ extension TableView {
 
     private func requireKind(_ element: StoredValue, _ property: Int) throws {
         guard element.isOf(slots[property].kind), element.depth <= MixedFormat.depthLimit else {
-            throw invalidValue(property)
+            throw invalidValue(property, element)
         }
     }
 

@@ -74,6 +74,6 @@ extension TableView {
         precondition(slot.collection == .map, "The property is not a dictionary.")
         guard value.isOf(slot.kind), !value.isNull || slot.isOptional, name.utf8.count <= MapFormat.keyByteLimit,
             value.depth < MixedFormat.depthLimit
-        else { throw invalidValue(property) }
+        else { throw invalidValue(property, value) }
     }
 }

@@ -15,7 +15,7 @@ extension TableView {
     /// Puts an element into a set; false when it was there.
     @discardableResult
     package func setInsert(_ property: Int, key: Int64, _ value: StoredValue) throws -> Bool {
-        guard value.depth == 0 else { throw invalidValue(property) }
+        guard value.depth == 0 else { throw invalidValue(property, value) }
         let place = try setPosition(property, key: key, of: value)
         if place.isThere { return false }
         try listInsert(property, key: key, at: place.index, value)
@@ -33,7 +33,7 @@ extension TableView {
 
     /// Makes a set hold exactly these elements, in any order and however often.
     package func setAssign(_ property: Int, key: Int64, _ elements: [StoredValue]) throws {
-        guard elements.allSatisfy({ $0.depth == 0 }) else { throw invalidValue(property) }
+        if let nested = elements.first(where: { $0.depth > 0 }) { throw invalidValue(property, nested) }
         try listAssign(property, key: key, elements.sortedAndUnique())
     }
 }

@@ -208,7 +208,7 @@ struct KeyRuns {
 
     /// Builds the tree of all rows of a table.
     ///
-    /// - Throws: `StorageError` with code `invalidArgument` when a value occurs twice.
+    /// - Throws: `StorageError` with code `invalidArgument` when a value occurs twice, which its subject says.
     static func build(
         _ slot: PropertySlot,
         _ cursor: inout LeafCursor,
@@ -225,7 +225,11 @@ struct KeyRuns {
         for index in runs.indices.dropFirst() {
             guard let value = runs[index].value, value > runs[index - 1].last ?? .min || runs[index - 1].value == nil
             else {
-                throw StorageError(.invalidArgument, "Two objects have the same primary key.")
+                throw StorageError(
+                    .invalidArgument,
+                    "Two objects have the same primary key.",
+                    subject: StorageError.Subject(value: runs[index].value.map { "\($0)" } ?? "nil")
+                )
             }
         }
         try insert(sorted: runs, into: &tree, in: transaction)

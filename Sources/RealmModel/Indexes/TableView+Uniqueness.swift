@@ -154,6 +154,9 @@ extension TableView {
             case .string(let text): return "'" + (text.count <= 100 ? text : text.prefix(100) + "…") + "'"
             case .objectId(let value): return hexadecimal(value.high, 8) + hexadecimal(UInt64(value.low), 4)
             case .uuid(let value): return hexadecimal(value.high, 8) + hexadecimal(value.low, 8)
+            case .data(let bytes): return "\(bytes.count) bytes"
+            case .list: return "a list"
+            case .dictionary: return "a dictionary"
             default: return "\(value)"
             }
         }

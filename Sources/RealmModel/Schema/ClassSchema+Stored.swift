@@ -46,7 +46,8 @@ import RealmStorage
 /// | | ... | attributes |
 ///
 /// An attribute is its number (u16), its length (u16) and that many bytes. Those from 8000 (hexadecimal) on must be known to open the class. That
-/// of a class with number 1 is the name that programs use, where it is another one.
+/// of a class with number 1 is the name that programs use, where it is another one; that of a property with number 1 is what objects get in it
+/// from programs that do not know it, as a value of any kind.
 ///
 /// A class that a release before has stored has no bit 7. It has none of bytes 12 to 15, and of properties and indexes nothing that has to do
 /// with attributes, kinds and encodings; bit 1 of its flags says that the name that programs use stands at the end, behind its length (u16).
@@ -56,6 +57,7 @@ extension ClassSchema {
     private static let isPresentForm: UInt8 = 0x80
     private static let orderedKind: UInt8 = 1
     private static let programName: UInt16 = 1
+    private static let defaultValue: UInt16 = 1
     private static let firstAttributeToKnow: UInt16 = 0x8000
 
     init(tableID: UInt32, load bytes: UnsafeRawBufferPointer) throws(StorageError) {
@@ -87,8 +89,9 @@ extension ClassSchema {
         else { throw reader.truncated }
         var indexes: [CompoundIndexSchema] = []
         var furtherIndexCount = 0
+        let stored = Dictionary(properties.map { ($0.column, $0) }, uniquingKeysWith: { first, _ in first })
         for _ in 0..<indexCount {
-            if let index = try Self.index(from: &reader, properties, isFormer: isFormer) {
+            if let index = try Self.index(from: &reader, stored, isFormer: isFormer) {
                 // The numbers of their trees are their places.
                 guard furtherIndexCount == 0 else { throw reader.truncated }
                 indexes.append(index)
@@ -157,7 +160,7 @@ extension ClassSchema {
     /// An index besides those of single properties; nil for one of a kind that is not known.
     private static func index(
         from reader: inout ByteReader,
-        _ properties: [PropertySchema],
+        _ properties: [Int: PropertySchema],
         isFormer: Bool
     ) throws(StorageError) -> CompoundIndexSchema? {
         let flags = try reader.integer(UInt8.self)
@@ -173,7 +176,7 @@ extension ClassSchema {
         var names: [String] = []
         for _ in 0..<count {
             let column = Int(try reader.integer(UInt32.self))
-            guard let property = properties.first(where: { $0.column == column }), property.canBeIndexed else {
+            guard let property = properties[column], property.canBeIndexed else {
                 throw reader.truncated
             }
             names.append(property.name)
@@ -203,7 +206,10 @@ extension ClassSchema {
         let name = try reader.name(byteCount: nameByteCount)
         let target = try reader.name(byteCount: targetByteCount)
         let origin = try reader.name(byteCount: originByteCount)
-        try attributes(from: &reader, byteCount: attributeByteCount)
+        var recordedDefault: StoredValue?
+        try attributes(from: &reader, byteCount: attributeByteCount) { number, bytes in
+            if number == defaultValue { recordedDefault = MixedFormat.decode(bytes) }
+        }
         var property = PropertySchema(
             name: name,
             kind: kind,
@@ -217,6 +223,7 @@ extension ClassSchema {
             originProperty: origin.isEmpty ? nil : origin
         )
         property.column = column
+        if let recordedDefault { property.record(default: recordedDefault) }
         guard property.isStored ? layouts.indices.contains(column) && layouts[column] == property.layout : column == -1,
             !property.isLink || property.targetClass != nil,
             !property.hasIndex || property.canBeIndexed,
@@ -231,7 +238,8 @@ extension ClassSchema {
     /// The bytes of the class's catalog entry; `storedName` gives the name in the file of a class that programs call otherwise.
     func storedBytes(namingTargets storedName: (String) -> String) -> [UInt8] {
         var writer = ByteWriter()
-        let attributes = isNameRecorded && self.storedName != nil ? Self.attribute(Self.programName, self.name) : []
+        let attributes =
+            isNameRecorded && self.storedName != nil ? Self.attribute(Self.programName, Array(self.name.utf8)) : []
         writer.append((isEmbedded ? 1 : 0) | Self.isPresentForm)
         writer.append(UInt8(compoundIndexes.count))
         let name = self.storedName ?? self.name
@@ -261,10 +269,14 @@ extension ClassSchema {
             writer.append(UInt16(property.name.utf8.count))
             writer.append(UInt16(target.utf8.count))
             writer.append(UInt16((property.originProperty ?? "").utf8.count))
-            writer.append(UInt16(0))
+            let attributes = property.recordedDefault.value.map {
+                Self.attribute(Self.defaultValue, MixedFormat.encode($0))
+            }
+            writer.append(UInt16(attributes?.count ?? 0))
             writer.append(property.name)
             writer.append(target)
             writer.append(property.originProperty ?? "")
+            if let attributes { writer.append(contentsOf: attributes) }
         }
         for index in compoundIndexes {
             writer.append(UInt8(index.isUnique ? 1 : 0))
@@ -278,11 +290,11 @@ extension ClassSchema {
         return writer.bytes
     }
 
-    private static func attribute(_ number: UInt16, _ text: String) -> [UInt8] {
+    private static func attribute(_ number: UInt16, _ bytes: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(number)
-        writer.append(UInt16(text.utf8.count))
-        writer.append(text)
+        writer.append(UInt16(bytes.count))
+        writer.append(contentsOf: bytes)
         return writer.bytes
     }
 }

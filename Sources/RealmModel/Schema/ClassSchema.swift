@@ -52,6 +52,11 @@ package struct ClassSchema: Sendable, Equatable {
 
     package var primaryKey: PropertySchema? { primaryKeyOrdinal.map { properties[$0] } }
 
+    /// Whether a rule, alone or together with other properties, lets no two rows have the same value of a property.
+    package func isUnique(_ property: PropertySchema) -> Bool {
+        property.hasUniqueIndex || compoundIndexes.contains { $0.isUnique && $0.properties.contains(property.name) }
+    }
+
     /// The position of a property, by name.
     package func ordinal(of name: String) -> Int? { ordinals[name] }
 

@@ -112,11 +112,17 @@ extension ClassSchema {
 
     /// The class under another name, with links to classes of other names.
     func renamed(_ newName: String, _ target: (String) -> String) -> ClassSchema {
+        mappingProperties(named: newName) { $0.targetClass = $0.targetClass.map(target) }
+    }
+
+    /// The class with other properties, and under another name where one is given.
+    package func mappingProperties(named newName: String? = nil, _ body: (inout PropertySchema) -> Void) -> ClassSchema
+    {
         var schema = ClassSchema(
-            name: newName,
+            name: newName ?? name,
             properties: properties.map { property in
                 var property = property
-                property.targetClass = property.targetClass.map(target)
+                body(&property)
                 return property
             },
             compoundIndexes: compoundIndexes,

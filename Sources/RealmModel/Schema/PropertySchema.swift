@@ -23,6 +23,8 @@ package struct PropertySchema: Sendable, Hashable {
     package var originProperty: String?
     /// The physical column in the table's clusters; -1 while not stored, and always for `linkingObjects`.
     package internal(set) var column: Int
+    /// What objects get from programs that do not know the property.
+    package private(set) var recordedDefault = RecordedDefault()
 
     package init(
         name: String,
@@ -80,6 +82,17 @@ package struct PropertySchema: Sendable, Hashable {
         case .map: return "dictionary<string, \(element)\(isOptional ? "?" : "")>"
         }
     }
+}
+
+extension PropertySchema {
+    /// Records what objects get from programs that do not know the property, unless it is null or of another type.
+    package mutating func record(default value: StoredValue) {
+        guard takesRecordedDefault, !value.isNull, value.isOf(kind) else { return }
+        recordedDefault = RecordedDefault(value)
+    }
+
+    /// Links would need objects, keys are given, and collections begin empty.
+    package var takesRecordedDefault: Bool { collection == .none && isStored && !isPrimaryKey && !makesLinks }
 }
 
 extension PropertySchema {

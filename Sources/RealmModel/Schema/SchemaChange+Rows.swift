@@ -27,7 +27,9 @@ extension SchemaChange {
         // Embedded owners and their rows may reach each other.
         for origin in table.linkOrigins where origin.tableID != table.id {
             guard let other = model.schema.schema(of: origin.tableID) else { continue }
-            try clear(other.name, other.properties[origin.property].name)
+            // What holds values of any kind has lost its links with the rows, and keeps all else.
+            let property = other.properties[origin.property]
+            if property.isLink { try clear(other.name, property.name) }
         }
     }
 

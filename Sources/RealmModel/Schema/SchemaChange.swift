@@ -191,8 +191,8 @@ struct SchemaChange {
             roots.append((property.column, tree.root))
             guard let previous else { continue }
             if isNewKey, !property.hasKeyRuns {
-                try requireUnique(tree, over: [property], in: previous) { _ in
-                    .duplicatePrimaryKeys(className: schema.name, property: property.name)
+                try requireUnique(tree, over: [property], in: previous) {
+                    .duplicatePrimaryKeys(className: schema.name, property: property.name, value: $0)
                 }
             } else if isNewRule {
                 try requireUnique(tree, over: [property], in: previous) {

@@ -20,13 +20,13 @@ package struct SchemaMapping: Sendable {
     /// - Parameters:
     ///   - stored: The schema of the version to stand on.
     ///   - earlier: The schema of the version that the realm stands on now.
-    /// - Returns: A sentence; nil when everything fits.
-    package func fault(in stored: DatabaseSchema, after earlier: DatabaseSchema? = nil) -> String? {
+    /// - Returns: The first difference; nil when everything fits.
+    package func fault(in stored: DatabaseSchema, after earlier: DatabaseSchema? = nil) -> SchemaDifference? {
         for declared in classes {
             guard let found = stored[declared.name] else {
                 // What was never there reads as empty. What was there has been read.
                 if earlier.map({ $0[declared.name] == nil }) ?? isReadOnly { continue }
-                return "Class '\(declared.name)' has been removed."
+                return SchemaDifference(declared.name, "Class '\(declared.name)' has been removed.")
             }
             let fault = declared.fault(
                 in: found,
@@ -47,35 +47,48 @@ extension ClassSchema {
         after earlier: ClassSchema?,
         needsRules: Bool,
         storedTarget: (String) -> String
-    ) -> String? {
+    ) -> SchemaDifference? {
         if let earlier, earlier.tableID != stored.tableID {
-            return "Class '\(name)' has been removed, and another one of that name been added."
+            return SchemaDifference(name, "Class '\(name)' has been removed, and another one of that name been added.")
         }
         if isEmbedded != stored.isEmbedded {
-            return "Class '\(name)' has been changed \(stored.isEmbedded ? "to" : "from") embedded."
+            return SchemaDifference(
+                name,
+                "Class '\(name)' has been changed \(stored.isEmbedded ? "to" : "from") embedded."
+            )
         }
         if primaryKey?.name != stored.primaryKey?.name {
             let keys = [primaryKey, stored.primaryKey].map { $0.map { "'\($0.name)'" } ?? "none" }
-            return "The primary key of class '\(name)' has been changed from \(keys[0]) to \(keys[1])."
+            return SchemaDifference(
+                name,
+                (primaryKey ?? stored.primaryKey)?.name,
+                "The primary key of class '\(name)' has been changed from \(keys[0]) to \(keys[1])."
+            )
         }
         for property in properties {
             var title: String { "Property '\(name).\(property.name)'" }
-            guard let found = stored[property.name] else { return "\(title) has been removed." }
+            func difference(_ text: String) -> SchemaDifference { SchemaDifference(name, property.name, text) }
+            guard let found = stored[property.name] else { return difference("\(title) has been removed.") }
             if !found.holdsTheSame(as: property, storedTarget) {
-                return "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."
+                return difference(
+                    "\(title) has been changed from '\(property.typeDescription)' to '\(found.typeDescription)'."
+                )
             }
             guard needsRules else { continue }
-            if property.hasUniqueIndex, !found.hasUniqueIndex { return "\(title) is not unique any more." }
+            if property.hasUniqueIndex, !found.hasUniqueIndex { return difference("\(title) is not unique any more.") }
             // Its own is what it declares, and one that deletes less takes nothing away.
             if let rule = earlier?[property.name]?.deleteRule, rule != found.deleteRule,
                 found.deleteRule != property.deleteRule, found.deleteRule != .deny
             {
-                return "The delete rule of \(title.lowercasedFirst) has been changed."
+                return difference("The delete rule of \(title.lowercasedFirst) has been changed.")
             }
         }
         guard needsRules else { return nil }
         for index in compoundIndexes where index.isUnique && !stored.compoundIndexes.contains(index) {
-            return "The properties \(index.description) of class '\(name)' are not unique any more."
+            return SchemaDifference(
+                name,
+                "The properties \(index.description) of class '\(name)' are not unique any more."
+            )
         }
         return nil
     }

@@ -15,7 +15,11 @@ extension SchemaReconciler {
             do {
                 try change.apply([.setPrimaryKey(className: className, property: property)])
             } catch let error as StorageError where error.code == .invalidArgument {
-                throw ModelError.duplicatePrimaryKeys(className: className, property: property)
+                throw ModelError.duplicatePrimaryKeys(
+                    className: className,
+                    property: property,
+                    value: error.subject?.value
+                )
             }
         }
         let last = plan.steps.filter { $0.isFinal && !$0.setsPrimaryKey }

@@ -26,7 +26,7 @@ package enum SchemaReconciler {
             throw .schemaVersionTooLow(provided: declared.version, stored: known.version)
         }
         let isRaised = declared.version > known.version
-        var mismatches: [String] = []
+        var mismatches: [SchemaDifference] = []
         let stored = try known.called(asIn: declared)
         let declared = try declared.called(asStoredIn: stored)
         plan.steps = stored.unrecordedNames
@@ -46,23 +46,40 @@ package enum SchemaReconciler {
         _ old: ClassSchema,
         _ new: ClassSchema,
         _ plan: inout SchemaPlan,
-        _ mismatches: inout [String]
+        _ mismatches: inout [SchemaDifference]
     ) {
         let className = new.name
         if old.isEmbedded != new.isEmbedded {
             mismatches.append(
-                "Class '\(className)' has been changed \(new.isEmbedded ? "to" : "from") embedded."
+                SchemaDifference(
+                    className,
+                    "Class '\(className)' has been changed \(new.isEmbedded ? "to" : "from") embedded."
+                )
             )
             plan.steps.append(.setEmbedded(className: className, new.isEmbedded))
         }
         comparePrimaryKeys(old, new, &plan, &mismatches)
         for property in old.properties where new[property.name] == nil && property.isStored {
-            mismatches.append("Property '\(className).\(property.name)' has been removed.")
+            mismatches.append(
+                SchemaDifference(
+                    className,
+                    property.name,
+                    "Property '\(className).\(property.name)' has been removed."
+                )
+            )
             plan.steps.append(.removeProperty(className: className, name: property.name))
         }
         for property in new.properties {
             guard let stored = old[property.name] else {
-                if property.isStored { mismatches.append("Property '\(className).\(property.name)' has been added.") }
+                if property.isStored {
+                    mismatches.append(
+                        SchemaDifference(
+                            className,
+                            property.name,
+                            "Property '\(className).\(property.name)' has been added."
+                        )
+                    )
+                }
                 plan.steps.append(.addProperty(className: className, property.withoutUniqueness))
                 if property.hasUniqueIndex {
                     plan.steps.append(.setUnique(className: className, property: property.name, true))
@@ -95,15 +112,16 @@ package enum SchemaReconciler {
         _ old: ClassSchema,
         _ new: ClassSchema,
         _ plan: inout SchemaPlan,
-        _ mismatches: inout [String]
+        _ mismatches: inout [SchemaDifference]
     ) {
+        let title = "Primary Key for class '\(new.name)'"
         switch (old.primaryKey?.name, new.primaryKey?.name) {
         case (nil, let added?):
-            mismatches.append("Primary Key for class '\(new.name)' has been added: '\(added)'.")
+            mismatches.append(SchemaDifference(new.name, added, "\(title) has been added: '\(added)'."))
         case (let removed?, nil):
-            mismatches.append("Primary Key for class '\(new.name)' has been removed: '\(removed)'.")
+            mismatches.append(SchemaDifference(new.name, removed, "\(title) has been removed: '\(removed)'."))
         case (let from?, let to?) where from != to:
-            mismatches.append("Primary Key for class '\(new.name)' has changed from '\(from)' to '\(to)'.")
+            mismatches.append(SchemaDifference(new.name, to, "\(title) has changed from '\(from)' to '\(to)'."))
         default: break
         }
         guard
@@ -119,9 +137,13 @@ package enum SchemaReconciler {
         _ new: PropertySchema,
         _ className: String,
         _ plan: inout SchemaPlan,
-        _ mismatches: inout [String]
+        _ mismatches: inout [SchemaDifference]
     ) {
-        let name = "Property '\(className).\(new.name)'"
+        func differs(_ how: String) {
+            mismatches.append(
+                SchemaDifference(className, new.name, "Property '\(className).\(new.name)' has been \(how).")
+            )
+        }
         func replace(keepsValues: Bool) {
             plan.steps.append(
                 .replaceProperty(className: className, new.withoutUniqueness, keepsValues: keepsValues)
@@ -139,14 +161,12 @@ package enum SchemaReconciler {
         var required = new
         required.isOptional = old.isOptional
         if old.typeDescription != required.typeDescription || old.isStored != new.isStored {
-            mismatches.append(
-                "\(name) has been changed from '\(old.typeDescription)' to '\(new.typeDescription)'."
-            )
+            differs("changed from '\(old.typeDescription)' to '\(new.typeDescription)'")
             replace(keepsValues: false)
             return
         }
         if old.isOptional != new.isOptional {
-            mismatches.append("\(name) has been made \(new.isOptional ? "optional" : "required").")
+            differs("made \(new.isOptional ? "optional" : "required")")
             replace(keepsValues: true)
             return
         }

@@ -2,16 +2,17 @@ import RealmStorage
 
 /// Which rows hold something that a change of the schema would drop.
 extension TableView {
-    /// Calls a function with the key of each row whose value of a property is more than what a new column holds: neither null,
-    /// nor zero, nor empty where null is not allowed.
+    /// Calls a function with the key of each row whose value of a property is not what new rows have: neither null, nor the default that
+    /// the file knows of, nor, where it knows of none, zero or empty where null is not allowed.
     ///
     /// The columns are read as they lie in the leaves, so that this costs a fraction of rewriting the rows. The function must not
     /// write.
     ///
-    /// - Complexity: O(*n*) for *n* rows, a nanosecond or so for each.
+    /// - Complexity: O(*n*) for *n* rows, a nanosecond or so for each; more where a default is compared.
     package func forEachValue(of property: Int, _ body: (Int64) throws -> Void) throws {
         let slot = slots[property]
         guard slot.column >= 0 else { return }
+        let known = schema.properties[property].recordedDefault.value
         var cursor = leaves()
         var leafCount = 0
         while let leaf = try cursor.next() {
@@ -21,7 +22,16 @@ extension TableView {
             let column = try column(property, in: leaf)
             if slot.isNullable {
                 if column.nulls == nil || !column.isAbsent {
-                    for row in 0..<leaf.rowCount where !column.isNull(row) { try body(leaf.key(at: row)) }
+                    for row in 0..<leaf.rowCount where !column.isNull(row) {
+                        let key = leaf.key(at: row)
+                        if let known, try value(property, key: key).isIdentical(to: known) { continue }
+                        try body(key)
+                    }
+                }
+            } else if let known {
+                for row in 0..<leaf.rowCount {
+                    let key = leaf.key(at: row)
+                    if try !value(property, key: key).isIdentical(to: known) { try body(key) }
                 }
             } else if !column.isAbsent {
                 for row in 0..<leaf.rowCount {

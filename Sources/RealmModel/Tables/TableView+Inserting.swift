@@ -13,10 +13,10 @@ extension TableView {
         }
         precondition(primaryKeyProperty >= 0, "The class has no primary key.")
         let slot = slots[primaryKeyProperty]
-        guard primaryKey.isOf(slot.kind) else { throw invalidValue(primaryKeyProperty) }
+        guard primaryKey.isOf(slot.kind) else { throw invalidValue(primaryKeyProperty, primaryKey) }
         if case .int(let value) = primaryKey { return try insert(intPrimaryKey: value) }
         return try primaryKey.withBorrowed { value in
-            guard fits(value, slot) else { throw invalidValue(primaryKeyProperty) }
+            guard fits(value, slot) else { throw invalidValue(primaryKeyProperty, primaryKey) }
             return try insert(value)
         }
     }

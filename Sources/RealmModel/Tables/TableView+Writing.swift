@@ -61,7 +61,7 @@ extension TableView {
     ///
     /// - Throws: `ModelError.invalidValue` when the value does not fit the property.
     package func set(_ property: Int, key: Int64, to value: StoredValue) throws {
-        guard value.isOf(slots[property].kind) else { throw invalidValue(property) }
+        guard value.isOf(slots[property].kind) else { throw invalidValue(property, value) }
         try value.withBorrowed(for: slots[property].kind) { try set(property, key: key, to: $0) }
     }
 
@@ -98,11 +98,13 @@ extension TableView {
         }
     }
 
-    func invalidValue(_ property: Int) -> ModelError {
+    /// The refusal of a value, which it names where it is known.
+    func invalidValue(_ property: Int, _ value: StoredValue? = nil) -> ModelError {
         .invalidValue(
             className: schema.name,
             property: schema.properties[property].name,
-            expected: schema.properties[property].typeDescription
+            expected: schema.properties[property].typeDescription,
+            value: value.map { Self.describe([$0]) }
         )
     }
 

@@ -8,8 +8,8 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     case duplicateValues(className: String, properties: [String], value: String)
     /// An object links to one that stays, through a property whose rule then denies its deletion.
     case deletionDenied(className: String, property: String, targetClass: String)
-    /// Two objects have the same value of a property that is to become the primary key.
-    case duplicatePrimaryKeys(className: String, property: String)
+    /// Two objects have the same value of a property that is to become the primary key; one such value, where it is known.
+    case duplicatePrimaryKeys(className: String, property: String, value: String?)
     /// An object of a class that is to become embedded has not exactly one owner.
     case invalidOwnerCount(className: String, count: Int)
     /// No row with this key: the object was deleted.
@@ -19,11 +19,11 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A string that must be unique is longer than an index can tell apart.
     case keyTooLong(className: String, property: String, byteCount: Int, limit: Int)
     /// A value of the wrong kind, or null for a property that is not optional.
-    case invalidValue(className: String, property: String, expected: String)
+    case invalidValue(className: String, property: String, expected: String, value: String?)
     /// The declared schema is not valid in itself; one sentence each.
     case invalidSchema([String])
-    /// The file's schema differs in a way that needs a migration; one sentence each.
-    case schemaMismatch([String])
+    /// The file's schema differs in a way that needs a migration.
+    case schemaMismatch([SchemaDifference])
     /// The file was last written with a higher schema version.
     case schemaVersionTooLow(provided: UInt64, stored: UInt64)
 
@@ -42,8 +42,9 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
             "Attempting to delete an object of type '\(className)' whose property '\(className).\(property)' links to "
                 + "objects of type '\(targetClass)', which its delete rule denies. Delete these as well, or unlink them "
                 + "first."
-        case .duplicatePrimaryKeys(let className, let property):
-            "Primary key property '\(className).\(property)' has duplicate values after migration."
+        case .duplicatePrimaryKeys(let className, let property, let value):
+            "Primary key property '\(className).\(property)' has duplicate values after migration"
+                + (value.map { ": several objects have \($0)." } ?? ".")
         case .invalidOwnerCount(let className, let count):
             "Cannot convert '\(className)' to embedded: an object has \(count) incoming links, and each must have "
                 + "exactly one. Delete or copy such objects in the migration block."
@@ -54,12 +55,12 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
         case .keyTooLong(let className, let property, let byteCount, let limit):
             "The value of '\(className).\(property)' has \(byteCount) bytes, and what must be unique has at most \(limit). "
                 + "Store a hash of it there, and the text in another property."
-        case .invalidValue(let className, let property, let expected):
-            "Invalid value for '\(expected)' property '\(className).\(property)'."
+        case .invalidValue(let className, let property, let expected, let value):
+            "Invalid value for '\(expected)' property '\(className).\(property)'" + (value.map { ": \($0)." } ?? ".")
         case .invalidSchema(let reasons):
             "Schema validation failed due to the following errors:" + reasons.map { "\n- \($0)" }.joined()
-        case .schemaMismatch(let reasons):
-            "Migration is required due to the following errors:" + reasons.map { "\n- \($0)" }.joined()
+        case .schemaMismatch(let differences):
+            "Migration is required due to the following errors:" + differences.map { "\n- \($0)" }.joined()
         case .schemaVersionTooLow(let provided, let stored):
             "Provided schema version \(provided) is less than last set version \(stored)."
         }

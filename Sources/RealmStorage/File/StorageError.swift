@@ -42,19 +42,36 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     package var path: String?
     package var page: PageNumber?
     package var errorNumber: Int32?
+    /// What the failure is about, where the message names it.
+    package var subject: Subject?
+
+    /// The class, the property and the value of a failure; an object, so that errors without one stay small.
+    package final class Subject: Sendable {
+        package let className: String?
+        package let propertyName: String?
+        package let value: String?
+
+        package init(className: String? = nil, propertyName: String? = nil, value: String? = nil) {
+            self.className = className
+            self.propertyName = propertyName
+            self.value = value
+        }
+    }
 
     package init(
         _ code: Code,
         _ message: String,
         path: String? = nil,
         page: PageNumber? = nil,
-        errorNumber: Int32? = nil
+        errorNumber: Int32? = nil,
+        subject: Subject? = nil
     ) {
         self.code = code
         self.message = message
         self.path = path
         self.page = page
         self.errorNumber = errorNumber
+        self.subject = subject
     }
 
     @usableFromInline package var description: String {

@@ -46,8 +46,10 @@ package struct PageView: @unchecked Sendable {
     @inlinable @inline(__always)
     package func pointer(to reference: PageReference) throws(StorageError) -> UnsafeRawPointer {
         let page = Int(reference.page)
-        if reference.checksum != 0, reference.page < verified[0].load(ordering: .relaxed),
-            verified[page].load(ordering: .relaxed) == UInt32(truncatingIfNeeded: reference.checksum)
+        // No page was verified through a reference whose half is 0: that stands for none.
+        let half = UInt32(truncatingIfNeeded: reference.checksum)
+        if half != 0, reference.page < verified[0].load(ordering: .relaxed),
+            verified[page].load(ordering: .relaxed) == half
         {
             let bytes = mapping + page &* pageByteCount
             // The run was verified through a reference that may have been another one. Its header, which is read next anyway,

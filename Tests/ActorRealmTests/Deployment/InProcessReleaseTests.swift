@@ -16,11 +16,7 @@ struct InProcessReleaseTests {
         -> Realm.Configuration
     {
         let path = directory.path("process.realm")
-        let removed = plan.removedClasses
-        var configuration = program.configuration(path, version: version) { migration, _ in
-            for name in removed { migration.deleteData(forType: name) }
-            plan.discardValues(in: migration)
-        }
+        var configuration = program.configuration(path, version: version) { migration, _ in plan.migrate(migration) }
         if place == .memory { configuration.inMemoryIdentifier = path }
         return configuration
     }

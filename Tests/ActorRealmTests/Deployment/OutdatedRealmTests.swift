@@ -72,6 +72,39 @@ struct OutdatedRealmTests {
         }
     }
 
+    @Test(
+        "The error of an outdated realm says in its details which class and which property changed",
+        .secondProcess,
+        arguments: [false, true]
+    )
+    func details(isClassRemoved: Bool) async throws {
+        let types: [ObjectBase.Type] = isClassRemoved ? [Release1.Extra.self] : [Release1.Item.self]
+        let program = try await Program(Self.configuration(path, types, version: 1))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(OutdatedRealmTests.second(path)) { _ in }
+        }
+        let error = await #expect(throws: Realm.Error.self) { try await program.write { _ in } }
+        #expect(error?.code == .schemaOutdated)
+        let expected =
+            isClassRemoved
+            ? Realm.Error.Details(className: "Extra") : Realm.Error.Details(className: "Item", propertyName: "a")
+        #expect(error?.details == expected, "\(String(describing: error))")
+    }
+
+    @Test("Where the classes do not fit a file, the error says in its details which class and which property do not")
+    func detailsOfMismatch() throws {
+        try withNewRealm(Self.configuration(path, [Release1.Item.self], version: 1)) { _ in }
+        let removed = Realm.Error.Details(className: "Item", propertyName: "a")
+        var declared = Self.configuration(path, [Release2.Item.self], version: 1)
+        let mismatch = #expect(throws: Realm.Error.self) { try withNewRealm(declared) { _ in } }
+        #expect(mismatch?.code == .schemaMismatch && mismatch?.details == removed, "\(String(describing: mismatch))")
+        declared.schemaVersion = 2
+        declared.readOnly = true
+        let readOnly = #expect(throws: Realm.Error.self) { try withNewRealm(declared) { _ in } }
+        #expect(readOnly?.code == .schemaMismatch && readOnly?.details == removed, "\(String(describing: readOnly))")
+        #expect(readOnly?.message.contains("The read-only file has a property 'Item.a'") == true)
+    }
+
     @Test("A new opening in a process that stays open notices that another one has migrated the file")
     func openedAgain() async throws {
         let program = try await Program(Self.first(path))

@@ -26,6 +26,16 @@ struct RemovedClassTests {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
+    class Shelf: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var any: AnyRealmValue
+        @Persisted var list: List<AnyRealmValue>
+        @Persisted var set: MutableSet<AnyRealmValue>
+        @Persisted var map: Map<String, AnyRealmValue>
+        override class func _realmObjectName() -> String? { "Shelf" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
     private func open<Result>(
         _ types: [ObjectBase.Type],
         version: UInt64,
@@ -36,6 +46,43 @@ struct RemovedClassTests {
             if let name { migration.deleteData(forType: name) }
         }
         return try withNewRealm(configuration, body)
+    }
+
+    @Test(
+        "Values of any kind stay when a class is removed: only links to its objects go",
+        arguments: [true, false]
+    )
+    func anyValues(haveLinks: Bool) throws {
+        func number(_ value: AnyRealmValue?) -> Int? {
+            if case .object(let object)? = value { (object as? Page)?.number } else { nil }
+        }
+        let values: [AnyRealmValue] = [.int(1), .string("two"), .double(3.5)]
+        try open([Line.self, Page.self, Shelf.self], version: 1) { realm in
+            try realm.write {
+                let line = realm.create(Line.self, value: ["text": "a line"])
+                let page = realm.create(Page.self, value: ["number": 7])
+                for (id, value) in values.enumerated() {
+                    let shelf = realm.create(Shelf.self, value: ["id": id])
+                    shelf.any = .fromArray([value])
+                    let held = haveLinks ? [value, .object(line), .object(page)] : [value, .object(page)]
+                    shelf.list.append(objectsIn: held)
+                    shelf.set.insert(objectsIn: held)
+                    for (number, value) in held.enumerated() { shelf.map["\(number)"] = value }
+                }
+                let last = realm.create(Shelf.self, value: ["id": 9])
+                last.any = haveLinks ? .object(line) : .object(page)
+            }
+        }
+        try open([Page.self, Shelf.self], version: 2, removing: "Line") { realm in
+            let shelves = Array(realm.objects(Shelf.self).sorted(byKeyPath: "id"))
+            for (shelf, value) in zip(shelves, values) {
+                #expect(shelf.any.listValue.map { Array($0) } == [value])
+                #expect(shelf.list.first == value && shelf.set.contains(value) && shelf.map["0"] == value)
+                #expect(number(shelf.list.last) == 7)
+                #expect(!shelf.list.contains { "\($0)".contains("Line") })
+            }
+            #expect(number(shelves.last?.any) == (haveLinks ? nil : 7))
+        }
     }
 
     @Test("A reference to an object of the removed class finds no object of the new one", arguments: [1, 40, 5_000])

@@ -76,6 +76,46 @@ import Testing
         #expect(try found(realm, "price IN %@", [0.1, 7]) == ["0"])
     }
 
+    @Test @MainActor func `observed sections by lists are told apart by what the lists hold`() async throws {
+        let file = TestFile()
+        var configuration = file.fast
+        configuration.objectTypes = [Term.self]
+        let realm = try await Realm(configuration: configuration)
+        try realm.write {
+            for id in ["0", "1"] { realm.add(Term(id, free: .fromArray([.int(1)]))) }
+            realm.add(Term("2", free: .fromArray([.string(composed)])))
+            realm.add(Term("3", free: .fromArray([.string(decomposed)])))
+        }
+        func text(_ sections: SectionedResults<AnyRealmValue, Term>) -> [String] {
+            sections.map { section in
+                guard case .list(let list) = section.key else { return "?" }
+                let key = list.map { $0.intValue.map { "\($0)" } ?? "text" }.joined(separator: " ")
+                return key + ": " + section.map(\.id).joined(separator: " ")
+            }
+            .sorted()
+        }
+        func fresh() -> [String] { text(realm.objects(Term.self).sectioned(by: \.free)) }
+        #expect(fresh() == ["1: 0 1", "text: 2", "text: 3"])
+        var told: [[String]] = []
+        let token = realm.objects(Term.self).sectioned(by: \.free)
+            .observe { change in
+                switch change {
+                case .initial(let sections), .update(let sections, _, _, _, _, _): told.append(text(sections))
+                }
+            }
+        await realm.asyncRefresh()
+        let steps: [(id: String, values: [AnyRealmValue])] = [("0", [.int(2)]), ("1", [.int(2)]), ("0", [.int(1)])]
+        for step in steps {
+            try realm.write {
+                realm.object(ofType: Term.self, forPrimaryKey: step.id)?.free = .fromArray(step.values)
+            }
+            await realm.asyncRefresh()
+            #expect(told.last == fresh(), "\(step)")
+        }
+        #expect(told.last == ["1: 0", "2: 1", "text: 2", "text: 3"])
+        token.invalidate()
+    }
+
     @Test func `values that are no number are one section, and one distinct value`() throws {
         let realm = try termRealm()
         try realm.write {

@@ -64,6 +64,20 @@ enum Losing {
         override class func _realmObjectName() -> String? { "Person" }
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
+
+    /// With a key that is a number.
+    class KeyedByAge: Object {
+        @Persisted var name: String
+        @Persisted var id: Int
+        @Persisted var fax: String
+        @Persisted(primaryKey: true) var age: Int
+        @Persisted var nick: String?
+        @Persisted var marks: List<Int>
+        @Persisted var price: Decimal128
+        @Persisted var twin: KeyedByAge?
+        override class func _realmObjectName() -> String? { "Person" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
 }
 
 /// A file with ten people, of whom the first has defaults only.

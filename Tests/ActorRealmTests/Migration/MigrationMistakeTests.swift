@@ -272,15 +272,20 @@ import Testing
     struct CollectionMistake: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String
+        /// What the error's details say, where that is looked at.
+        let details: Realm.Error.Details?
         let block: @Sendable (_ old: MigrationObject, _ new: MigrationObject, _ migration: Migration) -> Void
 
         init(
             _ description: String,
             _ text: String,
+            of property: String? = nil,
+            value: String? = nil,
             _ block: @escaping @Sendable (MigrationObject, MigrationObject, Migration) -> Void
         ) {
             testDescription = description
             self.text = text
+            details = property.map { Realm.Error.Details(className: "Keeper", propertyName: $0, value: value) }
             self.block = block
         }
     }
@@ -304,41 +309,51 @@ import Testing
     }
 
     static let collectionMistakes: [CollectionMistake] = [
-        CollectionMistake("a position behind the end, read", "Index 7 is out of bounds") { _, new, _ in
+        CollectionMistake("a position behind the end, read", "Index 7 is out of bounds", of: "pets") { _, new, _ in
             #expect(pets(new)[7]["id"] == nil && marks(new)[0] == 1)
         },
-        CollectionMistake("a position of values, read", "Index 9 is out of bounds") { _, new, _ in
+        CollectionMistake("a position of values, read", "Index 9 is out of bounds", of: "marks") { _, new, _ in
             #expect(marks(new)[9] == 0)
         },
-        CollectionMistake("a negative position", "negative value for 'index': -1") { old, _, _ in
+        CollectionMistake("a negative position", "negative value for 'index': -1", of: "marks") { old, _, _ in
             #expect(marks(old)[-1] == 0)
         },
-        CollectionMistake("a position of a set", "Index 5 is out of bounds") { _, new, _ in #expect(kinds(new)[5] == "")
+        CollectionMistake("a position of a set", "Index 5 is out of bounds", of: "kinds") { _, new, _ in
+            #expect(kinds(new)[5] == "")
         },
-        CollectionMistake("an insertion behind the end", "Index 8 is out of bounds") { _, new, _ in
+        CollectionMistake("an insertion behind the end", "Index 8 is out of bounds", of: "marks") { _, new, _ in
             marks(new).insert(1, at: 8)
         },
-        CollectionMistake("a removal behind the end", "Index 8 is out of bounds") { _, new, _ in
+        CollectionMistake("a removal behind the end", "Index 8 is out of bounds", of: "marks") { _, new, _ in
             marks(new).remove(at: 8)
         },
-        CollectionMistake("a replacement behind the end", "Index 8 is out of bounds") { _, new, _ in marks(new)[8] = 1
+        CollectionMistake("a replacement behind the end", "Index 8 is out of bounds", of: "marks") { _, new, _ in
+            marks(new)[8] = 1
         },
-        CollectionMistake("a move", "Index 3 is out of bounds") { _, new, _ in marks(new).move(from: 0, to: 3) },
-        CollectionMistake("an exchange", "Index 4 is out of bounds") { _, new, _ in marks(new).swapAt(4, 0) },
-        CollectionMistake("a removal of too many", "not possible to remove more objects (5)") { _, new, _ in
+        CollectionMistake("a move", "Index 3 is out of bounds", of: "marks") { _, new, _ in
+            marks(new).move(from: 0, to: 3)
+        },
+        CollectionMistake("an exchange", "Index 4 is out of bounds", of: "marks") { _, new, _ in marks(new).swapAt(4, 0)
+        },
+        CollectionMistake("a removal of too many", "not possible to remove more objects (5)", of: "marks") {
+            _,
+            new,
+            _ in
             marks(new).removeFirst(5)
         },
-        CollectionMistake("a removal of fewer than none", "negative number of objects") { _, new, _ in
+        CollectionMistake("a removal of fewer than none", "negative number of objects", of: "marks") { _, new, _ in
             marks(new).removeLast(-1)
         },
-        CollectionMistake("a range", "Index 9 is out of bounds") { _, new, _ in marks(new).removeSubrange(1..<9) },
-        CollectionMistake("a range, replaced", "Index 9 is out of bounds") { _, new, _ in
+        CollectionMistake("a range", "Index 9 is out of bounds", of: "marks") { _, new, _ in
+            marks(new).removeSubrange(1..<9)
+        },
+        CollectionMistake("a range, replaced", "Index 9 is out of bounds", of: "marks") { _, new, _ in
             marks(new).replaceSubrange(1..<9, with: [1])
         },
-        CollectionMistake("a slice", "Index 9 is out of bounds") { _, new, _ in
+        CollectionMistake("a slice", "Index 9 is out of bounds", of: "marks") { _, new, _ in
             #expect(Array(marks(new)[1..<9] as Slice<List<Int>>).isEmpty)
         },
-        CollectionMistake("offsets", "Index 8 is out of bounds") { _, new, _ in
+        CollectionMistake("offsets", "Index 8 is out of bounds", of: "marks") { _, new, _ in
             marks(new).move(fromOffsets: [0], toOffset: 8)
         },
         CollectionMistake("a list of an old object, written", "Attempting to modify an old object") { old, _, _ in
@@ -356,13 +371,14 @@ import Testing
         CollectionMistake("an old object in a list of new ones", "already managed by another Realm") { old, new, _ in
             pets(new).append(pets(old)[0])
         },
-        CollectionMistake("a name that no path can spell", "Invalid key 'a.b' for Map") { _, new, _ in
+        CollectionMistake("a name that no path can spell", "Invalid key 'a.b' for Map", of: "notes") { _, new, _ in
             notes(new)["a.b"] = "x"
         },
-        CollectionMistake("a name that is too long", "A key of a Map has at most") { _, new, _ in
+        CollectionMistake("a name that is too long", "A key of a Map has at most", of: "notes") { _, new, _ in
             notes(new)[String(repeating: "k", count: 70_000)] = "x"
         },
-        CollectionMistake("a value of a map that does not fit", "Invalid value '7' of type 'Int' for Map") {
+        CollectionMistake("a value of a map that does not fit", "Invalid value '7' of type 'Int' for Map", of: "notes")
+        {
             _,
             new,
             _ in
@@ -401,7 +417,10 @@ import Testing
         CollectionMistake("an operator that is none", "Unsupported collection operation '@most'") { old, _, _ in
             #expect(pets(old).value(forKeyPath: "@most.id") == nil)
         },
-        CollectionMistake("a property of values", "only possible for collections of objects") { old, _, _ in
+        CollectionMistake("a property of values", "only possible for collections of objects", of: "marks") {
+            old,
+            _,
+            _ in
             _ = marks(old).value(forKey: "id")
         },
         CollectionMistake("a misspelt path", "property 'nme' not found") { old, _, _ in
@@ -416,8 +435,13 @@ import Testing
         CollectionMistake("an old object, linked to", "existing primary key value 2") { old, new, _ in
             new["best"] = old["best"]
         },
-        CollectionMistake("a list in a set", "'Keeper.anySet'") { _, new, _ in
+        CollectionMistake("a list in a set", "'Keeper.anySet'", of: "anySet") { _, new, _ in
             (new["anySet"] as! MutableSet<AnyRealmValue>).insert(anyList([.int(1)]))
+        },
+        CollectionMistake("a position in a list in a list", "Index 6 is out of bounds", of: "anything") { _, new, _ in
+            any(new).append(anyList([.int(1)]))
+            guard case .list(let inner)? = any(new).last else { return }
+            #expect(inner[6] == .none)
         },
         CollectionMistake("a list that grows deeper than it may", "100") { _, new, _ in
             func nested() -> AnyRealmValue {
@@ -484,6 +508,7 @@ import Testing
             [.invalidInput, .duplicatePrimaryKey].contains(error.code) && error.message.contains(mistake.text),
             "\(error)"
         )
+        if let details = mistake.details { #expect(error.details == details) }
         #expect(calls.withLock { $0 } == 1)
         configuration.schemaVersion = 1
         try withNewRealm(configuration) { realm in
@@ -522,14 +547,55 @@ import Testing
         #expect(!followed.contains("twin"))
     }
 
-    @Test func `keys that are equal in the end are an error with class and property`() throws {
+    @Test func `a position that results do not have is an error with their class`() throws {
         let error = file.failure(
-            file.configuration(Losing.Keyed.self, version: 2) { migration, _ in
-                migration.enumerateObjects(ofType: "Person") { _, new in new?["name"] = "same" }
+            file.configuration(Losing.Smaller.self, version: 2) { migration, _ in
+                migration.enumerateObjects(ofType: "Person") { old, _ in
+                    guard let people = old?.realm?.dynamicObjects("Person") else { return }
+                    _ = people[99]
+                }
+            }
+        )
+        #expect(error?.message.contains("Index 99 is out of bounds") == true, "\(String(describing: error))")
+        #expect(error?.details == Realm.Error.Details(className: "Person"))
+        #expect(try file.isUnchanged)
+    }
+
+    @Test func `keys that are equal in the end are an error with class, property and value`() throws {
+        func failure(_ name: String) -> Realm.Error? {
+            file.failure(
+                file.configuration(Losing.Keyed.self, version: 2) { migration, _ in
+                    migration.enumerateObjects(ofType: "Person") { _, new in new?["name"] = name }
+                }
+            )
+        }
+        let error = failure("same")
+        #expect(error?.code == .duplicatePrimaryKey)
+        #expect(error?.details == Realm.Error.Details(className: "Person", propertyName: "name", value: "'same'"))
+        #expect(
+            error?.message.contains("'Person.name' has duplicate values after migration: several objects have 'same'.")
+                == true
+        )
+        // The beginning says enough of what is long.
+        let long = failure(String(repeating: "long ", count: 10_000))
+        #expect(long?.code == .duplicatePrimaryKey && long?.details?.propertyName == "name")
+        #expect(long?.details?.value == "'" + String(repeating: "long ", count: 20) + "…'")
+        #expect((long?.message.count ?? .max) < 400)
+        #expect(try file.isUnchanged)
+    }
+
+    @Test func `numbers that are equal in the end are named as keys as well`() throws {
+        let error = file.failure(
+            file.configuration(Losing.KeyedByAge.self, version: 2) { migration, _ in
+                migration.enumerateObjects(ofType: "Person") { old, new in
+                    // Only the last two of ten are equal.
+                    new?["age"] = min(old?["id"] as? Int ?? 0, 8)
+                }
             }
         )
         #expect(error?.code == .duplicatePrimaryKey)
-        #expect(error?.details == Realm.Error.Details(className: "Person", propertyName: "name"))
+        #expect(error?.details == Realm.Error.Details(className: "Person", propertyName: "age", value: "8"))
+        #expect(error?.message.contains("several objects have 8.") == true, "\(String(describing: error))")
         #expect(try file.isUnchanged)
     }
 }

@@ -120,7 +120,10 @@ import Testing
             Issue.record("two people have the same primary key")
         } catch let error as Realm.Error {
             #expect(error.code == .duplicatePrimaryKey)
-            #expect(error.message == "Primary key property 'Person.id' has duplicate values after migration.")
+            #expect(
+                error.message
+                    == "Primary key property 'Person.id' has duplicate values after migration: several objects have ''."
+            )
         }
         #expect(try schemaVersionAtURL(url) == 1)
         let realm = try Realm(configuration: configuration(oldTypes, version: 1))
@@ -268,6 +271,12 @@ import Testing
                 "- Property 'Pet.name' has been made optional.",
                 "- Primary Key for class 'Person' has been added: 'id'.",
             ] { #expect(error.message.contains(text), "\(error.message)") }
+            // The details are those of the first difference.
+            let first = error.message.split(separator: "\n")[1]
+            let details = try #require(error.details)
+            for name in [details.className, details.propertyName] {
+                #expect(try first.contains(#require(name)), "\(details) for \(first)")
+            }
         }
     }
 

@@ -228,6 +228,44 @@ struct HostileInputTests {
         #expect(throws: Realm.Error.self) { try realm.insert(Crate.self, value: [:]) }
     }
 
+    final class Fork: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var left: Fork?
+        @Persisted var right: Fork?
+
+        /// A fork whose ends are one fork, and so on.
+        static func tower(_ levels: Int) -> Fork {
+            var fork = Fork()
+            for _ in 0..<levels {
+                let below = fork
+                fork = Fork()
+                fork.left = below
+                fork.right = below
+            }
+            return fork
+        }
+    }
+
+    @Test("Objects that lead to each other on more paths than there can be copies are refused at once")
+    func sharedObjects() throws {
+        let realm = try memoryRealm([Fork.self])
+        let error = #expect(throws: Realm.Error.self) {
+            try realm.write { try realm.insert(Fork.self, value: Fork.tower(60)) }
+        }
+        #expect(
+            error?.code == .invalidInput && error?.message.contains("on more than 100000 paths") == true,
+            "\(error?.message ?? "")"
+        )
+        #expect(realm.objects(Fork.self).isEmpty)
+        try realm.write {
+            // As many copies as there are paths, and as many objects as there are.
+            try realm.insert(Fork.self, value: Fork.tower(5))
+            #expect(realm.objects(Fork.self).count == 63)
+            try realm.insert(Fork.tower(60))
+            #expect(realm.objects(Fork.self).count == 63 + 61)
+        }
+    }
+
     @Test("A value that nests as deep as it may is read again, and nothing in it grows deeper")
     func depth() async throws {
         let realm = try Self.realm()

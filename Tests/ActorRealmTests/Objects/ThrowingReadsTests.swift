@@ -1,7 +1,9 @@
-import ActorRealm
 import Foundation
+import RealmModel
 import RealmTestSupport
 import Testing
+
+@testable import ActorRealm
 
 @Suite("value(of:) throws where a getter would end the process", .timeLimit(.minutes(60)))
 struct ThrowingReadsTests {
@@ -196,6 +198,31 @@ struct ThrowingReadsTests {
         }
         #expect(object.length?.count == 5_000)
         #expect(try object.value(of: \.length)?.count == 5_000)
+    }
+
+    @Test("A value made of embedded objects of which one has two owners is not made", arguments: [true, false])
+    func sharedPart(isRing: Bool) throws {
+        let realm = try memoryRealm([Chained.self])
+        let object = try realm.write { realm.create(Chained.self) }
+        try realm.write {
+            object.length = Length()
+            let link = try #require(realm.dynamicObjects(Chained.className())[0]["length"] as? DynamicObject)
+            link["next"] = [String: Any]()
+            let inner = try #require(link["next"] as? DynamicObject)
+            // As a damaged file has it: nothing in the library makes it.
+            let table = realm.core.requiredAccessor(for: Chain.self).table
+            if isRing {
+                try table.set(0, key: inner.rowKey, to: .link(link.rowKey))
+            } else {
+                let other = realm.create(Chained.self)
+                other.length = Length()
+                let second = try #require(realm.dynamicObjects(Chained.className())[1]["length"] as? DynamicObject)
+                try table.set(0, key: second.rowKey, to: .link(inner.rowKey))
+                try table.set(0, key: inner.rowKey, to: .link(second.rowKey))
+            }
+        }
+        #expect(code { _ = try object.value(of: \.length) } == .invalidDatabase)
+        #expect(code { try realm.objects(Chained.self).requireReadable(\.length) } == .invalidDatabase)
     }
 
     final class Trip: Object {

@@ -180,6 +180,29 @@ struct AbandonedTurnTests {
         #expect(try write() == ["next", "later"])
         token.invalidate()
     }
+
+    @Test("a commit that is lost when its actor is gone is one line of the log")
+    func lostWithActor() async throws {
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = file.configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in
+            if message.contains("An asynchronous write failed, and no block") { log.add(message) }
+        }
+        weak var gone: Asker?
+        let gate = DispatchSemaphore(value: 0)
+        try await {
+            let asker = try await Asker(configuration)
+            gone = asker
+            await asker.write(before: gate)
+        }()
+        #expect(await eventually { gone == nil })
+        control.isOn.withLock { $0 = true }
+        gate.signal()
+        #expect(await eventually { !log.entries.isEmpty })
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(log.entries.count == 1, "\(log.entries)")
+    }
 }
 
 extension AbandonedTurnTests.Asker {

@@ -11,7 +11,7 @@ struct CallbackWritingTests {
 
     /// How a block ends its own transaction.
     enum Ending: CaseIterable, CustomTestStringConvertible {
-        case nothing, commit, cancel, commitAsync, cancelAndAgain
+        case nothing, commit, cancel, commitAsync, cancelAndAgain, commitAndBegin, commitAsyncAndBegin
 
         var testDescription: String { "\(self)" }
 
@@ -27,6 +27,10 @@ struct CallbackWritingTests {
                 realm.beginWrite()
                 realm.create(Tally.self, value: ["name": "again"])
                 try realm.commitWrite()
+            case .commitAndBegin, .commitAsyncAndBegin:
+                if self == .commitAndBegin { try realm.commitWrite() } else { realm.commitAsyncWrite() }
+                realm.beginWrite()
+                realm.create(Tally.self, value: ["name": "again"])
             }
         }
 
@@ -37,6 +41,7 @@ struct CallbackWritingTests {
             case .commit, .commitAsync: ["written"]
             case .cancel: []
             case .cancelAndAgain: ["again"]
+            case .commitAndBegin, .commitAsyncAndBegin: commits ? ["written", "again"] : ["written"]
             }
         }
     }
@@ -152,17 +157,25 @@ struct CallbackWritingTests {
         #expect(!isCalled)
     }
 
+    /// A realm that loses what it commits from here on, and the failures in its log that nobody else was told of.
+    private func failingRealm(_ file: TestFile? = nil) async throws -> (Realm, log: Journal<String>) {
+        let (control, log) = (FailingDevice.Switch(), Journal<String>())
+        var configuration = (file ?? self.file).configuration
+        configuration.makeDevice = { FailingDevice($0, control) }
+        configuration.logger = Logger(level: .error) { _, message in
+            if message.contains("An asynchronous write failed, and no block") { log.add(message) }
+        }
+        let realm = try await Realm(configuration: configuration)
+        control.isOn.withLock { $0 = true }
+        return (realm, log)
+    }
+
     @Test(
         "The failure of a commit whose completion block was cancelled is a line of the log",
         arguments: [true, false]
     )
     func cancelledFailure(isInBlock: Bool) async throws {
-        let (control, log) = (FailingDevice.Switch(), Journal<String>())
-        var configuration = file.configuration
-        configuration.makeDevice = { FailingDevice($0, control) }
-        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
-        let realm = try await Realm(configuration: configuration)
-        control.isOn.withLock { $0 = true }
+        let (realm, log) = try await failingRealm()
         if isInBlock {
             realm.writeAsync {
                 realm.create(Tally.self, value: ["name": "lost"])
@@ -176,43 +189,97 @@ struct CallbackWritingTests {
             try realm.cancelAsyncWrite(realm.commitAsyncWrite { _ in Issue.record() })
         }
         while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
-        #expect(
-            log.entries.count { $0.contains("An asynchronous write failed, and no block") } == 1,
-            "\(log.entries)"
-        )
+        #expect(log.entries.count == 1, "\(log.entries)")
     }
 
-    @Test("A failure that a write inside another one does not throw is a line of the log")
-    func failureBehindAnother() async throws {
+    /// How a write ends that is made inside another one, and has lost what it committed.
+    enum Inner: CaseIterable {
+        case returns, throwsAnother
+
         struct Other: Error {}
-        let (control, log) = (FailingDevice.Switch(), Journal<String>())
-        var configuration = file.configuration
-        configuration.makeDevice = { FailingDevice($0, control) }
-        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
-        let realm = try await Realm(configuration: configuration)
-        control.isOn.withLock { $0 = true }
-        realm.writeAsync {
+
+        /// - Returns: what the write throws.
+        @MainActor
+        func write(_ realm: Realm) -> (any Error)? {
             realm.cancelWrite()
-            #expect(throws: (any Error).self) {
+            do {
                 try realm.write {
                     realm.create(Tally.self, value: ["name": "lost"])
                     realm.commitAsyncWrite()
-                    throw Other()
+                    if self == .throwsAnother { throw Other() }
                 }
+                Issue.record("a write that has lost its commit returned")
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    @Test(
+        "A lost commit of a write inside another one is thrown by one of the two, told to a block, or logged",
+        arguments: Inner.allCases
+    )
+    func failureBehindAnother(inner: Inner) async throws {
+        for form in 0..<4 {
+            let file = TestFile()
+            let (realm, log) = try await failingRealm(file)
+            var thrown: (any Error)?
+            var told = 0
+            switch form {
+            case 0: realm.writeAsync { thrown = inner.write(realm) }
+            case 1: realm.beginAsyncWrite { thrown = inner.write(realm) }
+            case 2:
+                _ = await writeAndWait(realm) { thrown = inner.write(realm) }.map { _ in told += 1 }
+            default:
+                do {
+                    try await realm.asyncWrite { thrown = inner.write(realm) }
+                } catch {
+                    told += 1
+                }
+            }
+            while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+            let isThrown = thrown is Realm.Error
+            let isSaid = isThrown || told == 1
+            #expect(log.entries.count == (isSaid ? 0 : 1) && told <= 1, "\(inner) \(form): \(log.entries)")
+            #expect(isThrown == (inner != .throwsAnother), "\(inner) \(form): \(String(describing: thrown))")
+            #expect(form < 2 || told == 1 || inner != .throwsAnother, "\(inner) \(form)")
+        }
+    }
+
+    @Test(
+        "What a block commits behind the close of its realm is thrown, and not logged as well, or written",
+        arguments: [true, false]
+    )
+    func closedByBlock(isThrown: Bool) async throws {
+        let log = Journal<String>()
+        var configuration = file.configuration
+        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
+        let realm = try await Realm(configuration: configuration)
+        if isThrown {
+            #expect(throws: Realm.Error.self) {
+                try realm.write {
+                    realm.create(Tally.self, value: ["name": "lost"])
+                    realm.close()
+                    realm.commitAsyncWrite()
+                }
+            }
+        } else {
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "lost"])
+                realm.close()
+                realm.commitAsyncWrite()
             }
         }
         while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
-        #expect(!log.entries.isEmpty)
+        // A close waits for writes of callback form: then nothing is lost.
+        let written = names(try await Realm(configuration: configuration))
+        #expect(written == (isThrown ? [] : ["lost"]) && log.entries.isEmpty, "\(log.entries)")
     }
 
     @Test("A failure that somebody is told of is no line of the log, in every form", arguments: 0..<4)
     func toldFailure(form: Int) async throws {
-        let (control, log) = (FailingDevice.Switch(), Journal<String>())
-        var configuration = file.configuration
-        configuration.makeDevice = { FailingDevice($0, control) }
-        configuration.logger = Logger(level: .error) { _, message in log.add(message) }
-        let realm = try await Realm(configuration: configuration)
-        control.isOn.withLock { $0 = true }
+        let (realm, log) = try await failingRealm()
         var told = 0
         let tell: ((any Error)?) -> Void = { if $0 != nil { told += 1 } }
         switch form {
@@ -244,7 +311,7 @@ struct CallbackWritingTests {
             } catch { tell(error) }
         }
         while realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
-        #expect(told == 1 && log.entries.count { $0.contains("An asynchronous write failed") } == 0, "\(log.entries)")
+        #expect(told == 1 && log.entries.isEmpty, "\(log.entries)")
     }
 
     @Test("The number of a write in its own block, and behind its end, cancels nothing")

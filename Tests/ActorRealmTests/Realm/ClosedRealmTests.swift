@@ -32,10 +32,43 @@ struct ClosedRealmTests {
         @Persisted var next: Chest?
         @Persisted var inner: List<Chest>
         @Persisted(originProperty: "next") var before: LinkingObjects<Chest>
+        @Persisted var notes: List<String?>
+        @Persisted var days: List<Date>
+        @Persisted var codes: List<UUID>
+        @Persisted var keys: List<ObjectId>
+        @Persisted var moods: List<Mood>
+        @Persisted var prices: List<Price>
+        @Persisted var places: List<Place>
+        @Persisted var anys: List<AnyRealmValue>
+        @Persisted var friends: MutableSet<Chest>
+        @Persisted var mates: Map<String, Chest?>
+        @Persisted var dates: Map<String, Date>
     }
 
     final class Lid: EmbeddedObject {
         @Persisted var color = "red"
+    }
+
+    struct Price: CustomPersistable {
+        var cents: Int
+        init(persistedValue: Int) { cents = persistedValue }
+        var persistableValue: Int { cents }
+    }
+
+    struct Place: CustomPersistable {
+        var color: String
+        init(persistedValue: Lid) { color = persistedValue.color }
+        var persistableValue: Lid { Lid(value: ["color": color]) }
+    }
+
+    final class Label: Projection<Chest> {
+        @Projected(\Chest.name) var name: String
+        @Projected(\Chest.inner.projectTo.name) var innerNames: ProjectedCollection<String>
+    }
+
+    /// Where the realm is.
+    enum Kind: String, CaseIterable, Codable, Sendable {
+        case memory, file
     }
 
     /// Everything that may be held of a realm when another job closes it.
@@ -59,6 +92,16 @@ struct ClosedRealmTests {
         var values: RealmIterator<String>
         let frozen: Chest
         let frozenAll: Results<Chest>
+        let section: ResultsSection<String, Chest>
+        let friends: MutableSet<Chest>
+        let labels: Results<Label>
+        let label: Label
+        let projected: ProjectedCollection<String>
+        let slice: Slice<Results<Chest>>
+        let dynamicAll: Results<DynamicObject>
+        var sectionLoop: SectionedResults<String, Chest>.Iterator
+        var rowLoop: SectionIterator<Chest>
+        var projectedLoop: ProjectedCollection<String>.Iterator
     }
 
     actor Store {
@@ -66,15 +109,13 @@ struct ClosedRealmTests {
         private var held: Held!
         private var told = 0
         private var token: NotificationToken?
+        private let file = TestFile()
 
-        init() async throws {
-            realm = try await Realm(
-                configuration: Realm.Configuration(
-                    inMemoryIdentifier: UUID().uuidString,
-                    objectTypes: [Chest.self, Lid.self]
-                ),
-                actor: self
-            )
+        init(_ kind: Kind) async throws {
+            var configuration = file.fast
+            if kind == .memory { configuration.inMemoryIdentifier = UUID().uuidString }
+            configuration.objectTypes = [Chest.self, Lid.self]
+            realm = try await Realm(configuration: configuration, actor: self)
         }
 
         func prepare() throws {
@@ -87,6 +128,9 @@ struct ClosedRealmTests {
                         "id": 1, "mood": Mood.grumpy, "size": 2.5, "note": "n", "amount": 3, "any": [1, ["a": 2]],
                         "names": ["a", "b"], "tags": ["t"], "sizes": ["l": 3], "lid": ["color": "blue"],
                         "lids": [[:]], "next": other, "inner": [other], "weight": 1.5, "level": 9,
+                        "notes": ["n"], "days": [Date()], "codes": [UUID()], "keys": [ObjectId.generate()],
+                        "moods": [Mood.grumpy], "prices": [7], "places": [["color": "blue"]], "anys": [1, "a"],
+                        "friends": [other], "mates": ["o": other], "dates": ["d": Date()],
                     ]
                 )
                 return (chest, other)
@@ -98,7 +142,15 @@ struct ClosedRealmTests {
             var values = names.makeIterator()
             _ = values.next()
             let sections = all.sectioned(by: \.name)
-            _ = sections.count
+            var sectionLoop = sections.makeIterator()
+            _ = sectionLoop.next()
+            let section = sections[0]
+            var rowLoop = section.makeIterator()
+            _ = rowLoop.next()
+            let projected = all.projectTo.name
+            var projectedLoop = projected.makeIterator()
+            _ = projectedLoop.next()
+            let labels = realm.objects(Label.self)
             held = Held(
                 realm: realm,
                 chest: chest,
@@ -118,7 +170,17 @@ struct ClosedRealmTests {
                 loop: loop,
                 values: values,
                 frozen: chest.freeze(),
-                frozenAll: all.freeze()
+                frozenAll: all.freeze(),
+                section: section,
+                friends: chest.friends,
+                labels: labels,
+                label: labels[0],
+                projected: projected,
+                slice: all[0..<2],
+                dynamicAll: realm.dynamicObjects("Chest"),
+                sectionLoop: sectionLoop,
+                rowLoop: rowLoop,
+                projectedLoop: projectedLoop
             )
             token = all.observe { [weak self] _ in self?.assumeIsolated { $0.told += 1 } }
         }
@@ -242,6 +304,122 @@ struct ClosedRealmTests {
             at("assigning collections")
             held.chest.names = List()
             held.chest.sizes = Map()
+        }
+
+        private func expectLost(_ name: String, _ object: Chest) {
+            if !object.isInvalidated || object == held.chest || object == held.other {
+                Issue.record("\(name) has an object")
+            }
+            expectEmpty(name, object.id == 0 && object.name == "" && object.next == nil && object.names.isEmpty)
+            expectEmpty(name, object.before.isEmpty && object.realm === realm && !object.isFrozen)
+        }
+
+        func readPositions() {
+            at("positions of results")
+            for (index, results) in [held.all, held.some, held.sorted].enumerated() {
+                for position in [0, 1, 7, -1, Int.max, Int.min] { expectLost("results \(index)", results[position]) }
+                expectEmpty("results \(index)", results.randomElement() == nil && results.index(before: 0) == -1)
+                expectEmpty(
+                    "ranges \(index)",
+                    results[0..<2].isEmpty && results[1...].isEmpty && results[0...5].isEmpty
+                )
+                expectEmpty("ranges \(index)", results[...].isEmpty && results.prefix(2).isEmpty)
+                expectEmpty("objects \(index)", results.objects(at: [0, 4]).allSatisfy(\.isInvalidated))
+            }
+            at("what a position gave")
+            let lost = held.all[0]
+            let chest = held.chest
+            expectEmpty("getters", lost.code == chest.code && lost.key == chest.key && lost.packed == chest.packed)
+            expectEmpty("getters", lost.mood == .calm && lost.level == nil && lost.any == .none && lost.lid == nil)
+            expectEmpty(
+                "copies",
+                lost.freeze().isInvalidated && lost.detached().name == "" && lost["name"] as? String == ""
+            )
+            _ = ("\(lost)", lost.hashValue, lost.thaw(), lost == held.all[1])
+            expectEmpty("references", held.realm.resolve(ThreadSafeReference(to: lost)) == nil)
+            lost.name = "new"
+            lost.names.append("new")
+            expectClosed("value(of:)") { _ = try lost.value(of: \.name) }
+            at("positions of lists")
+            expectEmpty("strings", held.names[0] == "" && held.names[-1] == "" && chest.notes[3] == nil)
+            expectEmpty("dates", chest.days[0] == Date(timeIntervalSinceReferenceDate: 0))
+            expectEmpty("identifiers", chest.codes[0] == chest.code && chest.keys[0] == chest.key)
+            expectEmpty("enums", chest.moods[0] == .calm)
+            expectEmpty("custom values", chest.prices[0].cents == 0 && chest.places[0].color == "")
+            expectEmpty(
+                "values of any kind",
+                chest.anys[1] == .none && held.nested[0] == .none && held.nested[9] == .none
+            )
+            expectLost("objects", held.inner[0])
+            expectEmpty("embedded objects", chest.lids[0].isInvalidated && chest.lids[0].color == "")
+            expectEmpty(
+                "values in order",
+                held.names.sorted(ascending: false)[0] == "" && held.names.distinct()[1] == ""
+            )
+            expectLost("any collection", AnyRealmCollection(held.inner)[0])
+            at("ranges of lists")
+            expectEmpty("ranges", held.names[1...].isEmpty && [String](held.names[0..<2]).isEmpty)
+            held.names[1...] = ["z"]
+            held.names.move(fromOffsets: [0], toOffset: 2)
+            held.names.remove(atOffsets: [1])
+            at("positions of sets, maps and linking objects")
+            expectEmpty("sets", held.tags[0] == "")
+            expectLost("sets", held.friends[0])
+            expectEmpty("maps", chest.mates.sorted(byKeyPath: "name")[0] == nil)
+            expectEmpty("maps", chest.dates.sorted(ascending: true)[0] == Date(timeIntervalSinceReferenceDate: 0))
+            expectEmpty("maps", chest.mates["o"] == nil && chest.dates["d"] == nil)
+            expectLost("linking objects", held.before[0])
+            at("positions of dynamic objects")
+            expectEmpty("dynamic", held.dynamicAll[0].isInvalidated && held.dynamicAll[0]["name"] as? String == "")
+            expectEmpty("dynamic", held.dynamic.dynamicList("inner")[0].isInvalidated)
+            at("positions of sections")
+            expectEmpty("sections", held.sections[0].isEmpty && held.sections[7].key == "")
+            expectLost("sections", held.sections[0][3])
+            expectLost("sections", held.sections[IndexPath(item: 2, section: 1)])
+            expectLost("a section", held.section[0])
+            at("positions of projections")
+            expectEmpty("projections", held.labels[0].isInvalidated && held.labels[0].name == "")
+            expectEmpty("projections", held.projected[0] == "" && held.label.innerNames[0] == "")
+            held.projected[0] = "new"
+            at("what was underway")
+            var count = 0
+            for chest in held.slice {
+                expectLost("slices", chest)
+                count += 1
+            }
+            expectEmpty("slices", count == 2 && held.slice[1].isInvalidated)
+            while let section = held.sectionLoop.next() { expectEmpty("sections", section.isEmpty) }
+            while let chest = held.rowLoop.next() { expectEmpty("rows", chest.isInvalidated) }
+            expectEmpty("projections", held.projectedLoop.next() == nil)
+            at("positions of frozen copies")
+            #expect(held.frozenAll[0].name == "other" && held.frozenAll[1].name == "chest")
+            expectEmpty("frozen", held.all.freeze()[0].isInvalidated && held.all.freeze()[0].name == "")
+            expectEmpty("frozen", held.names.freeze()[0] == "" && held.tags.freeze()[0] == "")
+            expectEmpty("frozen", held.before.freeze()[0].isInvalidated && held.sections.freeze()[0].isEmpty)
+            expectEmpty("frozen", held.nested.freeze()[0] == .none)
+        }
+
+        /// Closes the realm in a block that writes, and in loops.
+        func closeInBlock() {
+            at("a block that closes the realm")
+            try? realm.write {
+                held.chest.names.append("c")
+                realm.close()
+                expectEmpty("names", held.names[0] == "")
+                expectLost("results", held.all[0])
+            }
+        }
+
+        func closeInLoops() {
+            at("loops that close the realm")
+            var count = 0
+            for section in held.sections {
+                realm.close()
+                expectEmpty("sections", section.isEmpty)
+                count += 1
+            }
+            #expect(count == 2)
+            for _ in held.projected { Issue.record("a value is there") }
         }
 
         func useRealm() {
@@ -381,13 +559,13 @@ struct ClosedRealmTests {
         #expect(result != nil, "\(text)", sourceLocation: line)
     }
 
-    @Test("Objects: their properties, their links, and what is assigned to them")
-    func objects() async {
+    @Test("Objects: their properties, their links, and what is assigned to them", arguments: Kind.allCases)
+    func objects(_ kind: Kind) async {
         let report = ChildReport()
         let result = await #expect(processExitsWith: .success, observing: [\.exitStatus]) {
-            [report = report as ChildReport] in
+            [report = report as ChildReport, kind = kind as Kind] in
             report.begin()
-            let store = try await Store()
+            let store = try await Store(kind)
             try await store.prepare()
             await store.close()
             await store.read()
@@ -395,13 +573,13 @@ struct ClosedRealmTests {
         check(result, report)
     }
 
-    @Test("Results, lists, sets, maps, sections and iterators")
-    func collections() async {
+    @Test("Results, lists, sets, maps, sections and iterators", arguments: Kind.allCases)
+    func collections(_ kind: Kind) async {
         let report = ChildReport()
         let result = await #expect(processExitsWith: .success, observing: [\.exitStatus]) {
-            [report = report as ChildReport] in
+            [report = report as ChildReport, kind = kind as Kind] in
             report.begin()
-            let store = try await Store()
+            let store = try await Store(kind)
             try await store.prepare()
             await store.close()
             await store.readCollections()
@@ -409,13 +587,72 @@ struct ClosedRealmTests {
         check(result, report)
     }
 
-    @Test("The realm itself, and what is written without a task")
-    func realm() async {
+    @Test("Positions of all collections, whatever their elements are, and loops underway", arguments: Kind.allCases)
+    func positions(_ kind: Kind) async {
         let report = ChildReport()
         let result = await #expect(processExitsWith: .success, observing: [\.exitStatus]) {
-            [report = report as ChildReport] in
+            [report = report as ChildReport, kind = kind as Kind] in
             report.begin()
-            let store = try await Store()
+            let store = try await Store(kind)
+            try await store.prepare()
+            await store.close()
+            await store.readPositions()
+            let writing = try await Store(kind)
+            try await writing.prepare()
+            await writing.closeInBlock()
+            let looping = try await Store(kind)
+            try await looping.prepare()
+            await looping.closeInLoops()
+        }
+        check(result, report)
+    }
+
+    private func check(_ result: ExitTest.Result?, outOfBounds index: Int, line: SourceLocation = #_sourceLocation) {
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Index \(index) is out of bounds"), "\(text.suffix(400))", sourceLocation: line)
+    }
+
+    @Test("A position that an open realm does not have, and a frozen copy from before, ends the process as ever")
+    func outOfBounds() async {
+        let open = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            _ = realm.objects(Chest.self)[4]
+        }
+        check(open, outOfBounds: 4)
+        let range = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            _ = realm.objects(Chest.self)[0..<5]
+        }
+        check(range, outOfBounds: 5)
+        let section = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            _ = realm.objects(Chest.self).sectioned(by: \.name)[6]
+        }
+        check(section, outOfBounds: 6)
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            let frozen = realm.objects(Chest.self).freeze()
+            realm.close()
+            _ = frozen[7]
+        }
+        check(frozen, outOfBounds: 7)
+    }
+
+    @Test("The realm itself, and what is written without a task", arguments: Kind.allCases)
+    func realm(_ kind: Kind) async {
+        let report = ChildReport()
+        let result = await #expect(processExitsWith: .success, observing: [\.exitStatus]) {
+            [report = report as ChildReport, kind = kind as Kind] in
+            report.begin()
+            let store = try await Store(kind)
             try await store.prepare()
             await store.close()
             await store.useRealm()
@@ -423,13 +660,13 @@ struct ClosedRealmTests {
         check(result, report)
     }
 
-    @Test("Frozen copies and references")
-    func handover() async {
+    @Test("Frozen copies and references", arguments: Kind.allCases)
+    func handover(_ kind: Kind) async {
         let report = ChildReport()
         let result = await #expect(processExitsWith: .success, observing: [\.exitStatus]) {
-            [report = report as ChildReport] in
+            [report = report as ChildReport, kind = kind as Kind] in
             report.begin()
-            let store = try await Store()
+            let store = try await Store(kind)
             try await store.prepare()
             await store.close()
             await store.handOver()
@@ -437,13 +674,13 @@ struct ClosedRealmTests {
         check(result, report)
     }
 
-    @Test("Asynchronous writes, change sequences and blocks")
-    func asynchronous() async {
+    @Test("Asynchronous writes, change sequences and blocks", arguments: Kind.allCases)
+    func asynchronous(_ kind: Kind) async {
         let report = ChildReport()
         let result = await #expect(processExitsWith: .success, observing: [\.exitStatus]) {
-            [report = report as ChildReport] in
+            [report = report as ChildReport, kind = kind as Kind] in
             report.begin()
-            let store = try await Store()
+            let store = try await Store(kind)
             try await store.prepare()
             await store.close()
             await store.wait()

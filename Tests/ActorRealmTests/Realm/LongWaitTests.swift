@@ -54,6 +54,13 @@ struct LongWaitTests {
             realm.beginAsyncWrite { Issue.record("the turn came") }
         }
 
+        /// Waits for a turn, and gives it back.
+        func beginByCallbackAndReturn() async {
+            let (turns, turn) = AsyncStream<Void>.makeStream()
+            realm.beginAsyncWrite { turn.finish() }
+            for await _ in turns {}
+        }
+
         /// Holds the lock until it is told to go on.
         func hold(until release: AsyncStream<Void>, then started: AsyncStream<Void>.Continuation) async throws {
             let transaction = try await realm.beginAsyncWrite()
@@ -141,7 +148,7 @@ struct LongWaitTests {
 
     @Test(
         "Every form of writing waits aloud",
-        arguments: ["asyncWrite", "write", "writeAsync", "begin", "beginBlocking"]
+        arguments: ["asyncWrite", "write", "writeAsync", "begin", "beginByCallback", "beginWrite", "beginBlocking"]
     )
     func forms(form: String) async throws {
         let clock = HandClock()
@@ -168,6 +175,12 @@ struct LongWaitTests {
         case "write": onThread { realm in try realm.write {} }
         case "writeAsync": inTask { if let error = await store.addByCallback("a") { throw error } }
         case "begin": inTask { try await store.begin() }
+        case "beginByCallback": inTask { await store.beginByCallbackAndReturn() }
+        case "beginWrite":
+            onThread { realm in
+                realm.beginWrite()
+                realm.cancelWrite()
+            }
         default:
             onThread { realm in
                 try realm.beginWriteTransaction()
@@ -211,12 +224,69 @@ struct LongWaitTests {
         while clock.alarmCount == 0 { await Task.yield() }
         clock.advance(seconds: 10)
         let text = waits.entries.first?.holder ?? "nothing"
-        for part in ["process \(getpid())", "Other/Program.swift:7", "s ago"] {
+        for part in ["process \(getpid())", "opened at Other/Program.swift:7", "s ago"] {
             #expect(text.contains(part), "\(text)")
         }
         transaction.rollback()
         holder.finish(turn)
         waiter.finish(try await waiting.value)
+    }
+
+    @Test(
+        "Commits on their way to the disk are named with the place and the time of the write that made the last of them"
+    )
+    func flush() async throws {
+        let path = file.directory.path("flushed.realm")
+        let clock = HandClock()
+        let waits = Journal<WriteScheduler.LongWait>()
+        let first = try StorageFile.open(path: path)
+        let second = try StorageFile.openUnshared(
+            data: try StorageFile.openData(path: path, options: StorageOptions()),
+            path: path,
+            options: StorageOptions()
+        )
+        let ioThread = DedicatedThread(name: "test-io")
+        let holder = WriteScheduler(
+            file: first,
+            ioThread: ioThread,
+            clock: clock.clock,
+            // As soon as another process waits, nobody of this one begins before it.
+            holdLimit: 0,
+            report: { waits.add($0) },
+            didPublish: { _ in }
+        )
+        let other = WriteScheduler(
+            file: second,
+            ioThread: DedicatedThread(name: "other-io"),
+            clock: HandClock().clock,
+            didPublish: { _ in }
+        )
+        // The disk is busy.
+        let disk = ThreadGate<Void>()
+        ioThread.perform { disk.wait() }
+        let origin = ReaderOrigin(fileID: "Program/Main.swift", line: 12)
+        let turn = try await holder.acquire(for: .none, origin: origin)
+        clock.advance(seconds: 5)
+        let others = Task { try await other.acquire(for: .none) }
+        while !first.hasWaitingProcesses { await Task.yield() }
+        holder.transactionBegins()
+        let commit = try first.beginWrite().prepareCommit()
+        let committing = Task { _ = try await holder.commit(commit, ending: turn).get() }
+        while holder.preparedCount == 0 { await Task.yield() }
+        let waiting = Task { try await holder.acquire(for: .none) }
+        while clock.alarmCount == 0 { await Task.yield() }
+        clock.advance(seconds: 10)
+        #expect(waits.entries.count == 1)
+        let text = waits.entries.first?.holder ?? "nothing"
+        for part in [
+            "this process (\(getpid())", "on their way to the disk", "begun at Program/Main.swift:12 15.0 s ago",
+        ] {
+            #expect(text.contains(part), "\(text)")
+        }
+        disk.open(with: ())
+        try await committing.value
+        other.finish(try await others.value)
+        holder.finish(try await waiting.value)
     }
 
     @Test("Where the system starts no thread for the first look, the next writer that waits has all of them named")

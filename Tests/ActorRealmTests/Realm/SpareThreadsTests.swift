@@ -8,12 +8,15 @@ import Testing
 /// Threads that wait for other work before they end.
 @Suite("Spare threads", .timeLimit(.minutes(60)))
 struct SpareThreadsTests {
-    private static func here() -> UInt { UInt(pthread_self()) }
+    /// The system's number of the thread: its address is given to the next one.
+    private static func here() -> String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+    }
 
     /// Runs work and tells on which thread.
-    private static func thread(of threads: SpareThreads) throws -> UInt {
+    private static func thread(of threads: SpareThreads) throws -> String {
         let done = DispatchSemaphore(value: 0)
-        let found = LockedArray<UInt>()
+        let found = LockedArray<String>()
         try threads.run {
             found.append(here())
             done.signal()

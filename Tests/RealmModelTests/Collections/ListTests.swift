@@ -101,13 +101,15 @@ import Testing
         let database = try TestDatabase([
             ClassSchema(name: "Row", properties: [PropertySchema(name: "list", kind: .int, collection: .list)])
         ])
-        let error = ModelError.invalidValue(className: "Row", property: "list", expected: "array<int>")
+        func error(_ value: String?) -> ModelError {
+            .invalidValue(className: "Row", property: "list", expected: "array<int>", value: value)
+        }
         try database.write { _ in
             let table = try database.table("Row")
             let key = try table.insert()
-            #expect(throws: error) { try table.listAppend(0, key: key, StoredValue.string("x")) }
-            #expect(throws: error) { try table.listAppend(0, key: key, StoredValue.null) }
-            #expect(throws: error) { try table.set(0, key: key, to: StoredValue.int(1)) }
+            #expect(throws: error("'x'")) { try table.listAppend(0, key: key, StoredValue.string("x")) }
+            #expect(throws: error(nil)) { try table.listAppend(0, key: key, StoredValue.null) }
+            #expect(throws: error(nil)) { try table.set(0, key: key, to: StoredValue.int(1)) }
         }
         #expect(try database.table("Row").list(0, key: 0).isEmpty)
     }

@@ -143,8 +143,18 @@ import Testing
         )
         let stored = DatabaseSchema(classes: [Self.person], version: 1)
         if let mismatch = scenario.mismatch {
-            #expect(throws: ModelError.schemaMismatch(mismatch)) {
+            let error = #expect(throws: ModelError.self) {
                 try SchemaReconciler.plan(stored: stored, declared: declared)
+            }
+            guard case .schemaMismatch(let differences)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(differences.map(\.description) == mismatch)
+            for difference in differences {
+                // Every one says apart from the text which property it is about.
+                let name = try #require(difference.propertyName)
+                #expect(difference.className == "Person" && difference.description.contains("\(name)'"))
             }
         } else {
             #expect(try SchemaReconciler.plan(stored: stored, declared: declared).steps == scenario.steps)
@@ -330,7 +340,8 @@ import Testing
             let table = try database.table("Thing")
             for number in [5, 4, 3, 8, 9, 8] { try table.set("key", table.insert(), value(number)) }
         }
-        #expect(throws: ModelError.duplicatePrimaryKeys(className: "Thing", property: "key")) {
+        let shown = kind == .int ? "8" : "'\(long.prefix(100))…'"
+        #expect(throws: ModelError.duplicatePrimaryKeys(className: "Thing", property: "key", value: shown)) {
             try database.reconcile([keyed], version: 2)
         }
         #expect(database.model.schema["Thing"]?.primaryKey == nil)

@@ -16,6 +16,7 @@ import Testing
         case lastVersion, laterPages
         case overlappingSpace, spaceTwice, longFile, shortFile, freeCatalog
         case missingRow
+        case halfChecksum
     }
 
     /// Makes a file with a lie in it.
@@ -24,7 +25,14 @@ import Testing
         var forgery = Forgery(file)
         try tell(lie, &forgery)
         let path = directory.path("forged.realm")
-        try Data(forgery.sealed()).write(to: URL(fileURLWithPath: path))
+        var bytes = forgery.sealed()
+        if lie == .halfChecksum {
+            // The part that is remembered of verified pages is that of one which was not.
+            forgery.bytes = bytes
+            forgery.editHeader { $0.catalog.checksum = 1 << 32 }
+            bytes = forgery.bytes
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
         return path
     }
 
@@ -104,6 +112,11 @@ import Testing
                 let extent = Extent(page: catalog.page, pageCount: 1)
                 record.retired.append(RetiredExtent(extent: extent, birth: 0, death: 1))
             }
+        case .halfChecksum:
+            let page = forgery.add(.byteTreeLeaf, level: 0) {
+                $0.storeLittle(UInt16.max, at: PageHeader.entryCountOffset)
+            }
+            forgery.editHeader { $0.catalog = page }
         case .missingRow:
             let leaf = try #require(forgery.indexLeaf())
             forgery.edit(leaf) { page in

@@ -25,11 +25,13 @@ final class LaterRelease {
     }
 
     private func answer(_ words: [String]) -> String {
+        var isDenied = false
         do {
             switch words.first {
             case "migrate": try migrate(words, holds: false)
             case "hold": try migrate(words, holds: true)
             case "write": try write()
+            case "delete": isDenied = try delete()
             case "read": realm?.refresh()
             case "close":
                 realm?.close()
@@ -41,7 +43,7 @@ final class LaterRelease {
             return "error: \(error)"
         }
         guard let realm, let program else { return "closed" }
-        return program.world(of: realm).lines.joined(separator: "\t")
+        return (program.world(of: realm).lines + (isDenied ? ["denied"] : [])).joined(separator: "\t")
     }
 
     private func migrate(_ words: [String], holds: Bool) throws {
@@ -49,15 +51,13 @@ final class LaterRelease {
         plan = ReleaseCase(seed: UInt64(words[1])!, changes: changes)
         let program = ReleaseProgram(plan.after)
         self.program = program
-        let (release, removed) = (plan, plan.removedClasses)
-        let line = line
+        let (release, line) = (plan, self.line)
         let configuration = program.configuration(words[3], version: 2) { migration, _ in
             if holds {
                 line.send("inside")
                 _ = line.receive()
             }
-            for name in removed { migration.deleteData(forType: name) }
-            release.discardValues(in: migration)
+            release.migrate(migration)
         }
         realm = try Realm(configuration: configuration, queue: queue)
     }
@@ -68,6 +68,19 @@ final class LaterRelease {
             program.create("Item", plan.row(90, of: plan.after), in: realm)
             program.object("Item", 1, in: realm)?[program.slot("b", of: "Item")] = LaterRelease.boxed(plan)
             realm.objects(ReleaseScores.self).first?.scores["later"] = 90
+        }
+    }
+
+    /// Deletes a keeper.
+    ///
+    /// - Returns: whether a delete rule denies it.
+    private func delete() throws -> Bool {
+        guard let realm, let program else { return false }
+        do {
+            try realm.write { ReleaseKeeper.delete(2, program.shape.rule, in: realm) }
+            return false
+        } catch let error as Realm.Error where error.code == .deletionDenied {
+            return true
         }
     }
 
@@ -82,6 +95,8 @@ final class LaterRelease {
         case .bool(let value): value
         case .ints(let values): values
         case .strings(let values): values
+        case .map(let values): values
+        case .texts(let values): values
         case .null, .link: nil
         }
     }

@@ -87,8 +87,11 @@ actor OlderRelease {
 
     /// Moves on, or stays.
     func refresh(_ expected: ReleaseWorld) async {
-        // It says that it is read-only, and does not change.
-        if isReadOnly { return read(plan.world, "read-only, after the change") }
+        // It says that it is read-only, and does not change: nothing that it reads is gone.
+        if isReadOnly {
+            check(!realm.isOutdated, "read-only: isOutdated")
+            return read(plan.world, "read-only, after the change")
+        }
         let isMoved = realm.refresh()
         if !plan.fits {
             check(!isMoved, "refresh")
@@ -104,6 +107,15 @@ actor OlderRelease {
             }
             check(place, "activeVersions does not name the place")
         }
+    }
+
+    /// Has a realm that only reads look for a newer version, which no call of its program does: it comes to one that it can read, or
+    /// is outdated and stays.
+    func follow(_ newest: ReleaseWorld) {
+        let isMoved = (try? realm.core.advanceToNewest()) ?? !plan.fitsReaders
+        check(isMoved == plan.fitsReaders, "read-only: moved: \(isMoved)")
+        check(realm.isOutdated == !plan.fitsReaders, "read-only, moving: isOutdated is \(realm.isOutdated)")
+        read(plan.fitsReaders ? newest : plan.world, "read-only, moving")
     }
 
     // MARK: References
@@ -159,13 +171,35 @@ actor OlderRelease {
         }
     }
 
+    /// Deletes a keeper, which the delete rule in force may deny.
+    private func deleteKeeper(_ number: Int, _ world: inout ReleaseWorld) {
+        var code: Realm.Error.Code?
+        do {
+            try realm.write { ReleaseKeeper.delete(number, plan.before.rule, in: realm) }
+        } catch {
+            code = (error as? Realm.Error)?.code ?? .fail
+        }
+        let expected: Realm.Error.Code?
+        if isReadOnly {
+            expected = .readOnly
+        } else if !plan.fits {
+            expected = .schemaOutdated
+        } else {
+            expected = plan.ruleInForce == .deny ? .deletionDenied : nil
+        }
+        check(code == expected, "the deletion of a keeper ended with \(code.map { "\($0)" } ?? "success")")
+        if expected == nil { world.deleteKeeper(number, by: plan.ruleInForce) }
+    }
+
     /// Writes in every form that throws.
     func writeEverywhere(_ world: inout ReleaseWorld) async {
+        deleteKeeper(1, &world)
         if isReadOnly {
             for form in 0..<3 {
                 let code = await write(70 + form, form: form)
                 check(code == .readOnly, "read-only: write \(form) ended with \(code.map { "\($0)" } ?? "success")")
             }
+            check(!realm.isOutdated, "read-only: isOutdated after its writes")
             return
         }
         for form in 0..<(plan.fits ? 4 : 3) {

@@ -27,10 +27,16 @@ struct ReleaseCase: Sendable {
     static func randomChanges(using random: inout SplitMix64) -> [ReleaseChange] {
         let groups: [[ReleaseChange]] = [
             [.classAdded, .classRemoved, .classRenamed],
-            [.propertyRemoved, .propertyRetyped, .madeOptional, .madeRequired],
-            [.propertyAdded, .propertyMoved], [.linkTargetChanged], [.keyAdded, .keyRemoved, .keyChanged],
+            [
+                .propertyRemoved, .propertyRenamed, .propertyRetyped, .madeOptional, .madeRequired,
+                .listElementsRetyped, .mapRemoved, .mapElementsRetyped, .setRemoved, .setElementsRetyped,
+                .anyRemoved, .anyRetyped,
+            ],
+            [.propertyAdded, .defaultAdded, .propertyMoved, .mapAdded, .setAdded, .anyAdded], [.linkTargetChanged],
+            [.keyAdded, .keyRemoved, .keyChanged],
             [.embeddednessChanged], [.indexAdded, .indexRemoved],
             [.uniqueAdded, .uniqueRemoved, .compoundAdded, .compoundRemoved], [.inverseAdded, .inverseRemoved],
+            [.cascadeAdded, .cascadeRemoved, .denyAdded, .denyRemoved, .cascadeToDeny, .denyToCascade],
         ]
         return groups.shuffled(using: &random).prefix(Int.random(in: 2...4, using: &random))
             .map { $0.randomElement(using: &random)! }
@@ -39,8 +45,31 @@ struct ReleaseCase: Sendable {
     /// Whether the older release goes on.
     var fits: Bool { changes.allSatisfy(\.leavesTheOldReleaseRunning) }
 
-    /// Says in a migration that all values may go whose properties go or change their type.
-    func discardValues(in migration: Migration) {
+    /// Whether a realm of the older release that only reads could go on: rules are nothing to it.
+    var fitsReaders: Bool { changes.allSatisfy { $0.leavesTheOldReleaseRunning || $0 == .cascadeAdded } }
+
+    /// The delete rule that holds while both releases have the file open.
+    ///
+    /// The older one has declared its own as long as its realm is open, and of two that are declared the one holds that deletes less. That
+    /// of a release that deletes more than the older one knows of is there as well: it outdates that.
+    var ruleInForce: ReleaseShape.Rule { max(before.rule, after.rule) }
+
+    /// The properties that the later release renames.
+    private var renames: [(className: String, from: String, to: String)] {
+        after.classes.flatMap { declared in
+            declared.properties.compactMap { property in
+                property.formerName.map { (className: declared.name, from: $0, to: property.name) }
+            }
+        }
+    }
+
+    /// What the later release's block does: the data of classes that go is deleted, what has another name is renamed, and all values may go
+    /// whose properties go or change their type.
+    func migrate(_ migration: Migration) {
+        for name in removedClasses { migration.deleteData(forType: name) }
+        for rename in renames {
+            migration.renameProperty(onType: rename.className, from: rename.from, to: rename.to)
+        }
         for declared in before.classes {
             for property in declared.properties {
                 migration.discardValues(ofProperty: property.name, onType: declared.name)
@@ -49,7 +78,7 @@ struct ReleaseCase: Sendable {
     }
 
     /// The classes that the later release removes.
-    var removedClasses: [String] { before.classes.map(\.name).filter { after[$0] == nil } }
+    private var removedClasses: [String] { before.classes.map(\.name).filter { after[$0] == nil } }
 
     /// The values of an object that a release creates later: the same for both processes.
     func row(_ number: Int, of shape: ReleaseShape) -> ReleaseWorld.Row {

@@ -28,6 +28,7 @@ struct ReleaseProgram {
         for declared in shape.classes where !declared.isEmbedded {
             world.classes[declared.name] = rows(declared, types[declared.name]!, realm)
         }
+        world.classes.merge(ReleaseKeeper.rows(shape.rule, in: realm)) { $1 }
         guard shape["Part"]?.isEmbedded == true, let items = types["Item"] else { return world }
         world.classes["Part"] = parts(of: items, realm)
         return world
@@ -70,13 +71,35 @@ struct ReleaseProgram {
         switch (kind, value) {
         case (.int, let value as Int), (.optionalInt, let value as Int): return .int(value)
         case (.string, let value as String), (.optionalString, let value as String): return .string(value)
-        case (.double, let value as Double): return .double(value)
+        case (.double, let value as Double), (.optionalDouble, let value as Double): return .double(value)
         case (.bool, let value as Bool): return .bool(value)
         case (.ints, let value as List<Int>): return .ints(Array(value))
         case (.strings, let value as List<String>): return .strings(Array(value))
+        case (.intSet, let value as MutableSet<Int>): return .ints(Array(value))
+        case (.textSet, let value as MutableSet<String>): return .strings(Array(value))
+        case (.intMap, let value as Map<String, Int>):
+            var entries: [String: Int] = [:]
+            for entry in value { entries[entry.key] = entry.value }
+            return .map(entries)
+        case (.textMap, let value as Map<String, String>):
+            var entries: [String: String] = [:]
+            for entry in value { entries[entry.key] = entry.value }
+            return .texts(entries)
+        case (.any, let value as AnyRealmValue): return plain(value)
         case (.link(let target), let value as ObjectBase):
             return .link(shape[target].map { number(of: value, $0) } ?? -1)
         default: return .null
+        }
+    }
+
+    private func plain(_ value: AnyRealmValue) -> ReleaseValue {
+        switch value {
+        case .none: .null
+        case .int(let value): .int(value)
+        case .double(let value): .double(value)
+        case .string(let value): .string(value)
+        case .list(let values): .ints(values.map { $0.intValue ?? -1 })
+        default: .string("another value: \(value)")
         }
     }
 
@@ -101,6 +124,8 @@ struct ReleaseProgram {
         case .bool(let value): return value
         case .ints(let values): return values
         case .strings(let values): return values
+        case .map(let values): return values
+        case .texts(let values): return values
         case .null: return NSNull()
         case .link(let number):
             guard case .link(let target) = kind else { return NSNull() }
@@ -126,5 +151,6 @@ struct ReleaseProgram {
                 create(declared.name, row, in: realm)
             }
         }
+        ReleaseKeeper.fill(realm, shape.rule, with: world)
     }
 }

@@ -4,11 +4,20 @@ import RealmTestSupport
 struct ReleaseShape: Sendable, Equatable {
     /// The kinds of values that properties have.
     enum Kind: Sendable, Hashable {
-        case int, string, double, bool, optionalInt, optionalString, ints, strings
+        case int, string, double, bool, optionalInt, optionalString, optionalDouble, ints, strings
+        case intMap, textMap, intSet, textSet
+        /// A value of any kind.
+        case any
         /// A link to an object of a class.
         case link(String)
 
-        static let plain: [Kind] = [.int, .string, .double, .bool, .optionalInt, .optionalString, .ints, .strings]
+        /// The kinds that link to nothing.
+        static let plain: [Kind] = scalars + lists + maps + sets + [.any]
+        /// Those of which a release may declare a default that others follow.
+        static let scalars: [Kind] = [.int, .string, .double, .bool, .optionalInt, .optionalString, .optionalDouble]
+        static let lists: [Kind] = [.ints, .strings]
+        static let maps: [Kind] = [.intMap, .textMap]
+        static let sets: [Kind] = [.intSet, .textSet]
 
         /// The kind that differs in whether nil is allowed.
         var counterpart: Kind? {
@@ -17,6 +26,8 @@ struct ReleaseShape: Sendable, Equatable {
             case .string: .optionalString
             case .optionalInt: .int
             case .optionalString: .string
+            case .double: .optionalDouble
+            case .optionalDouble: .double
             default: nil
             }
         }
@@ -25,7 +36,14 @@ struct ReleaseShape: Sendable, Equatable {
     struct Property: Sendable, Equatable {
         var name: String
         var kind: Kind
+        /// The name that the release before has for it, where that is another one.
+        var formerName: String?
+        /// What objects have that are created without a value; nil where nothing is declared.
+        var declaredDefault: ReleaseValue?
     }
+
+    /// What becomes of the objects that a deleted one links to; the later ones delete less of two that are declared.
+    enum Rule: Sendable, Comparable, CaseIterable { case nullify, cascade, deny }
 
     struct Class: Sendable, Equatable {
         var name: String
@@ -49,6 +67,8 @@ struct ReleaseShape: Sendable, Equatable {
     var classes: [Class]
     /// Whether dogs know their owners.
     var hasInverse: Bool
+    /// The delete rule of keepers.
+    var rule: Rule
 
     subscript(name: String) -> Class? {
         get { classes.first { $0.name == name } }
@@ -82,5 +102,6 @@ struct ReleaseShape: Sendable, Equatable {
         ]
         classes[2].isEmbedded = Bool.random(using: &random)
         hasInverse = Bool.random(using: &random)
+        rule = Rule.allCases.randomElement(using: &random)!
     }
 }

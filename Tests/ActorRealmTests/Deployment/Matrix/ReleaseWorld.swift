@@ -9,6 +9,8 @@ enum ReleaseValue: Sendable, Hashable, CustomStringConvertible {
     case null
     case ints([Int])
     case strings([String])
+    case map([String: Int])
+    case texts([String: String])
     /// The number of the object that is linked to.
     case link(Int)
 
@@ -21,20 +23,24 @@ enum ReleaseValue: Sendable, Hashable, CustomStringConvertible {
         case .null: "null"
         case .ints(let values): "\(values)"
         case .strings(let values): "\(values)"
+        case .map(let values): "\(values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })"
+        case .texts(let values): "\(values.sorted { $0.key < $1.key }.map { "\($0.key): '\($0.value)'" })"
         case .link(let number): "->\(number)"
         }
     }
 
-    /// What a property of a kind has in objects that were there before it.
+    /// What a property of a kind has in objects that were there before it, where its release declares nothing.
     static func initial(_ kind: ReleaseShape.Kind) -> ReleaseValue {
         switch kind {
         case .int: .int(0)
         case .string: .string("")
         case .double: .double(0)
         case .bool: .bool(false)
-        case .optionalInt, .optionalString, .link: .null
-        case .ints: .ints([])
-        case .strings: .strings([])
+        case .optionalInt, .optionalString, .optionalDouble, .any, .link: .null
+        case .ints, .intSet: .ints([])
+        case .strings, .textSet: .strings([])
+        case .intMap: .map([:])
+        case .textMap: .texts([:])
         }
     }
 
@@ -48,9 +54,43 @@ enum ReleaseValue: Sendable, Hashable, CustomStringConvertible {
         case .bool: return .bool(true)
         case .optionalInt: return isNull ? .null : .int(number)
         case .optionalString: return isNull ? .null : .string("maybe \(number)")
-        case .ints: return .ints([number, number + 1])
-        case .strings: return .strings(["\(number)", "one more"])
+        case .optionalDouble: return isNull ? .null : .double(Double(number) / 4)
+        // Those of sets in the order in which sets give them.
+        case .ints, .intSet: return .ints([number, number + 1])
+        case .strings, .textSet: return .strings(["\(number)", "one more"])
+        case .intMap: return .map(["key \(number)": number, "one more": number + 1])
+        case .textMap: return .texts(["key \(number)": "text \(number)", "one more": ""])
+        case .any: return ofAnyKind(number)
         case .link: return .null
+        }
+    }
+
+    /// A default for a release to declare: any other value than the one without it.
+    static func declaredDefault(_ kind: ReleaseShape.Kind, using random: inout SplitMix64) -> ReleaseValue {
+        while true {
+            let value = self.random(kind, using: &random)
+            if value != initial(kind) { return value }
+        }
+    }
+
+    /// What a program declares as a default; nil for what it does not.
+    var scalar: (any Sendable)? {
+        switch self {
+        case .int(let value): value
+        case .string(let value): value
+        case .double(let value): value
+        case .bool(let value): value
+        case .null, .ints, .strings, .map, .texts, .link: nil
+        }
+    }
+
+    private static func ofAnyKind(_ number: Int) -> ReleaseValue {
+        switch number % 5 {
+        case 0: .null
+        case 1: .int(number)
+        case 2: .double(Double(number) / 4)
+        case 3: .ints([number, number + 1])
+        default: .string("any \(number)")
         }
     }
 }
@@ -79,6 +119,7 @@ struct ReleaseWorld: Sendable, Equatable {
                 classes["Item"]?[number]?["link"] = .link(target)
             }
         }
+        addKeepers()
     }
 
     /// Values for a new object.
@@ -94,9 +135,14 @@ struct ReleaseWorld: Sendable, Equatable {
         return row
     }
 
-    /// What a later release finds: values of properties that are the same, and initial values otherwise.
+    /// What a later release finds: values of properties that are the same or were renamed, and otherwise what it declares as their
+    /// default, or else initial values.
+    ///
+    /// That is so in objects that were there before it, and in those that the release before has created since, which does not know of
+    /// the property.
     func seen(by next: ReleaseShape, after before: ReleaseShape) -> ReleaseWorld {
         var result = ReleaseWorld()
+        for name in Self.keeperClasses { result.classes[name] = classes[name] }
         for declared in next.classes {
             guard let old = before[declared.name] else {
                 result.classes[declared.name] = [:]
@@ -107,12 +153,13 @@ struct ReleaseWorld: Sendable, Equatable {
                     var found: Row = [:]
                     for property in declared.properties {
                         let initial = ReleaseValue.initial(property.kind)
-                        let stored = row[property.name] ?? initial
-                        switch old[property.name]?.kind {
+                        let name = property.formerName ?? property.name
+                        let stored = row[name] ?? initial
+                        switch old[name]?.kind {
                         case property.kind: found[property.name] = stored
                         case .some(let kind) where kind.counterpart == property.kind:
                             found[property.name] = stored == .null ? initial : stored
-                        default: found[property.name] = initial
+                        default: found[property.name] = property.declaredDefault ?? initial
                         }
                     }
                     return found

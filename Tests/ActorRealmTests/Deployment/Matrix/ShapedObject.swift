@@ -26,6 +26,23 @@ enum ShapeTable {
         )
     }
 
+    /// The defaults that a class declares, by the place of the property.
+    static func defaults(of type: any Any.Type) -> [Int: any Sendable] {
+        guard let shape = shape(of: type) else { return [:] }
+        var defaults: [Int: any Sendable] = [:]
+        for (place, property) in shape.properties.enumerated() {
+            if let value = property.declaredDefault?.scalar { defaults[place] = value }
+        }
+        return defaults
+    }
+
+    /// What declares a property with a default; nil where there is none.
+    static func wrapper<Value: _Persistable>(_ declared: (any Sendable)?) -> Persisted<Value>? {
+        // Nil would be a value of an optional property.
+        guard let declared, let value = declared as? Value else { return nil }
+        return Persisted(wrappedValue: value)
+    }
+
     static func ignored(in type: any Any.Type) -> [String] {
         (0..<8).map { "p\($0)" }.filter { mapping(of: type)[$0] == nil }
     }
@@ -58,6 +75,21 @@ final class ShapedClass<
     @Persisted var p5: P5
     @Persisted var p6: P6
     @Persisted var p7: P7
+
+    /// The same as if each property that has a default were declared with it.
+    required init() {
+        super.init()
+        let defaults = ShapeTable.defaults(of: Self.self)
+        if defaults.isEmpty { return }
+        _p0 = ShapeTable.wrapper(defaults[0]) ?? _p0
+        _p1 = ShapeTable.wrapper(defaults[1]) ?? _p1
+        _p2 = ShapeTable.wrapper(defaults[2]) ?? _p2
+        _p3 = ShapeTable.wrapper(defaults[3]) ?? _p3
+        _p4 = ShapeTable.wrapper(defaults[4]) ?? _p4
+        _p5 = ShapeTable.wrapper(defaults[5]) ?? _p5
+        _p6 = ShapeTable.wrapper(defaults[6]) ?? _p6
+        _p7 = ShapeTable.wrapper(defaults[7]) ?? _p7
+    }
 
     override class func _realmObjectName() -> String? { ShapeTable.shape(of: self)?.name }
     override class func propertiesMapping() -> [String: String] { ShapeTable.mapping(of: self) }
@@ -114,7 +146,10 @@ struct ShapeMaker {
             shape.hasInverse
             ? [ReaderModels.Dog.self, ReaderModels.Owner.self]
             : [ReaderModels.LoneDog.self, ReaderModels.LoneOwner.self]
-        return shape.classes.map { types[$0.name]! as ObjectBase.Type } + dogs + [ReleaseScores.self]
+        let others: [ObjectBase.Type] = [
+            ReleaseScores.self, ReleaseKeeper.Kept.self, ReleaseKeeper.type(shape.rule),
+        ]
+        return shape.classes.map { types[$0.name]! as ObjectBase.Type } + dogs + others
     }
 
     private static func slot(_ kind: ReleaseShape.Kind, _ types: [String: any ShapedObject.Type])
@@ -127,8 +162,14 @@ struct ShapeMaker {
         case .bool: Bool.self
         case .optionalInt: Int?.self
         case .optionalString: String?.self
+        case .optionalDouble: Double?.self
         case .ints: List<Int>.self
         case .strings: List<String>.self
+        case .intMap: Map<String, Int>.self
+        case .textMap: Map<String, String>.self
+        case .intSet: MutableSet<Int>.self
+        case .textSet: MutableSet<String>.self
+        case .any: AnyRealmValue.self
         case .link(let target): optional(types[target]!)
         }
     }

@@ -379,7 +379,7 @@ struct ConcurrencySpellingTests {
         Logger.shared = logger
         #expect(Logger.shared.level == .trace)
         Logger.shared.level = .off
-        #expect(before.level == .off)
+        #expect(before.level == .warn)
         let levels: [LogLevel] = [.off, .fatal, .error, .warn, .info, .detail, .debug, .trace, .all]
         #expect(levels.count == 9)
     }

@@ -56,7 +56,9 @@ extension LockFile {
         let count = try SystemCall.retrying(path, "Cannot read the lock file") {
             bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         }
-        return bytes[..<count].allSatisfy { $0 == 0 }
+        // What makes it writes the number of its process before the words that name the file.
+        let number = Layout.processIDs..<Layout.processIDs + 4
+        return bytes[..<count].indices.allSatisfy { bytes[$0] == 0 || number.contains($0) }
     }
 }
 

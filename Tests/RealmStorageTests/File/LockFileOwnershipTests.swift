@@ -87,6 +87,24 @@ struct LockFileOwnershipTests {
         #expect(try StorageFile.open(path: path).newestVersion == 1)
     }
 
+    @Test(
+        "one that was cut short between its parts is one, and a file with more in it is none",
+        arguments: [8_192, 36_864, 94_224]
+    )
+    func cutShort(byteCount: Int) throws {
+        let path = directory.path("short.realm")
+        var made = Data(count: byteCount)
+        // The number of the process that made it, without the words that come last.
+        made.replaceSubrange(LockFileLayout.processIDs..<LockFileLayout.processIDs + 4, with: [1, 2, 3, 4])
+        var other = made
+        other[LockFileLayout.processIDs + 4] = 1
+        try other.write(to: URL(fileURLWithPath: path + ".lock"))
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .incompatibleLockFile)
+        try made.write(to: URL(fileURLWithPath: path + ".lock"))
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+    }
+
     @Test("a realm cut to nothing is an error while the lock file knows it, even one that was never written to")
     func cutToNothing() throws {
         let path = directory.path("cut.realm")

@@ -8,7 +8,7 @@ import Synchronization
 /// Nothing runs while there is nothing to tell: the hub calls when there is, and each delivery is handed to the isolation,
 /// in order; the next one begins when it is done. It keeps neither the actor nor the token alive.
 ///
-/// Unchecked because `block` and what is said to be the isolation's is used there only.
+/// Unchecked because what it calls, and what is said to be the isolation's, is used there only.
 final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmBlock, @unchecked Sendable {
     private static var patience: Int { 3 }
 
@@ -18,11 +18,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private let cursor: ChangeCursor<Subject>
     private let isolation: RealmIsolation
     private let configuration: Realm.Configuration
-    private let block: Block
-    /// What makes it the block of a whole realm.
-    private let heldBack: ((RealmCore) -> Void)?
-    /// Notes what is observed as it is in the open transaction of a realm, given the first version that may still be asked for.
-    private let noteShown: ((RealmCore, UInt64?) -> Void)?
+    /// Whether it is the block of a whole realm.
+    private let isOfRealm: Bool
     let number: UInt64
     /// The isolation's: the last version for which `heldBack` was called.
     private var lastHeldBack: UInt64 = 0
@@ -30,10 +27,21 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private var attempts = 0
     private let life = Mutex(Life())
 
+    /// What is let go of when the observer ends, which may be anywhere: a token may be kept for long.
     private struct Life {
-        /// The realm that it delivers with; let go of when the observer ends, which may be anywhere.
+        /// The realm that it delivers with.
         var home: Home?
-        var isCancelled = false
+        /// What was told last may hold a version; nil when the observer has ended.
+        var calls: Calls?
+    }
+
+    /// Unchecked because they are called in the isolation only.
+    private struct Calls: @unchecked Sendable {
+        let block: Block
+        /// What makes it the block of a whole realm.
+        let heldBack: ((RealmCore) -> Void)?
+        /// Notes what is observed as it is in the open transaction of a realm, given the first version that may still be asked for.
+        let noteShown: ((RealmCore, UInt64?) -> Void)?
     }
 
     /// Unchecked because the core is used in its isolation only.
@@ -55,9 +63,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         noteShown: ((RealmCore, UInt64?) -> Void)? = nil,
         block: @escaping Block
     ) throws {
-        self.noteShown = noteShown
-        self.block = block
-        self.heldBack = heldBack
+        isOfRealm = heldBack != nil
         self.isolation = isolation
         configuration = origin.configuration
         number = origin.coordinator.observations.nextListener()
@@ -69,6 +75,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
             objectTypes: origin.configuration.objectTypes,
             origin: place
         )
+        let calls = Calls(block: block, heldBack: heldBack, noteShown: noteShown)
+        life.withLock { $0.calls = calls }
         if origin.isolation.isSame(as: isolation) { follow(origin) }
     }
 
@@ -78,17 +86,17 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func cancel() -> Bool {
-        let home = life.withLock { life in
-            life.isCancelled = true
-            defer { life.home = nil }
-            return life.home
+        // It ends outside the lock.
+        let before = life.withLock { life in
+            defer { life = Life() }
+            return life
         }
-        home?.core.signals.remove(cursor)
+        before.home?.core.signals.remove(cursor)
         return cursor.cancel()
     }
 
     func noteLetGo() {
-        guard heldBack != nil else { return }
+        guard isOfRealm else { return }
         (configuration.logger ?? .shared)
             .warning(
                 """
@@ -103,7 +111,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func noteLeavingOut(in core: RealmCore) {
-        guard let noteShown, isIsolated(as: core) else { return }
+        guard let noteShown = calls?.noteShown, isIsolated(as: core) else { return }
         noteShown(core, cursor.shownVersion)
     }
 
@@ -151,9 +159,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         isolation.post(
             { [self] in
                 // The token may have been let go of meanwhile.
-                if !life.withLock({ $0.isCancelled }), let core = try? liveCore() {
+                if let calls, let core = try? liveCore() {
                     core.noteFailure(failure)
-                    block(.failure(error), core)
+                    calls.block(.failure(error), core)
                 }
                 _ = cancel()
             },
@@ -179,9 +187,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
 
     private func deliver() throws {
         guard let pending = cursor.fetch() else { return advance() }
+        guard let calls else { return }
         let core = try liveCore()
         switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
-        case .deliver where heldBack != nil:
+        case .deliver where isOfRealm:
             attempts = 0
             // Together with the realm's other blocks, in order.
             core.tellBlocks()
@@ -190,12 +199,14 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         case .deliver:
             attempts = 0
             cursor.accept(pending)
-            core.blockCalls.during { block(.success(pending), core) }
+            core.blockCalls.during { calls.block(.success(pending), core) }
             if cursor.isFinal { _ = cancel() } else { advance() }
         case .ended:
             _ = cancel()
         case .wait:
-            if let heldBack, !core.autorefresh, !core.isInWriteTransaction, pending.target.version > lastHeldBack {
+            if let heldBack = calls.heldBack, !core.autorefresh, !core.isInWriteTransaction,
+                pending.target.version > lastHeldBack
+            {
                 lastHeldBack = pending.target.version
                 heldBack(core)
             }
@@ -244,7 +255,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         do {
             guard let pending = try cursor.tellHere(upTo: core.model.snapshot) else { return }
             // The token may have been let go of meanwhile.
-            if !life.withLock({ $0.isCancelled }) { block(.success(pending), core) }
+            calls?.block(.success(pending), core)
         } catch {
             cursor.fail(error)
             end()
@@ -259,6 +270,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     // MARK: Its realm
 
     private var home: Home? { life.withLock { $0.home } }
+
+    private var calls: Calls? { life.withLock { $0.calls } }
 
     /// The realm of the isolation; another one when it was invalidated.
     private func liveCore() throws -> RealmCore {
@@ -275,12 +288,12 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         let home = Home(core: core)
         // What was followed before ends outside the lock.
         let before = life.withLock { life in
-            defer { if !life.isCancelled { life.home = home } }
+            defer { if life.calls != nil { life.home = home } }
             return life.home
         }
         withExtendedLifetime(before) {}
-        core.signals.add(cursor, delivers: true, block: heldBack == nil ? nil : self)
-        if life.withLock({ $0.isCancelled }) { core.signals.remove(cursor) }
+        core.signals.add(cursor, delivers: true, block: isOfRealm ? self : nil)
+        if calls == nil { core.signals.remove(cursor) }
     }
 
     /// Carries a pump to its isolation, and tells it when it is let go of on the way.

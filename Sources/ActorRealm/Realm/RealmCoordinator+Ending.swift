@@ -77,11 +77,18 @@ extension RealmCoordinator {
     /// What is computed or called for an observer reads one until it is done. The caller may be such a call itself.
     func closeWhenUnread(within patience: DispatchTimeInterval = .seconds(5)) -> Bool {
         if isTemporary || file.isClosed { return true }
+        return file.waitForReaders(within: patience) { file.closeUnlessRead() }
+    }
+}
+
+extension StorageFile {
+    /// Asks again whenever the last reader of a version has let go of it; false when the answer is still no after a time.
+    func waitForReaders(within patience: DispatchTimeInterval, until isDone: () -> Bool) -> Bool {
         let freed = DispatchSemaphore(value: 0)
-        file.callWhenVersionIsFreed { freed.signal() }
-        defer { file.callWhenVersionIsFreed(nil) }
+        callWhenVersionIsFreed { freed.signal() }
+        defer { callWhenVersionIsFreed(nil) }
         let end = DispatchTime.now() + patience
-        while !file.closeUnlessRead() {
+        while !isDone() {
             if freed.wait(timeout: end) == .timedOut { return false }
         }
         return true

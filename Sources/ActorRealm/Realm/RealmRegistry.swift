@@ -147,12 +147,19 @@ final class RealmRegistry: Sendable {
     /// Closes the files of a path on which writing has stopped, and which nobody needs, whoever still holds them: beside one with a log nobody
     /// could write.
     private func closeStopped(at path: String, _ coordinator: RealmCoordinator?) {
-        if !living.contains(where: { $0.file.hasStopped }) { return }
-        for user in users(ofFileAt: path, coordinator) where user.file.hasStopped && !user.isTemporary {
+        let stopped = StorageFile.stopped
+        if stopped.isEmpty, !living.contains(where: { $0.file.hasStopped }) { return }
+        let users = users(ofFileAt: path, coordinator)
+        for user in users where user.file.hasStopped && !user.isTemporary {
             guard user.endIfClosed() else { continue }
             // What is computed for an observer, or verified, may read for a moment more.
             let patience = DispatchTimeInterval.seconds(user.file.keepsLog ? 1 : 0)
             _ = user.closeWhenUnread(within: patience)
+        }
+        // It may be all that holds the file, which ends with it.
+        for file in stopped where file.keepsLog && !users.contains(where: { $0.file === file }) && file.isFile(at: path)
+        {
+            _ = file.waitForReaders(within: .seconds(1)) { file.pinnedVersionCount == 0 }
         }
     }
 

@@ -5,6 +5,9 @@ extension StorageFile {
     /// Whether any process has a file open, as its lock file tells; opens nothing.
     package static func isOpenAnywhere(path: String) -> Bool { LockFile.isInUse(path: path + ".lock") }
 
+    /// The open files of this process on which writing has stopped.
+    package static var stopped: [StorageFile] { StorageFileRegistry.shared.stopped }
+
     /// Opens or creates a file.
     ///
     /// Opening the same file again in a process returns the same instance.

@@ -9,6 +9,12 @@ final class StorageFileRegistry: Sendable {
 
     private let entries = Mutex<[FileIdentity: WeakReference<StorageFile>]>([:])
 
+    /// The files on which writing has stopped, and which somebody holds.
+    var stopped: [StorageFile] {
+        // What ends with the last reference ends outside the lock.
+        entries.withLock { $0.values.compactMap(\.object) }.filter(\.hasStopped)
+    }
+
     /// The open file, or one opened now.
     func file(path: String, options: StorageOptions) throws(StorageError) -> StorageFile {
         var data = try StorageFile.openData(path: path, options: options)

@@ -37,9 +37,9 @@ struct AbandonedTurnTests {
 
         /// Writes without blocking a thread, in a realm that was open before: neither an opening nor a thread that presses
         /// sees to the turn.
-        func writeSuspending() async throws -> [String] {
+        func writeSuspending(_ name: String = "next") async throws -> [String] {
             try await realm.asyncWrite(timeout: .seconds(1_800)) {
-                _ = realm.create(Tally.self, value: ["name": "next", "count": 1])
+                _ = realm.create(Tally.self, value: ["name": name, "count": 1])
             }
             return realm.objects(Tally.self).map(\.name)
         }
@@ -181,6 +181,23 @@ struct AbandonedTurnTests {
         token.invalidate()
     }
 
+    @Test("the realm of an actor that is gone holds no version, though a token of it lives")
+    func versionOfOrphan() async throws {
+        let other = try await Asker(file.configuration)
+        weak var gone: Asker?
+        let token = try await {
+            let asker = try await Asker(file.configuration)
+            gone = asker
+            return await asker.observe()
+        }()
+        #expect(await eventually { gone == nil })
+        // Whoever tells it of the next version finds that there is nobody.
+        #expect(try await other.writeSuspending() == ["next"])
+        #expect(try await other.writeSuspending("last") == ["next", "last"])
+        #expect(await eventually { await other.pinnedVersionCount == 1 })
+        token.invalidate()
+    }
+
     @Test("a commit that is lost when its actor is gone is one line of the log")
     func lostWithActor() async throws {
         let (control, log) = (FailingDevice.Switch(), Journal<String>())
@@ -209,6 +226,8 @@ extension AbandonedTurnTests.Asker {
     func copied() -> (Frozen<Realm>, RealmCoordinator) { (realm.frozen, realm.core.coordinator) }
 
     func close() { realm.close() }
+
+    var pinnedVersionCount: Int { realm.core.coordinator.file.pinnedVersionCount }
 
     /// Writes, and has what brings commits to the file wait.
     func write(before gate: DispatchSemaphore) async {

@@ -18,10 +18,13 @@ struct StoppedAndReadTests {
         case scheduler
         /// A verification in the background reads a version.
         case snapshot
+        /// It does, and is all that holds the file.
+        case snapshotAlone
     }
 
     private struct Left {
         var realm: Realm?
+        var coordinator: WeakReference<RealmCoordinator>
         var acknowledged = 0
     }
 
@@ -47,7 +50,7 @@ struct StoppedAndReadTests {
         let realm = try await Realm(configuration: configuration)
         try realm.write { _ = realm.create(Tally.self, value: ["name": "first"]) }
         control.isOn.withLock { $0 = true }
-        var left = Left()
+        var left = Left(coordinator: WeakReference(realm.core.coordinator))
         #expect(throws: Realm.Error.self) {
             while left.acknowledged < 10_000 {
                 try realm.write { realm.objects(Tally.self).first?.count += 1 }
@@ -81,6 +84,7 @@ struct StoppedAndReadTests {
         configuration.makeDevice = { [control] in FailingDevice($0, control) }
         configuration.keepLog(ringByteCount: 8 * 4096)
         let left = try await stop(configuration, kind)
+        while kind == .snapshotAlone, left.coordinator.object != nil { try await Task.sleep(for: .milliseconds(1)) }
         let begin = ContinuousClock.now
         let end = Mutex(begin)
         let hasLetGo = DispatchSemaphore(value: 0)

@@ -87,12 +87,25 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
 
     func cancel() -> Bool {
         // It ends outside the lock.
+        let before = endLife()
+        defer { withExtendedLifetime(before) {} }
+        return cursor.cancel()
+    }
+
+    /// Ends of itself, on whatever thread and behind whatever locks: what the program's block was the last to hold ends elsewhere.
+    private func endItself() {
+        let before = endLife()
+        if before.calls != nil { Task.detached { withExtendedLifetime(before) {} } }
+        _ = cursor.cancel()
+    }
+
+    private func endLife() -> Life {
         let before = life.withLock { life in
             defer { life = Life() }
             return life
         }
         before.home?.core.signals.remove(cursor)
-        return cursor.cancel()
+        return before
     }
 
     func noteLetGo() {
@@ -151,10 +164,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
 
     /// Ends, with a word about why if that is an error.
     private func end() {
-        guard let failure = cursor.failure else {
-            _ = cancel()
-            return
-        }
+        guard let failure = cursor.failure else { return endItself() }
         let error = Realm.Error.wrap(failure, path: cursor.coordinator.path)
         isolation.post(
             { [self] in
@@ -163,10 +173,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
                     core.noteFailure(failure)
                     calls.block(.failure(error), core)
                 }
-                _ = cancel()
+                endItself()
             },
             // Where the isolation is gone there is nobody to tell, but a realm to let go of.
-            orElse: { [self] in _ = cancel() }
+            orElse: { [self] in endItself() }
         )
     }
 
@@ -187,7 +197,6 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
 
     private func deliver() throws {
         guard let pending = cursor.fetch() else { return advance() }
-        guard let calls else { return }
         let core = try liveCore()
         switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
         case .deliver where isOfRealm:
@@ -199,12 +208,12 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         case .deliver:
             attempts = 0
             cursor.accept(pending)
-            core.blockCalls.during { calls.block(.success(pending), core) }
-            if cursor.isFinal { _ = cancel() } else { advance() }
+            core.blockCalls.during { calls?.block(.success(pending), core) }
+            if cursor.isFinal { endItself() } else { advance() }
         case .ended:
-            _ = cancel()
+            endItself()
         case .wait:
-            if let heldBack = calls.heldBack, !core.autorefresh, !core.isInWriteTransaction,
+            if let heldBack = calls?.heldBack, !core.autorefresh, !core.isInWriteTransaction,
                 pending.target.version > lastHeldBack
             {
                 lastHeldBack = pending.target.version
@@ -233,10 +242,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     /// Where the isolation is there, which a scheduler is that loses some work, the next version or the next move of its realm is worth
     /// another try.
     private func wasLost() {
-        guard isolation.isAlive, let signals = home?.core.signals else {
-            _ = cancel()
-            return
-        }
+        guard isolation.isAlive, let signals = home?.core.signals else { return endItself() }
         if cursor.fetch() != nil {
             cursor.refuse()
             signals.noteRefusal(of: cursor)
@@ -247,6 +253,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     private func refuse(in core: RealmCore) {
         core.signals.noteRefusal(of: cursor)
         cursor.refuse()
+        // The block may have ended its observer.
+        if calls == nil { core.signals.remove(cursor) }
     }
 
     // MARK: The block of a whole realm

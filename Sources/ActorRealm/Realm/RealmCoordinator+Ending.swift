@@ -89,7 +89,7 @@ extension StorageFile {
         defer { callWhenVersionIsFreed(nil) }
         let end = DispatchTime.now() + patience
         while !isDone() {
-            if freed.wait(timeout: end) == .timedOut { return false }
+            if freed.wait(timeout: end) == .timedOut { return isDone() }
         }
         return true
     }

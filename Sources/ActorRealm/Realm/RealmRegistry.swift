@@ -81,7 +81,7 @@ final class RealmRegistry: Sendable {
                 return coordinator
             }
             let coordinator = try alone(with: settings.path) {
-                closeStopped(at: settings.path, content.coordinator)
+                closeStopped(at: settings.path, content.coordinator, toRead: settings.isReadOnly)
                 return try open(settings, configuration)
             }
             try coordinator.verifyInBackground(as: configuration)
@@ -146,21 +146,23 @@ final class RealmRegistry: Sendable {
 
     /// Closes the files of a path on which writing has stopped, and which nobody needs, whoever still holds them: beside one with a log nobody
     /// could write.
-    private func closeStopped(at path: String, _ coordinator: RealmCoordinator?) {
-        let stopped = StorageFile.stopped
-        if stopped.isEmpty, !living.contains(where: { $0.file.hasStopped }) { return }
-        let users = users(ofFileAt: path, coordinator)
-        for user in users where user.file.hasStopped && !user.isTemporary {
-            guard user.endIfClosed() else { continue }
-            // What is computed for an observer, or verified, may read for a moment more.
-            let patience = DispatchTimeInterval.seconds(user.file.keepsLog ? 1 : 0)
-            _ = user.closeWhenUnread(within: patience)
+    ///
+    /// What is computed for an observer, or verified, may read for a moment more: it is waited for, where it is in the way.
+    private func closeStopped(at path: String, _ coordinator: RealmCoordinator?, toRead isReadOnly: Bool) {
+        var waited: [StorageFile] = []
+        if living.contains(where: { $0.file.hasStopped }) {
+            for user in users(ofFileAt: path, coordinator) where user.file.hasStopped && !user.isTemporary {
+                waited.append(user.file)
+                guard user.endIfClosed() else { continue }
+                let patience = DispatchTimeInterval.seconds(user.file.keepsLog && !isReadOnly ? 1 : 0)
+                _ = user.closeWhenUnread(within: patience)
+            }
         }
         // It may be all that holds the file, which ends with it.
-        for file in stopped where file.keepsLog && !users.contains(where: { $0.file === file }) && file.isFile(at: path)
-        {
-            _ = file.waitForReaders(within: .seconds(1)) { file.pinnedVersionCount == 0 }
-        }
+        guard !isReadOnly, let file = StorageFile.stopped(at: path), file.keepsLog,
+            !waited.contains(where: { $0 === file })
+        else { return }
+        _ = file.waitForReaders(within: .seconds(1)) { file.pinnedVersionCount == 0 }
     }
 
     /// Runs what opens, replaces or deletes a file while nobody else does so by another name of it.

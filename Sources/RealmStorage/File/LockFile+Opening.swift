@@ -227,7 +227,7 @@ extension LockFile {
     ///   - path: Its path.
     ///   - words: The words.
     ///   - process: The process, which takes the first slot.
-    ///   - isFlushed: Whether a new one is flushed, so that a power cut leaves none that nobody would know for one.
+    ///   - isFlushed: Whether it is flushed, as a new one is, so that a power cut leaves none that nobody would know for one.
     /// - Throws: `StorageError` when the file cannot be sized, written or flushed.
     static func renew(
         _ descriptor: Int32,
@@ -257,7 +257,7 @@ extension LockFile {
             try write(Array(rest.dropLast(pageByteCount)), at: begin, to: descriptor, path)
         }
         try write(words, at: 0, to: descriptor, path)
-        if byteCount == 0, isFlushed {
+        if isFlushed {
             _ = try SystemCall.retrying(path, "Cannot flush the lock file") { Int(fdatasync(descriptor)) }
         }
     }

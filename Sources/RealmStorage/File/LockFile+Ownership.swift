@@ -19,21 +19,22 @@ extension LockFile {
     }
 
     /// Fails when a file has a content that is not a lock file's, or has no content, be it empty or zeros, and has another name.
-    static func checkIsLockFile(_ descriptor: Int32, _ path: String) throws(StorageError) {
+    ///
+    /// - Returns: whether it begins with the words of a lock file; what is empty, or was cut short, does not.
+    @discardableResult
+    static func checkIsLockFile(_ descriptor: Int32, _ path: String) throws(StorageError) -> Bool {
         var status = stat()
         _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
-        if status.st_size == 0, status.st_nlink <= 1 { return }
-        var isOurs = false
+        if status.st_size == 0, status.st_nlink <= 1 { return false }
         if status.st_size > 0 {
-            var word: UInt64 = 0
-            let count = withUnsafeMutableBytes(of: &word) { pread(descriptor, $0.baseAddress, 8, 0) }
-            isOurs = count == 8 && word == Layout.magic
+            if hasMagic(descriptor) { return true }
             // Somebody else's file of zeros says no more of itself than what a crash has left: its other name does, and its length.
-            if !isOurs, status.st_nlink <= 1, isMade(Int(status.st_size)) {
-                isOurs = try isZero(descriptor, Int(status.st_size), path)
+            if status.st_nlink <= 1, isMade(Int(status.st_size)) {
+                if try isZero(descriptor, Int(status.st_size), path) { return false }
+                // Whoever makes one may have come between both looks, which wait for nobody.
+                if hasMagic(descriptor) { return true }
             }
         }
-        if isOurs { return }
         throw StorageError(
             .incompatibleLockFile,
             "The realm needs this name for its lock file, and a file that is none stands there"
@@ -41,6 +42,12 @@ extension LockFile {
                 + ". It was left as it is. Move it away, or give the realm another name",
             path: path
         )
+    }
+
+    private static func hasMagic(_ descriptor: Int32) -> Bool {
+        var word: UInt64 = 0
+        let count = withUnsafeMutableBytes(of: &word) { pread(descriptor, $0.baseAddress, 8, 0) }
+        return count == 8 && word == Layout.magic
     }
 
     /// Whether a lock file may have a length at any moment: whole pages, or up to an entry in the table of readers of a process.

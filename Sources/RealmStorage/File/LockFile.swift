@@ -77,6 +77,7 @@ final class LockFile: Sendable {
         )
         self.descriptor = descriptor
         var isFirst = false
+        var isWhole = true
         do throws(StorageError) {
             try failures?.step(.lockFile, path: path)
             try LockFile.checkIsRegular(descriptor, path)
@@ -86,7 +87,7 @@ final class LockFile: Sendable {
                 try LockFile.waitForStoppedInstance(descriptor, path)
                 isFirst = try !LockFile.isOpen(descriptor, path)
             }
-            if isFirst { try LockFile.checkIsLockFile(descriptor, path) }
+            if isFirst { isWhole = try LockFile.checkIsLockFile(descriptor, path) }
             try LockFile.announcePresence(in: data, alone: isFirst)
             try failures?.step(.lockFile, path: path)
             let identity = try LockFile.identity(of: data)
@@ -98,7 +99,7 @@ final class LockFile: Sendable {
                     path,
                     words,
                     for: process,
-                    isFlushed: options.durability == .flushed
+                    isFlushed: !isWhole && options.durability == .flushed
                 )
             } else {
                 guard try LockFile.byteCount(of: descriptor, path) >= Layout.baseByteCount else {

@@ -5,8 +5,14 @@ extension StorageFile {
     /// Whether any process has a file open, as its lock file tells; opens nothing.
     package static func isOpenAnywhere(path: String) -> Bool { LockFile.isInUse(path: path + ".lock") }
 
-    /// The open files of this process on which writing has stopped.
-    package static var stopped: [StorageFile] { StorageFileRegistry.shared.stopped }
+    /// The file at a path, if this process has it open and writing has stopped there.
+    package static func stopped(at path: String) -> StorageFile? {
+        guard let identity = FileIdentity.ofFile(at: path), let file = StorageFileRegistry.shared.file(of: identity)
+        else {
+            return nil
+        }
+        return file.hasStopped ? file : nil
+    }
 
     /// Opens or creates a file.
     ///

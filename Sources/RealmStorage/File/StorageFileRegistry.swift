@@ -9,11 +9,8 @@ final class StorageFileRegistry: Sendable {
 
     private let entries = Mutex<[FileIdentity: WeakReference<StorageFile>]>([:])
 
-    /// The files on which writing has stopped, and which somebody holds.
-    var stopped: [StorageFile] {
-        // What ends with the last reference ends outside the lock.
-        entries.withLock { $0.values.compactMap(\.object) }.filter(\.hasStopped)
-    }
+    /// A file that somebody holds.
+    func file(of identity: FileIdentity) -> StorageFile? { entries.withLock { $0[identity]?.object } }
 
     /// The open file, or one opened now.
     func file(path: String, options: StorageOptions) throws(StorageError) -> StorageFile {

@@ -20,9 +20,13 @@ struct AbandonedTurnTests {
         }
 
         /// Observes, and returns when the observer was told what there is: its token holds the realm from then on.
-        func observe() async -> NotificationToken {
+        func observe(holding held: (any Sendable)? = nil) async -> NotificationToken {
             let told = Counter()
-            let token = realm.objects(Tally.self).observe { _ in told.increment() }
+            let token = realm.objects(Tally.self)
+                .observe { [held] _ in
+                    told.increment()
+                    withExtendedLifetime(held) {}
+                }
             while told.value == 0 { await Task.yield() }
             return token
         }
@@ -195,6 +199,41 @@ struct AbandonedTurnTests {
         #expect(try await other.writeSuspending() == ["next"])
         #expect(try await other.writeSuspending("last") == ["next", "last"])
         #expect(await eventually { await other.pinnedVersionCount == 1 })
+        token.invalidate()
+    }
+
+    /// Writes when it ends.
+    private final class Writing: Sendable {
+        let configuration: Realm.Configuration
+        let didWrite: Counter
+
+        init(_ configuration: Realm.Configuration, _ didWrite: Counter) {
+            self.configuration = configuration
+            self.didWrite = didWrite
+        }
+
+        deinit {
+            try? withNewRealm(configuration) { realm in
+                try realm.write { _ = realm.create(Tally.self, value: ["name": "end"]) }
+                didWrite.increment()
+            }
+        }
+    }
+
+    @Test("what only the block of such a realm held ends where it may write")
+    func lastOfBlock() async throws {
+        let other = try await Asker(file.configuration)
+        let didWrite = Counter()
+        weak var gone: Asker?
+        let token = try await {
+            let asker = try await Asker(file.configuration)
+            gone = asker
+            return await asker.observe(holding: Writing(file.configuration, didWrite))
+        }()
+        #expect(await eventually { gone == nil })
+        #expect(try await other.writeSuspending() == ["next"])
+        #expect(await eventually { didWrite.value == 1 })
+        #expect(try write() == ["next", "end", "later"])
         token.invalidate()
     }
 

@@ -147,7 +147,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         let name = Key._key(named: key)
         guard let value = ValueReader.unwrap(value) else { return removeObject(for: name) }
         guard let value = Value._unboxedElement(value) else {
-            let message = "Invalid value '\(value)' of type '\(type(of: value))' for Map<String, \(Value.self)>."
+            let message =
+                "Invalid value '\(InputCheck.text(of: value))' of type '\(type(of: value))' for Map<String, \(Value.self)>."
             guard let place else { misuse(message) }
             return place.mistake(message)
         }

@@ -86,20 +86,22 @@ extension Realm {
     ///   page of the header, or no class of the catalog.
     /// - Complexity: O(the size of the file).
     public static func salvage(from source: URL, to destination: URL) throws -> SalvageReport {
-        if FileManager.default.fileExists(atPath: destination.path) {
+        let path = try OpenSettings.checkedPath(of: destination, "The destination of salvage")
+        let damagedPath = try OpenSettings.checkedPath(of: source, "The source of salvage")
+        if FileManager.default.fileExists(atPath: path) {
             throw Realm.Error(.fileExists, "The destination of salvage exists already.", fileURL: destination)
         }
         do {
-            let damaged = try DamagedFile(path: source.path)
+            let damaged = try DamagedFile(path: damagedPath)
             var report: RealmModel.SalvageReport?
             let beginning = FileBeginning(version: damaged.roots[0].version)
-            try StorageFile.build(at: destination.path, replaces: false, beginning: beginning) {
+            try StorageFile.build(at: path, replaces: false, beginning: beginning) {
                 report = try Salvager.salvage(damaged, to: $0)
             }
             guard let report else { throw Realm.Error(.fail, fileURL: source) }
             return SalvageReport(report)
         } catch {
-            throw Realm.Error.wrap(error, path: source.path)
+            throw Realm.Error.wrap(error, path: damagedPath)
         }
     }
 }

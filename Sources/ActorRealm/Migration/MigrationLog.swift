@@ -61,6 +61,12 @@ final class MigrationLog {
         say(.info, "A migration has gone through a class.", Self.metadata(progress))
     }
 
+    /// Says that the block is done and the rest begins, whose indexes take as long as there are objects.
+    func changesSchema() {
+        lookForWaiting()
+        say(.info, "A migration brings properties and indexes up to date.", ["migration.duration": elapsed])
+    }
+
     /// Says that the step to a version is done.
     func didStep(to version: UInt64) {
         lookForWaiting()

@@ -78,6 +78,7 @@ final class MigrationTransaction {
         losses = try finder.losses(from: old, to: new)
         let refused = new.configuration.migrationLossPolicy == .refuse ? losses : losses.filter { $0.newType != nil }
         if !refused.isEmpty { throw MigrationLoss.refusal(of: refused, new) }
+        log.changesSchema()
         var last: DatabaseSchema?
         // Once more behind what takes its time, which an index does.
         while case let next = declared(), next != last {

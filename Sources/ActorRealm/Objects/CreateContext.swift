@@ -22,7 +22,7 @@ final class CreateContext: AddContext {
         let info = accessor.info
         guard let values = ValueReader.values(of: value, for: info) else {
             throw refusal(
-                "Invalid value '\(value)' of type '\(Swift.type(of: value))' to initialize object of type "
+                "Invalid value '\(InputCheck.text(of: value))' of type '\(Swift.type(of: value))' to initialize object of type "
                     + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object."
             )
         }

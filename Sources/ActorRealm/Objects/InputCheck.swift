@@ -130,6 +130,26 @@ struct InputCheck {
         }
     }
 
+    /// A value as a program writes it, for messages: Foundation's description of a date far away ends the process.
+    static func text(of value: Any?, depth: Int = 0) -> String {
+        guard let value = ValueReader.unwrap(value) else { return "nil" }
+        let isDeep = depth >= 8
+        switch value {
+        case let date as Date: return date.text
+        case let value as AnyRealmValue: return describe(value)
+        case let values as [Any]:
+            let texts = values.prefix(16).map { text(of: $0, depth: depth + 1) }
+            let rest = values.count > texts.count ? ", …" : ""
+            return "[" + (isDeep ? "…" : texts.joined(separator: ", ") + rest) + "]"
+        case let values as [String: Any]:
+            let entries = values.sorted { $0.key < $1.key }
+            let texts = entries.map { "\"\($0.key)\": \(text(of: $0.value, depth: depth + 1))" }
+            return "[" + (isDeep ? "…" : texts.joined(separator: ", ")) + "]"
+        case is Set<AnyHashable>, is [AnyHashable: Any]: return describe(value)
+        default: return "\(value)"
+        }
+    }
+
     private mutating func at(_ step: Step, _ body: (inout InputCheck) -> Void) {
         path.append(step)
         body(&self)

@@ -148,7 +148,7 @@ final class ModelProperty: Sendable {
 
     /// Says that a value does not fit.
     func invalidValueMessage(_ value: Any?, className: String) -> String {
-        let text = value.map { "\($0)" } ?? "nil"
+        let text = InputCheck.text(of: value)
         let typeName = value.map { "\(type(of: $0))" } ?? "nil"
         return "Invalid value '\(text)' of type '\(typeName)' for '\(schema.typeDescription)' property "
             + "'\(className).\(name)'."

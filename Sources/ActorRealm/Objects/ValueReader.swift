@@ -218,7 +218,7 @@ enum ValueReader {
         let info = object.modelClass
         guard let values = values(of: value, for: info) else {
             misuse(
-                "Invalid value '\(value)' of type '\(type(of: value))' to initialize object of type '\(info.name)'. "
+                "Invalid value '\(InputCheck.text(of: value))' of type '\(type(of: value))' to initialize object of type '\(info.name)'. "
                     + "Give a dictionary by property name, an array in property order or an object."
             )
         }

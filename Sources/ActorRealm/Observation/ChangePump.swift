@@ -169,7 +169,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         isolation.post(
             { [self] in
                 // The token may have been let go of meanwhile.
-                if let calls, let core = try? liveCore() {
+                // There may be none any more whose classes fit the file.
+                if let calls, let core = (try? liveCore()) ?? home?.core {
                     core.noteFailure(failure)
                     calls.block(.failure(error), core)
                 }

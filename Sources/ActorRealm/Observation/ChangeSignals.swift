@@ -67,7 +67,15 @@ final class ChangeSignals: Sendable {
 
     /// Ends the observers: the realm was closed.
     func end() {
-        let all = state.withLock { $0.members.isEmpty ? [] : Array($0.members.values) }
-        for member in all { member.cancel() }
+        for member in members { member.cancel() }
+    }
+
+    /// Ends the observers with an error.
+    func fail(_ error: any Error) {
+        for member in members { member.fail(error) }
+    }
+
+    private var members: [ObservationMember] {
+        state.withLock { $0.members.isEmpty ? [] : Array($0.members.values) }
     }
 }

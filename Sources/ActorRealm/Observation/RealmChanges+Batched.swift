@@ -11,10 +11,11 @@ extension RealmChanges {
     /// Elements come at most once per interval, and only when something changed. They carry keys and are Sendable, and are
     /// not tied to the version of any realm.
     ///
-    /// - Parameter interval: How long changes are gathered.
+    /// - Parameter interval: How long changes are gathered: a millisecond at least, and a hundred years at most.
     /// - Returns: A sequence that ends where the changes end.
     public func batched(every interval: Duration) -> some AsyncSequence<RealmChange, Never> & Sendable {
-        BatchedChanges(base: chunked(by: .repeating(every: interval)))
+        let interval = WriteRequest.bounded(interval, atLeast: .milliseconds(1))
+        return BatchedChanges(base: chunked(by: .repeating(every: interval)))
     }
 }
 

@@ -47,6 +47,8 @@ final class BackgroundVerifier: Sendable {
             var stopped = false
             do throws(StorageError) {
                 try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
+                    // It waits between pages.
+                    try HeaderAudit.requireLength(of: snapshot)
                     _ = try snapshot.view.verifiedPointer(to: run)
                     checked += Int(run.pageCount)
                     stopped = wait(pace.pause(behind: checked * pageByteCount, after: ContinuousClock.now - start))

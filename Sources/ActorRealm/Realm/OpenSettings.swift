@@ -23,11 +23,7 @@ struct OpenSettings: Sendable {
             path = TemporaryFiles.stem(for: name)
             isTemporary = true
         } else if let url = configuration.fileURL {
-            guard url.isFileURL else { throw invalid("The `fileURL` of a configuration must be a file URL.") }
-            path = Self.path(of: url)
-            guard !path.utf8.contains(0), !path.isEmpty else {
-                throw invalid("The `fileURL` of a configuration has no path, or one with a zero byte in it.")
-            }
+            path = try Self.checkedPath(of: url, "The `fileURL` of a configuration")
             isTemporary = false
         } else {
             throw invalid("A configuration needs a `fileURL` or an `inMemoryIdentifier`.")
@@ -71,6 +67,18 @@ struct OpenSettings: Sendable {
     ///
     /// `..` behind a symbolic link leads to the directory above the one that the link stands for, as everywhere in the system,
     /// and not to the one above the link: taken out of the path as text, it would name another file.
+    /// The path of a file URL.
+    ///
+    /// - Throws: `invalidInput`, which calls the URL by its name.
+    static func checkedPath(of url: URL, _ name: String) throws(Realm.Error) -> String {
+        guard url.isFileURL else { throw Realm.Error(.invalidInput, "\(name) must be a file URL.", fileURL: url) }
+        let path = path(of: url)
+        guard !path.utf8.contains(0), !path.isEmpty else {
+            throw Realm.Error(.invalidInput, "\(name) has no path, or one with a zero byte in it.", fileURL: url)
+        }
+        return path
+    }
+
     private static func path(of url: URL) -> String {
         // Each opening asks twice, and nearly every path is what it says.
         let text = url.path

@@ -64,20 +64,21 @@ extension Realm {
         if encryptionKey != nil {
             throw core.error(.invalidInput, "Encrypted realms are not supported by this build.")
         }
-        if FileManager.default.fileExists(atPath: fileURL.path) {
+        let path = try OpenSettings.checkedPath(of: fileURL, "The destination of `writeCopy`")
+        if FileManager.default.fileExists(atPath: path) {
             throw Realm.Error(.fileExists, "The destination of `writeCopy` exists already.", fileURL: fileURL)
         }
         do {
             if core.isInWriteTransaction {
-                try copyTransaction(to: fileURL.path)
+                try copyTransaction(to: path)
                 return
             }
             let snapshot = try core.coordinator.file.beginRead()
-            try StorageFile.build(at: fileURL.path, replaces: false, beginning: FileBeginning(copyOf: snapshot)) {
+            try StorageFile.build(at: path, replaces: false, beginning: FileBeginning(copyOf: snapshot)) {
                 try FileCompactor.copy(snapshot, to: $0)
             }
         } catch {
-            throw Realm.Error.wrap(error, path: fileURL.path)
+            throw Realm.Error.wrap(error, path: path)
         }
     }
 

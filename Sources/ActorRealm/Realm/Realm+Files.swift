@@ -43,6 +43,6 @@ extension Realm {
                 fileURL: configuration.fileURL
             )
         }
-        _ = try prepare(configuration, blocking: .none)
+        _ = try prepare(configuration)
     }
 }

@@ -173,22 +173,14 @@ extension Realm {
     /// Blocks.
     static func prepare(
         _ configuration: Configuration,
-        blocking key: RealmIsolation.Key,
-        deadline: ContinuousClock.Instant? = nil,
-        cancellation: OpeningCancellation? = nil
+        for opener: Opener = Opener()
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
         func open(_ configuration: Realm.Configuration) throws -> RealmCoordinator {
             while true {
                 let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
                 do {
-                    try coordinator.reconcile(
-                        with: declared,
-                        configuration: configuration,
-                        blocking: key,
-                        deadline: deadline,
-                        cancellation: cancellation
-                    )
+                    try coordinator.reconcile(with: declared, configuration: configuration, for: opener)
                     return coordinator
                 } catch Realm.Error.closed where coordinator.isEnded {
                     // Its life ended meanwhile: the next one begins.
@@ -227,7 +219,7 @@ extension Realm {
         }
         var attempts = 0
         while true {
-            let coordinator = try prepare(configuration, blocking: (place ?? .current).key)
+            let coordinator = try prepare(configuration, for: Opener(key: (place ?? .current).key, origin: origin))
             do {
                 return try coordinator.core(orCurrent: place, configuration: configuration, origin: origin).realm()
             } catch Realm.Error.schemaOutdated where attempts < patience {
@@ -263,7 +255,7 @@ extension Realm {
             if let known = try prepared(configuration, for: place) {
                 coordinator = known
             } else {
-                coordinator = try await prepareElsewhere(configuration, deadline)
+                coordinator = try await prepareElsewhere(configuration, Opener(origin: origin, deadline: deadline))
             }
             do {
                 return try coordinator.core(for: place, configuration: configuration, origin: origin, use: use).realm()
@@ -295,24 +287,19 @@ extension Realm {
 
     private static func prepareElsewhere(
         _ configuration: Configuration,
-        _ deadline: ContinuousClock.Instant?,
+        _ opener: Opener,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         try Task.checkCancellation()
         let cancellation = OpeningCancellation()
-        let result = await withTaskCancellationHandler {
+        var opener = opener
+        opener.cancellation = cancellation
+        let result = await withTaskCancellationHandler { [opener] in
             await withUnsafeContinuation { continuation in
                 do {
                     try DedicatedThread.detach(name: "realm-open") {
                         continuation.resume(
-                            returning: Swift.Result {
-                                try prepare(
-                                    configuration,
-                                    blocking: .none,
-                                    deadline: deadline,
-                                    cancellation: cancellation
-                                )
-                            }
+                            returning: Swift.Result { try prepare(configuration, for: opener) }
                         )
                     }
                 } catch {
@@ -327,4 +314,14 @@ extension Realm {
         try Task.checkCancellation()
         return try result.get()
     }
+}
+
+/// Who opens a realm, and how long that may take.
+struct Opener: Sendable {
+    /// The isolation whose thread the opening blocks.
+    var key = RealmIsolation.Key.none
+    /// Where in the program.
+    var origin: ReaderOrigin?
+    var deadline: ContinuousClock.Instant?
+    var cancellation: OpeningCancellation?
 }

@@ -55,6 +55,7 @@ extension Realm {
     /// The actor runs other jobs meanwhile. Any number of tasks may wait at once; all of them are told of the move that
     /// they wait for. A realm in a write transaction stays where it is.
     ///
+    /// - Precondition: The realm was not opened read-only: look at ``configuration``.
     /// - Returns: whether there was a newer version; false when the task was cancelled.
     @discardableResult
     public func asyncRefresh(isolation: isolated (any Actor)? = #isolation) async -> Bool {
@@ -69,6 +70,8 @@ extension Realm {
     }
 
     /// Moves the realm to the newest version, on the actor that is passed and that the caller runs on.
+    ///
+    /// - Precondition: The realm was not opened read-only: look at ``configuration``.
     @discardableResult
     public func asyncRefresh(_isolation isolation: isolated any Actor) async -> Bool {
         await asyncRefresh(isolation: isolation)
@@ -130,6 +133,8 @@ extension Realm {
 
     /// The live realm of a frozen one in the caller's isolation; a live realm is returned itself.
     ///
+    /// Where the file's schema was changed in what the classes declare, and no realm is open here, it is a closed one, which ``isOutdated``.
+    ///
     /// - Precondition: The file can be opened here. `try Realm(configuration: frozen.configuration)` throws instead.
     public func thaw(isolation: isolated (any Actor)? = #isolation) -> Realm {
         guard core.isFrozen else {
@@ -147,7 +152,9 @@ extension Realm {
             do {
                 return try core.thawedCore(in: place).realm()
             } catch Realm.Error.closed where core.coordinator.isEnded {
-                return try core.closedRealm(in: place ?? .current)
+                return try core.closedCore(in: place ?? .current).realm()
+            } catch Realm.Error.schemaOutdated {
+                return try core.outdatedCore(in: place ?? .current).realm()
             }
         } catch {
             misuse(
@@ -167,7 +174,7 @@ extension RealmCore {
     }
 
     /// A live realm of what has ended: a closed one, which is empty.
-    fileprivate func closedRealm(in place: RealmIsolation) throws(StorageError) -> Realm {
+    fileprivate func closedCore(in place: RealmIsolation) throws(StorageError) -> RealmCore {
         let closed = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
@@ -175,7 +182,19 @@ extension RealmCore {
             model: try model.duplicate()
         )
         closed.end(as: .closed)
-        return closed.realm()
+        return closed
+    }
+
+    /// A live realm whose classes the file does not have any more as they are declared: a closed one, which says why.
+    fileprivate func outdatedCore(in place: RealmIsolation) throws(StorageError) -> RealmCore {
+        let closed = try closedCore(in: place)
+        do throws(StorageError) {
+            try closed.registry.check(coordinator.makeView(nil).schema, after: nil)
+        } catch {
+            guard error.code == .schemaOutdated else { throw error }
+            closed.outdatedReason = error
+        }
+        return closed
     }
 
     /// Has the core follow the newest version soon, in its isolation.

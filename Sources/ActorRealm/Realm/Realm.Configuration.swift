@@ -121,6 +121,7 @@ extension Realm {
         public var verificationReport: (@Sendable (VerificationReport) -> Void)?
         /// How long a write waits for the write lock before it throws `.timedOut`; nil for as long as it takes.
         ///
+        /// So does an opening that has to bring the file's schema up to date, unless `Realm.open(timeout:)` says another time.
         /// ``Realm/WriteOptions/timeout`` says it for one write. `beginWrite()`, which cannot throw, waits in any case. A wait of more
         /// than ten seconds is logged as a warning that names who has the lock, and again every minute.
         public var writeTimeout: Duration?

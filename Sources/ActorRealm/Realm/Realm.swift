@@ -95,6 +95,11 @@ public final class Realm {
             for block in old.signals.blocks { block.move(to: next) }
         } catch {
             old.report(error, "A realm could not be read any more after it was invalidated; it is closed.")
+            if error.code == .schemaOutdated {
+                // Its last version, which it could read, is gone with the invalidation.
+                old.outdatedReason = error
+                old.signals.fail(error)
+            }
             endForGood()
         }
     }

@@ -7,26 +7,18 @@ extension RealmCoordinator {
     /// Makes the file fit the declared classes.
     ///
     /// Blocks: for writers, and in the device.
-    ///
-    /// `key` names the isolation whose thread this blocks.
     func reconcile(
         with declared: DatabaseSchema,
         configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key,
-        deadline: ContinuousClock.Instant? = nil,
-        cancellation: OpeningCancellation? = nil
+        for opener: Opener
     ) throws {
-        try opening {
-            try fit(declared, configuration, blocking: key, deadline: deadline, cancellation: cancellation)
-        }
+        try opening { try fit(declared, configuration, opener) }
     }
 
     private func fit(
         _ declared: DatabaseSchema,
         _ configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key,
-        deadline: ContinuousClock.Instant?,
-        cancellation: OpeningCancellation?
+        _ opener: Opener
     ) throws {
         do {
             if try isReconciled(with: declared) { return }
@@ -58,16 +50,13 @@ extension RealmCoordinator {
                 }
                 let all = declared.keepingRules(of: stored) { _ in true }
                 let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: all).isEmpty
+                var opener = opener
+                opener.deadline = opener.deadline ?? configuration.writeTimeout.map(WriteRequest.deadline(after:))
                 let soon = ContinuousClock.now + Self.patience
+                if !isNeeded { opener.deadline = min(opener.deadline ?? soon, soon) }
                 do {
                     // When nothing was left to do, somebody has come who may rely on what was to be dropped.
-                    mayDropRules = try apply(
-                        declared,
-                        configuration: configuration,
-                        blocking: key,
-                        deadline: isNeeded ? deadline : min(deadline ?? soon, soon),
-                        cancellation: cancellation
-                    )
+                    mayDropRules = try apply(declared, configuration: configuration, for: opener)
                 } catch let error where !isNeeded && !(error is CancellationError) {
                     // Rules that nobody declares are no reason to wait for a writer, nor to fail: the next opening drops them.
                     mayDropRules = false
@@ -173,15 +162,18 @@ extension RealmCoordinator {
     private func apply(
         _ program: DatabaseSchema,
         configuration: Realm.Configuration,
-        blocking key: RealmIsolation.Key,
-        deadline: ContinuousClock.Instant?,
-        cancellation: OpeningCancellation?
+        for opener: Opener
     ) throws -> Bool {
         let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
         let program = schema.recordingDefaults(in: program)
         let turn: WriteScheduler.Ticket
         do {
-            turn = try writes.acquireBlocking(for: key, deadline: deadline, cancellation: cancellation)
+            turn = try writes.acquireBlocking(
+                for: opener.key,
+                origin: opener.origin,
+                deadline: opener.deadline,
+                cancellation: opener.cancellation
+            )
         } catch let timeout as WriteScheduler.TurnTimeout {
             throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
         }
@@ -194,9 +186,9 @@ extension RealmCoordinator {
             // What others of this process have prepared is not there before it is durable: whoever finds nothing left to do stands
             // on it, and a migration reads it.
             writes.waitForFlushes()
-            if cancellation?.isCancelled == true { throw CancellationError() }
+            if opener.cancellation?.isCancelled == true { throw CancellationError() }
             writes.transactionBegins()
-            let transaction = try file.beginWrite()
+            let transaction = try file.beginWrite(from: opener.origin)
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
                 /// What the file is brought to. Whoever declares a rule from here on waits until those have gone that nobody declares,
@@ -235,7 +227,7 @@ extension RealmCoordinator {
                         coordinator: self,
                         configuration: configuration,
                         log: log,
-                        cancellation: cancellation
+                        cancellation: opener.cancellation
                     )
                     defer { migration.close() }
                     prepared = try migration.run(untilLast: withdrawing) {

@@ -8,7 +8,7 @@ extension AccessorRegistry: SchemaFollower {
         try check(next, after: current)
     }
 
-    fileprivate func check(_ next: DatabaseSchema, after current: DatabaseSchema?) throws(StorageError) {
+    func check(_ next: DatabaseSchema, after current: DatabaseSchema?) throws(StorageError) {
         let mapping = SchemaMapping(mappedClasses, isReadOnly: isReadOnly)
         if let fault = mapping.fault(in: next, after: current) { throw StorageError.schemaOutdated(fault) }
     }

@@ -208,7 +208,10 @@ final class RealmCore {
     }
 
     /// What a realm that was closed throws.
-    var closedError: Realm.Error { error(.closed, "This realm has been closed. Open it again.") }
+    var closedError: Realm.Error {
+        if let outdatedReason { return Realm.Error(storage: outdatedReason, path: coordinator.path) }
+        return error(.closed, "This realm has been closed. Open it again.")
+    }
 
     private static var invalidatedMessage: String {
         "Object has been invalidated: `realm.invalidate()` was called. Fetch it from the realm again."

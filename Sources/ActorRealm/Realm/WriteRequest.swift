@@ -23,7 +23,12 @@ struct WriteRequest {
 
     /// The end of a wait that begins now, whatever its length is.
     static func deadline(after timeout: Duration) -> ContinuousClock.Instant {
-        .now + min(max(timeout, .zero), longest)
+        .now + bounded(timeout, atLeast: .zero)
+    }
+
+    /// A time that clocks can add to any other.
+    static func bounded(_ duration: Duration, atLeast least: Duration) -> Duration {
+        min(max(duration, least), longest)
     }
 
     /// What clocks can add to any time: a hundred years.

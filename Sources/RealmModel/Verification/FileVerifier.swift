@@ -18,7 +18,12 @@ package enum FileVerifier {
         try HeaderAudit.check(snapshot)
         var audit = try SpaceAudit(snapshot)
         var checked = 0
+        var asked = 0
         try ModelVerifier.forEachReachablePage(in: snapshot) { (reference) throws(StorageError) in
+            if checked - asked >= 64 {
+                asked = checked
+                try HeaderAudit.requireLength(of: snapshot)
+            }
             try audit.checkVersion(of: snapshot.view.verifiedPointer(to: reference), reference)
             try audit.enter(reference)
             checked += Int(reference.pageCount)
@@ -26,6 +31,7 @@ package enum FileVerifier {
         }
         try audit.finish()
         guard checksContent else { return }
+        try HeaderAudit.requireLength(of: snapshot)
         try CatalogVerifier.verify(snapshot)
         try ModelVerifier.verify(try ModelView(snapshot: snapshot))
     }

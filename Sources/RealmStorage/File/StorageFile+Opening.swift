@@ -104,8 +104,9 @@ extension StorageFile {
             guard options.isReadOnly, error.code == .permissionDenied || error.code == .notFound else { throw error }
             LockFile.announceOutsider(in: data)
         }
-        let byteCount = try data.currentByteCount()
+        var byteCount = try data.currentByteCount()
         if let lock, recovered == nil {
+            guard byteCount >= FileHeader.slotPageCount * pageByteCount else { throw cutShort(byteCount, path) }
             for _ in 0..<1000 where recovered == nil {
                 if let image = lock.image {
                     recovered = HeaderRecovery.Result(header: image.header, slot: image.slot)
@@ -119,6 +120,11 @@ extension StorageFile {
                     "The lock file belongs to another realm file that is still open: the realm file was replaced",
                     path: path
                 )
+            }
+            // It may have become longer meanwhile, and shorter behind a version that is newer still.
+            byteCount = try data.currentByteCount()
+            guard header.pageCount <= UInt64(byteCount / pageByteCount) || lock.newestVersion > header.version else {
+                throw cutShort(byteCount, path)
             }
         }
         if recovered == nil { recovered = try recover(data, reservation, path) }

@@ -326,6 +326,7 @@ extension StorageFile {
     func confirmOnClose() {
         guard let lock, !data.isReadOnly, ForkDetector.generation == forkGeneration else { return }
         let (published, slot, stopped) = state.withLock { ($0.published, $0.slot, $0.stopped) }
+        guard (try? requireLength(of: UInt64(FileHeader.slotPageCount))) != nil else { return }
         // Whatever else stands there, a commit of a process that died before it could be acknowledged must not come to life
         // at the next opening.
         let isMarked = (0..<FileHeader.copiesPerSlot)

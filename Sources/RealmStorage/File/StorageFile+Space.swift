@@ -59,6 +59,7 @@ extension StorageFile {
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
+                try requireLength(of: UInt64(FileHeader.slotPageCount))
                 state.byteCount = try data.currentByteCount()
                 let slots = try HeaderRecovery.slots(in: reservation.mapping, path: path)
                 guard let first = slots[0], let second = slots[1] else { return .success(false) }

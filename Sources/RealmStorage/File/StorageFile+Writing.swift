@@ -100,11 +100,7 @@ extension StorageFile {
                 // Asked for now: a flush under way makes the file larger before it publishes its version.
                 let byteCount = try data.currentByteCount()
                 guard byteCount >= Int(state.published.pageCount) * pageByteCount else {
-                    throw .corrupt(
-                        "The file was cut short while it was open",
-                        page: PageNumber(byteCount / pageByteCount),
-                        path: path
-                    )
+                    throw StorageFile.cutShort(byteCount, path)
                 }
                 state.byteCount = byteCount
                 return .success(state.published)

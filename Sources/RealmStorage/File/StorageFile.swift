@@ -354,6 +354,7 @@ package final class StorageFile: Sendable {
     /// Takes over what another process has published.
     func refresh(_ state: inout State, to newest: UInt64) throws(StorageError) {
         guard newest > state.published.version else { return }
+        try requireLength(of: UInt64(FileHeader.slotPageCount))
         guard let found = try newestHeader(newest) else {
             // The slot has been overwritten meanwhile, so there is a newer version still: the caller's check finds it.
             if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
@@ -363,13 +364,19 @@ package final class StorageFile: Sendable {
         guard found.header.pageCount <= UInt64(byteCount / pageByteCount) else {
             // A newer version may need less of the file, which was made smaller meanwhile.
             if let lock, lock.newestVersion > newest { return try refresh(&state, to: lock.newestVersion) }
-            throw .corrupt(
-                "The file was cut short while it was open",
-                page: PageNumber(byteCount / pageByteCount),
-                path: path
-            )
+            throw StorageFile.cutShort(byteCount, path)
         }
         try take(found, &state, byteCount: byteCount)
+    }
+
+    /// Fails where the file does not reach as far as so many pages: who touches what is missing ends the process.
+    func requireLength(of pageCount: UInt64) throws(StorageError) {
+        let byteCount = try data.currentByteCount()
+        guard pageCount <= UInt64(byteCount / pageByteCount) else { throw StorageFile.cutShort(byteCount, path) }
+    }
+
+    static func cutShort(_ byteCount: Int, _ path: String) -> StorageError {
+        .corrupt("The file was cut short while it was open", page: PageNumber(byteCount / pageByteCount), path: path)
     }
 
     /// Takes over the header of another process's version, unless it says what this process can not see to.

@@ -14,12 +14,20 @@ package enum HeaderAudit {
         for attempt in 0..<100 where quietLooks < 3 {
             if attempt > 0 { usleep(2_000) }
             let before = snapshot.file.versionWhileNobodyWrites
+            try requireLength(of: snapshot)
             problem = self.problem(snapshot)
             if problem == nil { return }
             let isQuiet = before != nil && snapshot.file.versionWhileNobodyWrites == before
             quietLooks = isQuiet ? quietLooks + 1 : 0
         }
         if let problem { throw problem }
+    }
+
+    /// Fails where the file is shorter than a version, whose pages are about to be read: asked for again and again while they are.
+    ///
+    /// A file that is cut between this and the read of a page that is gone ends the process all the same.
+    package static func requireLength(of snapshot: Snapshot) throws(StorageError) {
+        try snapshot.file.requireLength(of: max(snapshot.header.pageCount, UInt64(FileHeader.slotPageCount)))
     }
 
     private static func problem(_ snapshot: Snapshot) -> StorageError? {

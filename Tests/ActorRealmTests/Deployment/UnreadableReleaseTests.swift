@@ -118,6 +118,56 @@ struct UnreadableReleaseTests {
         #expect(error?.code == .schemaOutdated)
         withExtendedLifetime(reader) {}
     }
+
+    @Test("A realm that was invalidated before a later release changed its classes is outdated and closed")
+    func invalidatedBefore() async throws {
+        let (reader, writer) = try await open()
+        let codes = Journal<Realm.Error.Code>()
+        let token = await writer.perform { realm in
+            let token = realm.objects(ReaderModels.Dog.self)
+                .observe { change in
+                    if case .error(let error) = change, let error = error as? Realm.Error { codes.add(error.code) }
+                }
+            realm.invalidate()
+            return token
+        }
+        await runRelease(.withoutOwner)
+        #expect(await writer.perform { $0.objects(ReaderModels.Dog.self).isEmpty })
+        #expect(await writer.perform { $0.isOutdated })
+        let error = await #expect(throws: Realm.Error.self) { try await writer.write { _ in } }
+        #expect(error?.code == .schemaOutdated)
+        #expect(await eventually { codes.entries == [.schemaOutdated] })
+        withExtendedLifetime((reader, token)) {}
+    }
+
+    @Test("What is frozen thaws to nothing beside a later release, where no realm is open")
+    func thawed() async throws {
+        let (reader, writer) = try await open()
+        let dogs = await writer.perform { $0.objects(ReaderModels.Dog.self).frozen }
+        let dog = await writer.perform { $0.objects(ReaderModels.Dog.self).first!.frozen }
+        for program in [reader, writer] { await program.perform { $0.close() } }
+        await runRelease(.withoutOwner)
+        let here = try Elsewhere()
+        let (isOutdated, isClosed, code) = await here.thaw(dogs, dog)
+        #expect(isOutdated && isClosed)
+        #expect(code == .schemaOutdated)
+    }
+
+    /// A place without a realm.
+    private actor Elsewhere {
+        init() throws {}
+
+        func thaw(_ dogs: Frozen<Results<ReaderModels.Dog>>, _ dog: Frozen<ReaderModels.Dog>) -> (
+            Bool, Bool, Realm.Error.Code?
+        ) {
+            #expect(dogs.value.thaw() == nil)
+            #expect(dog.value.thaw() == nil)
+            #expect(dogs.value.map(\.name) == ["dog"])
+            guard let realm = dogs.value.realm?.thaw() else { return (false, false, nil) }
+            let error = #expect(throws: Realm.Error.self) { try realm.write {} }
+            return (realm.isOutdated, realm.isClosed, error?.code)
+        }
+    }
 }
 
 /// The classes of the releases.

@@ -138,7 +138,7 @@ struct WithdrawnRuleTests {
     @Test("What an opening declares is noted when its realm is there, whoever opens the file alone meanwhile")
     func openedMeanwhile() async throws {
         let configuration = Self.configuration(path, Strict.self)
-        let coordinator = try Realm.prepare(configuration, blocking: .none)
+        let coordinator = try Realm.prepare(configuration)
         // Finds no realm that is open, and puts aside what the opening has declared.
         let plain = try await Program(Self.configuration(path, Rules.Plain.self))
         #expect(try stored?["text"]?.isUnique == false && stored?["n"]?.isIndexed == false)
@@ -154,7 +154,7 @@ struct WithdrawnRuleTests {
     @Test("One that another opening put aside and could not drop is declared again before the realm is there")
     func putAsideAndKept() async throws {
         let configuration = Self.configuration(path, Strict.self)
-        let coordinator = try Realm.prepare(configuration, blocking: .none)
+        let coordinator = try Realm.prepare(configuration)
         let numbers = try DeclaredSchema.make(for: configuration).ruleNumbers
         let plain: Program
         do {
@@ -183,7 +183,7 @@ struct WithdrawnRuleTests {
         try withNewRealm(strict) { realm in
             try realm.write { _ = realm.create(Strict.self, value: ["id": 1, "n": 7, "text": "one"]) }
         }
-        let coordinator = try Realm.prepare(strict, blocking: .none)
+        let coordinator = try Realm.prepare(strict)
         let numbers = try DeclaredSchema.make(for: strict).ruleNumbers
         // Another process's, as far as the lock file is concerned.
         let looks = Counter()

@@ -353,7 +353,7 @@ struct UnreadableTests {
             try coordinator.reconcile(
                 with: DeclaredSchema.make(for: configuration),
                 configuration: configuration,
-                blocking: .none
+                for: Opener()
             )
             outcome.fine += 1
         }

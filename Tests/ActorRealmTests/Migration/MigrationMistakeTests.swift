@@ -45,6 +45,22 @@ import Testing
             $0.enumerateObjects(ofType: "Person") { _, new in new?["age"] = "old" }
         },
         Mistake(
+            "a date far away, and one in an array",
+            property: "age",
+            ["Invalid value '[", "of type 'Array<Any>' for 'int' property 'Person.age'"]
+        ) {
+            let far = Date(timeIntervalSinceReferenceDate: 1e300)
+            $0.enumerateObjects(ofType: "Person") { _, new in new?["age"] = [far, ["far": far]] as [Any] }
+            $0.enumerateObjects(ofType: "Person") { _, new in new?["age"] = far }
+        },
+        Mistake(
+            "a date far away as a key",
+            property: "id",
+            ["Invalid value '", "of type 'Date' for 'int' property 'Person.id'"]
+        ) {
+            $0.create("Person", value: ["id": Date(timeIntervalSinceReferenceDate: -1e300)])
+        },
+        Mistake(
             "an element of another type",
             property: "marks",
             ["Invalid value", "for 'array<int>' property 'Person.marks'"]

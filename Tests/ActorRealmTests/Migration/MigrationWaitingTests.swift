@@ -50,6 +50,7 @@ struct MigrationWaitingTests {
         #expect(waiting.first?.contains("migration.waitingProcesses: 1") == true)
         #expect(journal.lines(.detail).first?.contains("A migration begins.") == true)
         #expect(journal.lines(.detail).contains { $0.contains("A migration has gone through a class.") })
+        #expect(journal.lines(.detail).contains { $0.contains("brings properties and indexes up to date.") })
         #expect(journal.lines(.detail).last?.contains("A migration is done.") == true)
         _ = try? Realm.deleteFiles(for: configuration)
     }

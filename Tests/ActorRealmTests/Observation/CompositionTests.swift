@@ -72,6 +72,16 @@ private class ComposedItem: Object {
         #expect(changes.map(\.version) == changes.map(\.version).sorted())
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1)])
+    func `an interval of any length ends no process`(interval: Duration) async throws {
+        let writer = try await Writer(configuration("intervals.realm"))
+        let batches = await writer.changes().batched(every: interval)
+        let reader = Task { for await _ in batches { break } }
+        try await Task.sleep(for: .milliseconds(20))
+        reader.cancel()
+        await reader.value
+    }
+
     @Test func `the changes of two files merge into one sequence`() async throws {
         let first = try await Writer(configuration("first.realm"))
         let second = try await Writer(configuration("second.realm"))

@@ -194,6 +194,57 @@ struct LongWaitTests {
         _ = await eventually { done.value == 1 }
     }
 
+    private func scheduler(_ file: StorageFile, _ clock: HandClock, _ waits: Journal<WriteScheduler.LongWait>)
+        -> WriteScheduler
+    {
+        WriteScheduler(
+            file: file,
+            ioThread: DedicatedThread(name: "test-io"),
+            clock: clock.clock,
+            report: { waits.add($0) },
+            didPublish: { _ in }
+        )
+    }
+
+    private static func wait(for event: DispatchSemaphore) { event.wait() }
+
+    @Test("A process that migrates is named with the place where it opens its realm")
+    func migrating() async throws {
+        var configuration = file.configuration
+        try withNewRealm(configuration) { _ in }
+        let path = try #require(configuration.fileURL?.path)
+        let second = try StorageFile.openUnshared(
+            data: try StorageFile.openData(path: path, options: StorageOptions()),
+            path: path,
+            options: StorageOptions()
+        )
+        let (begun, gate, done) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        configuration.schemaVersion += 1
+        configuration.migrationBlock = { _, _ in
+            begun.signal()
+            gate.wait()
+        }
+        Thread.detachNewThread { [configuration] in
+            let opener = Opener(origin: ReaderOrigin(fileID: "Migrating/Program.swift", line: 9))
+            #expect(throws: Never.self) { try Realm.prepare(configuration, for: opener) }
+            done.signal()
+        }
+        Self.wait(for: begun)
+        let clock = HandClock()
+        let waits = Journal<WriteScheduler.LongWait>()
+        let waiter = scheduler(second, clock, waits)
+        let waiting = Task { try await waiter.acquire(for: .none) }
+        while clock.alarmCount == 0 { await Task.yield() }
+        clock.advance(seconds: 10)
+        let text = waits.entries.first?.holder ?? "nothing"
+        #expect(text.contains("opened at Migrating/Program.swift:9"), "\(text)")
+        gate.signal()
+        Self.wait(for: done)
+        waiter.finish(try await waiting.value)
+    }
+
     @Test("A process that has the lock is named with the place where it opened its realm, and since when")
     func otherProcess() async throws {
         let path = file.directory.path("other.realm")
@@ -206,17 +257,8 @@ struct LongWaitTests {
             path: path,
             options: StorageOptions()
         )
-        func scheduler(_ file: StorageFile) -> WriteScheduler {
-            WriteScheduler(
-                file: file,
-                ioThread: DedicatedThread(name: "test-io"),
-                clock: clock.clock,
-                report: { waits.add($0) },
-                didPublish: { _ in }
-            )
-        }
-        let holder = scheduler(first)
-        let waiter = scheduler(second)
+        let holder = scheduler(first, clock, waits)
+        let waiter = scheduler(second, clock, waits)
         let turn = try await holder.acquire(for: .none)
         holder.transactionBegins()
         let transaction = try first.beginWrite(from: ReaderOrigin(fileID: "Other/Program.swift", line: 7))

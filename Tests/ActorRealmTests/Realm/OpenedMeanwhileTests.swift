@@ -52,7 +52,7 @@ struct OpenedMeanwhileTests {
     @Test("The life of a realm in memory goes on")
     func memory() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Tally.self])
-        let coordinator = try Realm.prepare(configuration, blocking: .none)
+        let coordinator = try Realm.prepare(configuration)
         let core = try open(configuration, coordinator) { _ = $0.endUnlessUsed() }
         #expect(!coordinator.isEnded)
         coordinator.forget(core)
@@ -63,7 +63,7 @@ struct OpenedMeanwhileTests {
     @Test("What it declares stays declared")
     func rules() throws {
         let configuration = file.configuration
-        let coordinator = try Realm.prepare(configuration, blocking: .none)
+        let coordinator = try Realm.prepare(configuration)
         let declared = try DeclaredSchema.make(for: configuration)
         coordinator.file.declareRules([1, 2]) { false }
         let core = try open(configuration, coordinator) { coordinator in

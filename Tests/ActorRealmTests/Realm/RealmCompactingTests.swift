@@ -132,6 +132,20 @@ private class Note: Object {
         try copy.verify()
     }
 
+    @Test func `a copy and a salvage go to no place that is no file's`() throws {
+        let configuration = configuration("places.realm")
+        let source = try #require(configuration.fileURL)
+        let place = try #require(URL(string: "http://localhost/copied.realm"))
+        func expectRefused(_ body: () throws -> Void) {
+            let error = #expect(throws: Realm.Error.self) { try body() }
+            #expect(error?.code == .invalidInput)
+        }
+        try withNewRealm(configuration) { realm in expectRefused { try realm.writeCopy(toFile: place) } }
+        expectRefused { _ = try Realm.salvage(from: source, to: place) }
+        expectRefused { _ = try Realm.salvage(from: place, to: URL(fileURLWithPath: directory.path("salvaged.realm"))) }
+        #expect(!FileManager.default.fileExists(atPath: "/copied.realm"))
+    }
+
     @Test(arguments: [false, true])
     func `inside a write transaction a copy holds what the transaction sees, and the transaction goes on`(
         commits: Bool

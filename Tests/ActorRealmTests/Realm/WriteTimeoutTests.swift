@@ -174,6 +174,14 @@ struct WriteTimeoutTests {
         await #expect(throws: Realm.Error(.timedOut, fileURL: configuration.fileURL)) {
             _ = try await Realm.open(configuration: configuration, timeout: .milliseconds(50))
         }
+        // The time that writes have is that of such an opening, too.
+        configuration.writeTimeout = .milliseconds(50)
+        await #expect(throws: Realm.Error(.timedOut, fileURL: configuration.fileURL)) {
+            _ = try await Realm(configuration: configuration)
+        }
+        #expect(throws: Realm.Error(.timedOut, fileURL: configuration.fileURL)) {
+            try withNewRealm(configuration) { _ in }
+        }
         lock.release()
         let realm = try await Realm.open(configuration: configuration, timeout: .seconds(1_800))
         #expect(realm.isEmpty && keeper.isEmpty)

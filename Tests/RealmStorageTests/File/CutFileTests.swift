@@ -44,6 +44,45 @@ struct CutFileTests {
         return PageNumber(pageCount - 1)
     }
 
+    @Test("Whoever opens it as another process, or closes it, hears of it, be it cut to nothing", arguments: [0, 1, 3])
+    func opening(pageCount: Int) throws {
+        let path = directory.path("opening.realm")
+        var file: StorageFile? = try create(path)
+        try write(try #require(file), ballast: 40)
+        try write(try #require(file), ballast: 80)
+        let version = try #require(file).newestVersion
+        let snapshot = try #require(file).beginRead()
+        _ = try cut(path, pageCount: pageCount + 1)
+        expectCut(PageNumber(pageCount)) { _ = try openUnshared(path) }
+        expectCut(PageNumber(pageCount)) { try HeaderAudit.check(snapshot) }
+        #expect(version == snapshot.version)
+        withExtendedLifetime(snapshot) {}
+        // Its end marks the newest version, where there is room for it.
+        file = nil
+    }
+
+    @Test("Whoever opens it as another process hears of the first page that its version lacks")
+    func openingShort() throws {
+        let path = directory.path("short.realm")
+        let file = try create(path)
+        try write(file, ballast: 40)
+        let page = try cut(path, pageCount: pageCount(file))
+        expectCut(page) { _ = try openUnshared(path) }
+    }
+
+    @Test("A reader that would move hears of a file that was cut to nothing, and so does who cuts free pages off")
+    func readingNothing() throws {
+        let path = directory.path("nothing.realm")
+        let writer = try create(path)
+        let reader = try openUnshared(path)
+        try write(writer, ballast: 1)
+        _ = try cut(path, pageCount: 1)
+        expectCut(0) { _ = try reader.beginRead() }
+        #expect(try writer.tryLockForWriting())
+        defer { writer.unlockForWriting() }
+        expectCut(0) { try writer.returnTrailingSpace() }
+    }
+
     private func pageCount(_ file: StorageFile) -> Int { Int(file.state.withLock { $0.published.pageCount }) }
 
     private func expectCut(_ page: PageNumber, _ body: () throws -> Void) {

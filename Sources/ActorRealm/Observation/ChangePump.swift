@@ -86,26 +86,42 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     }
 
     func cancel() -> Bool {
-        // It ends outside the lock.
-        let before = endLife()
-        defer { withExtendedLifetime(before) {} }
+        let ended = endLife()
+        defer { ended.letGo() }
         return cursor.cancel()
     }
 
     /// Ends of itself, on whatever thread and behind whatever locks: what the program's block was the last to hold ends elsewhere.
     private func endItself() {
-        let before = endLife()
-        if before.calls != nil { Task.detached { withExtendedLifetime(before) {} } }
+        let ended = endLife()
+        Task.detached { ended.letGo() }
         _ = cursor.cancel()
     }
 
-    private func endLife() -> Life {
-        let before = life.withLock { life in
+    private func endLife() -> Ended {
+        let ended = life.withLock { life in
             defer { life = Life() }
-            return life
+            return Ended(life)
         }
-        before.home?.core.signals.remove(cursor)
-        return before
+        ended.home?.core.signals.remove(cursor)
+        return ended
+    }
+
+    /// What an observer held, which ends where it is let go of and nowhere else, whoever else has a reference.
+    private final class Ended: Sendable {
+        private let life: Mutex<Life>
+
+        init(_ life: Life) { self.life = Mutex(life) }
+
+        var home: Home? { life.withLock { $0.home } }
+
+        func letGo() {
+            let before = life.withLock { life in
+                defer { life = Life() }
+                return life
+            }
+            withExtendedLifetime(before) {}
+        }
     }
 
     func noteLetGo() {

@@ -126,26 +126,30 @@ struct InputCheck {
         case let object as ObjectBase: return "an object of type '\(object.modelClass.name)'"
         case let value as InputReader.Unreadable:
             return value.isSkipped ? "a value that was not looked at" : "a number or a text that cannot be read"
-        default: return "\(excerpt("\(value)")) (\(type(of: value)))"
+        default: return "\(excerpt(text(of: value))) (\(type(of: value)))"
         }
     }
 
-    /// A value as a program writes it, for messages: Foundation's description of a date far away ends the process.
+    /// A value as a program writes it, for messages: what Foundation says of a date far away ends the process.
     static func text(of value: Any?, depth: Int = 0) -> String {
         guard let value = ValueReader.unwrap(value) else { return "nil" }
-        let isDeep = depth >= 8
+        /// At most 16 elements, three levels deep.
+        func list<Elements: Collection>(_ elements: Elements, _ text: (Elements.Element) -> String) -> String {
+            guard depth < 3 else { return "…" }
+            return elements.prefix(16).map(text).joined(separator: ", ") + (elements.count > 16 ? ", …" : "")
+        }
         switch value {
+        case let text as String: return depth > 0 ? "\"\(text)\"" : text
         case let date as Date: return date.text
-        case let value as AnyRealmValue: return describe(value)
-        case let values as [Any]:
-            let texts = values.prefix(16).map { text(of: $0, depth: depth + 1) }
-            let rest = values.count > texts.count ? ", …" : ""
-            return "[" + (isDeep ? "…" : texts.joined(separator: ", ") + rest) + "]"
+        case let value as AnyRealmValue: return text(of: value.content, depth: depth)
+        case let values as [Any]: return "[" + list(values) { text(of: $0, depth: depth + 1) } + "]"
         case let values as [String: Any]:
-            let entries = values.sorted { $0.key < $1.key }
-            let texts = entries.map { "\"\($0.key)\": \(text(of: $0.value, depth: depth + 1))" }
-            return "[" + (isDeep ? "…" : texts.joined(separator: ", ")) + "]"
+            if values.isEmpty { return "[:]" }
+            return "[" + list(values) { "\"\($0.key)\": \(text(of: $0.value, depth: depth + 1))" } + "]"
         case is Set<AnyHashable>, is [AnyHashable: Any]: return describe(value)
+        case is DateInterval, is Range<Date>, is ClosedRange<Date>: return "a range"
+        case is any RealmCollection, is Substring, is Data: return "\(value)"
+        case is any Collection: return "a collection"
         default: return "\(value)"
         }
     }

@@ -94,7 +94,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     /// Ends of itself, on whatever thread and behind whatever locks: what the program's block was the last to hold ends elsewhere.
     private func endItself() {
         let ended = endLife()
-        Task.detached { ended.letGo() }
+        if !ended.isEmpty { Task.detached { ended.letGo() } }
         _ = cursor.cancel()
     }
 
@@ -114,6 +114,8 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         init(_ life: Life) { self.life = Mutex(life) }
 
         var home: Home? { life.withLock { $0.home } }
+
+        var isEmpty: Bool { life.withLock { $0.home == nil && $0.calls == nil } }
 
         func letGo() {
             let before = life.withLock { life in
@@ -190,7 +192,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
                     core.noteFailure(failure)
                     calls.block(.failure(error), core)
                 }
-                endItself()
+                _ = cancel()
             },
             // Where the isolation is gone there is nobody to tell, but a realm to let go of.
             orElse: { [self] in endItself() }
@@ -226,9 +228,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
             attempts = 0
             cursor.accept(pending)
             core.blockCalls.during { calls?.block(.success(pending), core) }
-            if cursor.isFinal { endItself() } else { advance() }
+            if cursor.isFinal { _ = cancel() } else { advance() }
         case .ended:
-            endItself()
+            _ = cancel()
         case .wait:
             if let heldBack = calls?.heldBack, !core.autorefresh, !core.isInWriteTransaction,
                 pending.target.version > lastHeldBack

@@ -25,7 +25,9 @@ extension Realm {
             do {
                 try DedicatedThread.detach(name: "realm-open") { [self] in
                     deliver(
-                        Swift.Result { try Realm.prepare(configuration, for: Opener(cancellation: cancellation)) }
+                        Swift.Result {
+                            try Realm.prepare(configuration, for: Opener(cancellation: cancellation))
+                        }
                     )
                 }
             } catch {

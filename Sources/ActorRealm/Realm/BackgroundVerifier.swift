@@ -55,7 +55,7 @@ final class BackgroundVerifier: Sendable {
                     if stopped { throw StorageError(.io, "Verification has been stopped", path: path) }
                 }
             } catch {
-                if stopped { return }
+                if stopped || isStopped.withLock({ $0 }) { return }
                 throw error
             }
         } catch {

@@ -38,7 +38,8 @@ final class CoreRegistration: @unchecked Sendable {
 
     /// Ends what observes with a core whose isolation is gone: else it and its version live as long as a token does.
     func endOrphan() {
-        core?.signals.end()
+        guard let signals = core?.signals else { return }
+        signals.end()
     }
 
     /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.

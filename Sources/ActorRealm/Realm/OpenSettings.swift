@@ -63,10 +63,6 @@ struct OpenSettings: Sendable {
         self.options = options
     }
 
-    /// Where the file of a URL is.
-    ///
-    /// `..` behind a symbolic link leads to the directory above the one that the link stands for, as everywhere in the system,
-    /// and not to the one above the link: taken out of the path as text, it would name another file.
     /// The path of a file URL.
     ///
     /// - Throws: `invalidInput`, which calls the URL by its name.
@@ -79,6 +75,10 @@ struct OpenSettings: Sendable {
         return path
     }
 
+    /// Where the file of a URL is.
+    ///
+    /// `..` behind a symbolic link leads to the directory above the one that the link stands for, as everywhere in the system,
+    /// and not to the one above the link: taken out of the path as text, it would name another file.
     private static func path(of url: URL) -> String {
         // Each opening asks twice, and nearly every path is what it says.
         let text = url.path

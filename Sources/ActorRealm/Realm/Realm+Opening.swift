@@ -217,9 +217,11 @@ extension Realm {
                 fileURL: configuration.fileURL
             )
         }
+        var opener = Opener(origin: origin)
         var attempts = 0
         while true {
-            let coordinator = try prepare(configuration, for: Opener(key: (place ?? .current).key, origin: origin))
+            opener.key = (place ?? .current).key
+            let coordinator = try prepare(configuration, for: opener)
             do {
                 return try coordinator.core(orCurrent: place, configuration: configuration, origin: origin).realm()
             } catch Realm.Error.schemaOutdated where attempts < patience {
@@ -249,13 +251,14 @@ extension Realm {
             )
         }
         let place = RealmIsolation(isolation)
+        let opener = Opener(origin: origin, deadline: deadline)
         var attempts = 0
         while true {
             let coordinator: RealmCoordinator
             if let known = try prepared(configuration, for: place) {
                 coordinator = known
             } else {
-                coordinator = try await prepareElsewhere(configuration, Opener(origin: origin, deadline: deadline))
+                coordinator = try await prepareElsewhere(configuration, opener)
             }
             do {
                 return try coordinator.core(for: place, configuration: configuration, origin: origin, use: use).realm()

@@ -109,7 +109,10 @@ extension Realm {
     ///
     /// Not needed in general: a realm closes when nothing refers to it any more.
     public func close() {
-        if isClosed { return }
+        if isClosed {
+            if core.isCurrent { core.forgetUnreadable() }
+            return
+        }
         if !isInvalid { core.checkAccess() }
         // The realm is not held by what waits for its end.
         let isFrozen = isFrozen
@@ -192,7 +195,7 @@ extension RealmCore {
             try closed.registry.check(coordinator.makeView(nil).schema, after: nil)
         } catch {
             guard error.code == .schemaOutdated else { throw error }
-            closed.outdatedReason = error
+            closed.noteUnreadable(error)
         }
         return closed
     }

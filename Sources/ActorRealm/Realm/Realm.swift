@@ -97,7 +97,7 @@ public final class Realm {
             old.report(error, "A realm could not be read any more after it was invalidated; it is closed.")
             if error.code == .schemaOutdated {
                 // Its last version, which it could read, is gone with the invalidation.
-                old.outdatedReason = error
+                old.noteUnreadable(error)
                 old.signals.fail(error)
             }
             endForGood()

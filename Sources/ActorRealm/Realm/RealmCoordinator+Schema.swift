@@ -51,6 +51,7 @@ extension RealmCoordinator {
                 let all = declared.keepingRules(of: stored) { _ in true }
                 let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: all).isEmpty
                 var opener = opener
+                // For this wait: what an opening does itself beside it takes none of the time.
                 opener.deadline = opener.deadline ?? configuration.writeTimeout.map(WriteRequest.deadline(after:))
                 let soon = ContinuousClock.now + Self.patience
                 if !isNeeded { opener.deadline = min(opener.deadline ?? soon, soon) }

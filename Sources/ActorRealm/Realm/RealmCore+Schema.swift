@@ -62,6 +62,18 @@ extension StorageError {
     }
 }
 
+extension StorageError {
+    /// As `schemaOutdated`, of a realm that has no version of before either.
+    static func schemaOutdatedUnread(_ subject: Subject?) -> StorageError {
+        StorageError(
+            .schemaOutdated,
+            "The realm is outdated and closed: the schema of its file was changed by a later release of the program while the realm "
+                + "kept no version of it. Open it with classes that fit.",
+            subject: subject
+        )
+    }
+}
+
 extension Realm {
     /// Whether the schema of the file was changed in what this realm's classes declare, by another process or a later opening.
     ///
@@ -73,6 +85,6 @@ extension Realm {
     /// outdated.
     public var isOutdated: Bool {
         core.checkAccess()
-        return core.outdatedReason != nil
+        return core.outdatedReason != nil || core.unreadableReason != nil
     }
 }

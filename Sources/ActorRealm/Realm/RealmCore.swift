@@ -89,6 +89,16 @@ final class RealmCore {
     private var frozenRealm: Realm?
     /// Why the realm cannot follow the file any more; nil while it can.
     var outdatedReason: StorageError?
+    /// Why no version can be read any more, in a realm that was closed for it: its classes fit none.
+    private(set) var unreadableReason: StorageError?
+
+    /// Notes that a realm that is closed, or is about to be, fits no version that could be read.
+    func noteUnreadable(_ error: StorageError) {
+        unreadableReason = .schemaOutdatedUnread(error.subject)
+    }
+
+    /// The program has closed it itself.
+    func forgetUnreadable() { unreadableReason = nil }
     /// The version of an outdated realm that was invalidated.
     private var lastVersion: Snapshot?
     /// How many blocks of `withRealm` use the realm, the last of which closes it; nil when somebody opened it to stay open.
@@ -209,7 +219,7 @@ final class RealmCore {
 
     /// What a realm that was closed throws.
     var closedError: Realm.Error {
-        if let outdatedReason { return Realm.Error(storage: outdatedReason, path: coordinator.path) }
+        if let unreadableReason { return Realm.Error(storage: unreadableReason, path: coordinator.path) }
         return error(.closed, "This realm has been closed. Open it again.")
     }
 

@@ -261,6 +261,10 @@ extension StorageFile {
         // Its process may have died between the two.
         if image.header.version > lock.newestVersion { lock.publish(image.header.version) }
         let byteCount = try data.currentByteCount()
+        // Its log stays, which has what the file lacks.
+        guard image.header.pageCount <= UInt64(byteCount / pageByteCount) else {
+            throw StorageFile.cutShort(byteCount, path)
+        }
         try state.withLock { (state) throws(StorageError) in
             let found = HeaderRecovery.Result(header: image.header, slot: image.slot)
             try take(found, &state, byteCount: byteCount)

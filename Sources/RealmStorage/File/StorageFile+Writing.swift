@@ -95,7 +95,10 @@ extension StorageFile {
             do throws(StorageError) {
                 if let stopped = state.stopped { throw stopped }
                 try refresh(&state, to: newest)
-                if isFirst { try leaveImage(&state) }
+                if isFirst {
+                    try requireLength(of: UInt64(FileHeader.slotPageCount))
+                    try leaveImage(&state)
+                }
                 try keepEntriesForWriters(&state)
                 // Asked for now: a flush under way makes the file larger before it publishes its version.
                 let byteCount = try data.currentByteCount()

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Checks the header pages of an open file: every copy, so that the redundancy is there when it is needed.
 package enum HeaderAudit {
@@ -23,11 +24,23 @@ package enum HeaderAudit {
         if let problem { throw problem }
     }
 
-    /// Fails where the file is shorter than a version, whose pages are about to be read: asked for again and again while they are.
+    /// Fails where the file is shorter than a version needs, whose pages are about to be read: asked again and again while they are.
     ///
-    /// A file that is cut between this and the read of a page that is gone ends the process all the same.
+    /// Pages that were free in it may have been cut off behind it, but never one that it uses, nor one of the newest version. A file that
+    /// is cut between this and the read of a page that is gone ends the process all the same.
     package static func requireLength(of snapshot: Snapshot) throws(StorageError) {
-        try snapshot.file.requireLength(of: max(snapshot.header.pageCount, UInt64(FileHeader.slotPageCount)))
+        let file = snapshot.file
+        while true {
+            // Before the length: it is made larger before a version is published, and shorter behind that.
+            let newest = file.state.withLock { $0.published }
+            // One that was deleted tells no length.
+            guard let byteCount = try? file.data.currentByteCount() else { return }
+            let needed = max(min(snapshot.header.pageCount, newest.pageCount), UInt64(FileHeader.slotPageCount))
+            if needed <= UInt64(byteCount / pageByteCount) { return }
+            let version = file.newestVersion
+            guard version > newest.version else { throw StorageFile.cutShort(byteCount, file.path) }
+            try file.state.withLock { (state) throws(StorageError) in try file.refresh(&state, to: version) }
+        }
     }
 
     private static func problem(_ snapshot: Snapshot) -> StorageError? {

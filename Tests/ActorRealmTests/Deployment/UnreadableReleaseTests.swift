@@ -137,6 +137,10 @@ struct UnreadableReleaseTests {
         let error = await #expect(throws: Realm.Error.self) { try await writer.write { _ in } }
         #expect(error?.code == .schemaOutdated)
         #expect(await eventually { codes.entries == [.schemaOutdated] })
+        // Whoever closes it knows that it is closed.
+        await writer.perform { $0.close() }
+        let closed = await #expect(throws: Realm.Error.self) { try await writer.write { _ in } }
+        #expect(closed?.code == .closed)
         withExtendedLifetime((reader, token)) {}
     }
 

@@ -44,7 +44,10 @@ struct CutFileTests {
         return PageNumber(pageCount - 1)
     }
 
-    @Test("Whoever opens it as another process, or closes it, hears of it, be it cut to nothing", arguments: [0, 1, 3])
+    @Test(
+        "Whoever opens it as another process, or closes it, hears of it, be it cut to nothing",
+        arguments: [0, 1, 3, 8]
+    )
     func opening(pageCount: Int) throws {
         let path = directory.path("opening.realm")
         var file: StorageFile? = try create(path)

@@ -130,7 +130,7 @@ struct InputCheck {
         }
     }
 
-    /// A value as a program writes it, for messages: what Foundation says of a date far away ends the process.
+    /// A value as a program writes it, for messages: Foundation has no text of a date far away.
     static func text(of value: Any?, depth: Int = 0) -> String {
         guard let value = ValueReader.unwrap(value) else { return "nil" }
         /// At most 16 elements, three levels deep.

@@ -145,7 +145,8 @@ struct InputCheck {
         case let values as [Any]: return "[" + list(values) { text(of: $0, depth: depth + 1) } + "]"
         case let values as [String: Any]:
             if values.isEmpty { return "[:]" }
-            return "[" + list(values) { "\"\($0.key)\": \(text(of: $0.value, depth: depth + 1))" } + "]"
+            let sorted = values.sorted { $0.key < $1.key }
+            return "[" + list(sorted) { "\"\($0.key)\": \(text(of: $0.value, depth: depth + 1))" } + "]"
         case is Set<AnyHashable>, is [AnyHashable: Any]: return describe(value)
         case is DateInterval, is Range<Date>, is ClosedRange<Date>: return "a range"
         case is any RealmCollection, is Substring, is Data: return "\(value)"

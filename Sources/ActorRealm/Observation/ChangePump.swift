@@ -94,8 +94,9 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
     /// Ends of itself, on whatever thread and behind whatever locks: what the program's block was the last to hold ends elsewhere.
     private func endItself() {
         let ended = endLife()
-        if !ended.isEmpty { Task.detached { ended.letGo() } }
+        // Before the token can be let go of, which would be told of where the observer is not over.
         _ = cursor.cancel()
+        if !ended.isEmpty { Task.detached { ended.letGo() } }
     }
 
     private func endLife() -> Ended {

@@ -44,21 +44,18 @@ final class BackgroundVerifier: Sendable {
             guard let snapshot = try file.object?.beginRead() else { return }
             version = snapshot.version
             try HeaderAudit.check(snapshot)
-            var stopped = false
-            do throws(StorageError) {
-                try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
-                    // It waits between pages.
-                    try HeaderAudit.requireLength(of: snapshot)
-                    _ = try snapshot.view.verifiedPointer(to: run)
-                    checked += Int(run.pageCount)
-                    stopped = wait(pace.pause(behind: checked * pageByteCount, after: ContinuousClock.now - start))
-                    if stopped { throw StorageError(.io, "Verification has been stopped", path: path) }
+            try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
+                // It waits between pages.
+                try HeaderAudit.requireLength(of: snapshot)
+                _ = try snapshot.view.verifiedPointer(to: run)
+                checked += Int(run.pageCount)
+                if wait(pace.pause(behind: checked * pageByteCount, after: ContinuousClock.now - start)) {
+                    throw StorageError(.io, "Verification has been stopped", path: path)
                 }
-            } catch {
-                if stopped || isStopped.withLock({ $0 }) { return }
-                throw error
             }
         } catch {
+            // Whatever it met: the file may be on its way out.
+            if isStopped.withLock({ $0 }) { return }
             failure = Realm.Error(storage: error, path: path)
         }
         tell(

@@ -110,7 +110,7 @@ extension Realm {
     /// Not needed in general: a realm closes when nothing refers to it any more.
     public func close() {
         if isClosed {
-            if core.isCurrent { core.forgetUnreadable() }
+            if core.isCurrent, !core.isFrozen { core.forgetUnreadable() }
             return
         }
         if !isInvalid { core.checkAccess() }

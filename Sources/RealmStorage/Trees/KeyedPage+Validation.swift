@@ -100,12 +100,39 @@ extension PageBytes {
     }
 }
 
-/// Which bytes of a page its entries take, one bit each.
+/// Which bytes of a page its entries take.
+///
+/// Entries that were added in order, as in a page that was made anew or filled from one end, lie beside each other:
+/// two bounds tell that without a look at each byte. From the first entry on that lies apart from those before, the
+/// bytes have one bit each.
 struct TakenBytes {
+    private var bounds = 0..<0
     private var words = InlineArray<64, UInt64>(repeating: 0)
+    private var hasWords = false
 
     /// Takes bytes; false when one of them was taken already.
+    @inline(__always)
     mutating func take(_ range: Range<Int>) -> Bool {
+        if !hasWords {
+            if range.upperBound == bounds.lowerBound {
+                bounds = range.lowerBound..<bounds.upperBound
+                return true
+            }
+            if range.lowerBound == bounds.upperBound {
+                bounds = bounds.lowerBound..<range.upperBound
+                return true
+            }
+            if bounds.isEmpty {
+                bounds = range
+                return true
+            }
+            hasWords = true
+            _ = takeBits(bounds)
+        }
+        return takeBits(range)
+    }
+
+    private mutating func takeBits(_ range: Range<Int>) -> Bool {
         var start = range.lowerBound
         while start < range.upperBound {
             let bit = start & 63

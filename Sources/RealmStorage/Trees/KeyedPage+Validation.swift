@@ -27,18 +27,21 @@ extension KeyedPage {
 
     private func validateEntries(allowsDirtyReferences: Bool) -> String? {
         let isLeaf = isLeaf
+        let (count, heapStart) = (count, heapStart)
+        let maximumSuffix = ByteTree.maximumKeyByteCount - prefixLength
         let minimumPayload = isLeaf ? 2 : KeyedPage.childPayloadByteCount
         var heapByteCount = 0
         var taken = TakenBytes()
+        var before: KeyBytes?
         for index in 0..<count {
             let slot = slot(index)
             let offset = KeyedPage.offset(slot)
             let length = KeyedPage.suffixLength(slot)
-            guard offset >= heapStart, length <= ByteTree.maximumKeyByteCount - prefixLength,
-                offset + length + minimumPayload <= pageByteCount
+            guard offset >= heapStart, length <= maximumSuffix, offset + length + minimumPayload <= pageByteCount
             else { return "entry \(index) lies outside the heap" }
             let payload = base + offset + length
             var payloadByteCount = minimumPayload
+            var reference: PageReference?
             if isLeaf {
                 let valueLength = PageBytes.load16(payload, 0)
                 guard valueLength <= ByteTree.maximumInlineValueByteCount || valueLength == KeyedPage.overflowTag
@@ -47,42 +50,34 @@ extension KeyedPage {
                 guard offset + length + payloadByteCount <= pageByteCount else {
                     return "entry \(index) lies outside the heap"
                 }
+                if valueLength == KeyedPage.overflowTag { reference = PageReference(load: payload + 2) }
+            } else {
+                let child = PageReference(load: payload)
+                guard child.pageCount == 1 else { return "child \(index) is not one page" }
+                guard PageBytes.load64(payload, PageReference.byteCount) <= KeyedPage.maximumChildCount else {
+                    return "the count below child \(index) is implausible"
+                }
+                reference = child
             }
             heapByteCount += length + payloadByteCount
             // The length of a value lies among the entry's bytes: who writes another entry must not change it.
             guard taken.take(offset..<offset + length + payloadByteCount) else {
                 return "entry \(index) overlaps another one"
             }
-            if let problem = validateReference(at: index, allowsDirtyReferences: allowsDirtyReferences) {
-                return problem
+            if let reference, let problem = PageBytes.problem(with: reference, allowsDirty: allowsDirtyReferences) {
+                return "entry \(index) \(problem)"
             }
-            guard UInt64(suffix(at: index).head) == slot >> 32 else { return "entry \(index) has a wrong head" }
+            let suffix = KeyBytes(start: base + offset, count: length)
+            guard UInt64(suffix.head) == slot >> 32 else { return "entry \(index) has a wrong head" }
             if !isLeaf, index == 0 {
                 guard length == 0 else { return "the first child has a separator" }
-            } else if index > (isLeaf ? 0 : 1) {
-                guard suffix(at: index - 1).compare(to: suffix(at: index)) < 0 else {
-                    return "the keys do not ascend at entry \(index)"
-                }
+            } else {
+                if let before, before.compare(to: suffix) >= 0 { return "the keys do not ascend at entry \(index)" }
+                before = suffix
             }
         }
         guard heapByteCount + garbage == pageByteCount - heapStart else { return "its entries do not fill its heap" }
         return nil
-    }
-
-    private func validateReference(at index: Int, allowsDirtyReferences: Bool) -> String? {
-        let reference: PageReference
-        if isLeaf {
-            guard let overflow = overflowReference(at: index) else { return nil }
-            reference = overflow
-        } else {
-            reference = childReference(at: index)
-            guard reference.pageCount == 1 else { return "child \(index) is not one page" }
-            guard PageBytes.load64(payload(at: index), PageReference.byteCount) <= KeyedPage.maximumChildCount else {
-                return "the count below child \(index) is implausible"
-            }
-        }
-        return PageBytes.problem(with: reference, allowsDirty: allowsDirtyReferences)
-            .map { "entry \(index) \($0)" }
     }
 }
 

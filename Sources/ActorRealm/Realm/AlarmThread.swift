@@ -4,7 +4,7 @@ import Glibc
 import RealmStorage
 import Synchronization
 
-/// Calls functions later, all of them on one thread that is there while any is to be called.
+/// Calls functions later, all of them on one thread that is there while any is to be called, and for a moment more.
 ///
 /// Not a queue: where the system starts no thread, a queue would have its caller wait until one can be started. Here nobody is called
 /// then.
@@ -42,38 +42,45 @@ final class AlarmThread: Sendable {
     ///
     /// Where the system starts no thread, the function is dropped, and so is any other that came meanwhile: who asked for one asks
     /// again once its time has passed (``WaitWatch``).
-    func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Returns: Whether it will be called.
+    @discardableResult
+    func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) -> Bool {
         let (time, overflow) = Self.now.addingReportingOverflow(nanoseconds)
         let alarm = Alarm(time: overflow ? .max : time, body: body)
-        let mustStart = state.withLock { state in
+        // Nobody else is told that he will be called before the thread is there.
+        return state.withLock { state in
             let index = state.alarms.firstIndex { $0.time <= alarm.time } ?? state.alarms.count
             state.alarms.insert(alarm, at: index)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard mustStart else {
-            change.signal()
-            return
-        }
-        do {
-            try start { self.run() }
-        } catch {
-            state.withLock { $0 = State() }
+            if state.isRunning {
+                change.signal()
+                return true
+            }
+            do {
+                try start { self.run() }
+                state.isRunning = true
+            } catch {
+                state = State()
+            }
+            return state.isRunning
         }
     }
 
     private func run() {
+        var idleEnd = Self.now + Self.idleNanoseconds
         while true {
+            let now = Self.now
             let (due, next) = state.withLock { state -> ((@Sendable () -> Void)?, UInt64?) in
                 guard let last = state.alarms.last else {
-                    state.isRunning = false
-                    return (nil, nil)
+                    if now >= idleEnd { state.isRunning = false }
+                    return (nil, now < idleEnd ? idleEnd : nil)
                 }
-                if last.time > Self.now { return (nil, last.time) }
+                if last.time > now { return (nil, last.time) }
                 return (state.alarms.removeLast().body, nil)
             }
             if let due {
                 due()
+                idleEnd = Self.now + Self.idleNanoseconds
             } else if let next {
                 _ = change.wait(timeout: DispatchTime(uptimeNanoseconds: next))
             } else {
@@ -81,6 +88,9 @@ final class AlarmThread: Sendable {
             }
         }
     }
+
+    /// For so long the thread stays behind the last alarm: who writes in a loop asks for one again and again.
+    private static var idleNanoseconds: UInt64 { 100_000_000 }
 
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 }

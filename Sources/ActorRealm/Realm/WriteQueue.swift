@@ -6,7 +6,7 @@ import RealmStorage
 /// inter-process lock; the lock is kept while writers wait or commits are on their way to the disk, but no longer than
 /// ``holdLimit`` when other processes wait for it. Handing it over costs as much as many commits, so while others wait it
 /// lingers for a moment where a program that writes in a loop is between two writes, but for no more than ``holdLimit`` in
-/// all. The owner performs the returned ``Actions`` and reports back.
+/// all. A process that has the file alone keeps the lock between such writes, so that they ask the kernel for nothing. The owner performs the returned ``Actions`` and reports back.
 ///
 /// A synchronous writer blocks its thread, and with it its isolation: an asynchronous writer of that isolation cannot run
 /// before the synchronous one is done. Therefore those of its isolation let all others pass until then, also one that has
@@ -37,6 +37,8 @@ struct WriteQueue<Isolation: Hashable> {
         case yield
         /// Keep it, and report ``lingerEnded(at:)`` after ``lingerStep``.
         case linger
+        /// Keep it, and report ``keepEnded(at:)`` after ``keepStep``; ``letGo()`` where that cannot be.
+        case keep
     }
 
     /// Who writes and flushes the prepared commits.
@@ -77,6 +79,8 @@ struct WriteQueue<Isolation: Hashable> {
         case held(since: UInt64)
         /// Held, with nobody who wants it, since a time.
         case lingering(since: UInt64, idle: UInt64)
+        /// Held, with nobody who wants it, and no other process that has the file open, since a time.
+        case kept(idle: UInt64)
     }
 
     /// How a writer's turn ends.
@@ -107,6 +111,9 @@ struct WriteQueue<Isolation: Hashable> {
     let holdLimit: UInt64
     /// The longest pause between two writers, in nanoseconds, that it is kept for.
     let lingerStep: UInt64
+    /// The time in nanoseconds after which a lock that is kept is given back, unless somebody has written within it: so it is held by a
+    /// process that does not write for twice as long at most.
+    let keepStep: UInt64
 
     private var nextNumber: UInt64 = 1
     private var line = WriterLine<Isolation>()
@@ -122,10 +129,14 @@ struct WriteQueue<Isolation: Hashable> {
     private(set) var isFlushing = false
     /// Whether another process waits for the lock, so that it has to be yielded now and then.
     var isContended = false
+    /// Whether no other process has the file open: the lock may be kept for a while after writes that follow each other.
+    var isAlone = false
     /// Whether every thread of Swift's pool blocks in a write, so that no task goes on.
     var isPoolExhausted = false
     /// Whether a ``lingerEnded(at:)`` will come.
     private var isTimed = false
+    /// Whether a ``keepEnded(at:)`` will come.
+    private var isKeepTimed = false
     /// When the last writer was done, and nobody waited.
     private var idleSince: UInt64?
     /// Whether the last writer came so soon after the one before that the lock might have lingered for it.
@@ -133,9 +144,10 @@ struct WriteQueue<Isolation: Hashable> {
     /// Whether no writer has been done since the lock was taken.
     private var isFirstOfHold = false
 
-    init(holdLimit: UInt64 = 10_000_000, lingerStep: UInt64 = 200_000) {
+    init(holdLimit: UInt64 = 10_000_000, lingerStep: UInt64 = 200_000, keepStep: UInt64 = 5_000_000) {
         self.holdLimit = holdLimit
         self.lingerStep = lingerStep
+        self.keepStep = keepStep
     }
 
     /// The number of writers that wait, chosen ones not counted.
@@ -166,7 +178,7 @@ struct WriteQueue<Isolation: Hashable> {
     /// Whether this process holds the inter-process lock.
     var holdsLock: Bool {
         switch lock {
-        case .held, .lingering: true
+        case .held, .lingering, .kept: true
         case .free, .acquiring: false
         }
     }
@@ -377,9 +389,30 @@ struct WriteQueue<Isolation: Hashable> {
         case .held(let since):
             // In the midst of a write: what follows it is seen at the next step.
             return isContended && now - since < holdLimit ? linger() : Actions()
-        case .free, .acquiring:
+        case .free, .acquiring, .kept:
             return Actions()
         }
+    }
+
+    /// The time to keep the lock has passed.
+    mutating func keepEnded(at now: UInt64) -> Actions {
+        isKeepTimed = false
+        guard case .kept(let idle) = lock else { return Actions() }
+        return isAlone && !isContended && now >= idle && now - idle < keepStep ? keep() : letGo()
+    }
+
+    /// Gives the lock back if it is only kept.
+    mutating func letGo() -> Actions {
+        guard case .kept = lock else { return Actions() }
+        lock = .free
+        return Actions(lock: .release)
+    }
+
+    /// Sees to it that the time for which the lock is kept ends.
+    private mutating func keep() -> Actions {
+        if isKeepTimed { return Actions() }
+        isKeepTimed = true
+        return Actions(lock: .keep)
     }
 
     /// Sees to it that a pause will end.
@@ -422,6 +455,10 @@ struct WriteQueue<Isolation: Hashable> {
             if line.isEmpty { return Actions() }
             lock = .held(since: since)
             return advance(at: now)
+        case .kept:
+            if line.isEmpty { return Actions() }
+            lock = .held(since: now)
+            return advance(at: now)
         case .held(let since):
             let hasToYield = isContended && !isFirstOfHold && now >= since && now - since >= holdLimit
             if !hasToYield, var next = line.popNext() {
@@ -439,6 +476,10 @@ struct WriteQueue<Isolation: Hashable> {
                 if isBurst, isContended, now >= since, now - since < holdLimit {
                     lock = .lingering(since: since, idle: now)
                     return linger()
+                }
+                if isBurst, isAlone, !isContended {
+                    lock = .kept(idle: now)
+                    return keep()
                 }
                 lock = .free
                 return Actions(lock: .release)

@@ -25,7 +25,8 @@ extension WriteScheduler {
 
     func lookAtWaits(after pause: UInt64) {
         let scheduler = WeakReference(self)
-        clock.wake(pause) { scheduler.object?.lookAtWaits() }
+        // Where it is not called, the next writer that waits asks again.
+        _ = clock.wake(pause) { scheduler.object?.lookAtWaits() }
     }
 
     private func lookAtWaits() {

@@ -76,6 +76,7 @@ extension WriteScheduler {
     /// Tells the queue what goes on around it; called under the lock.
     func look(_ state: inout State) {
         state.queue.isContended = file.hasWaitingProcesses
+        state.queue.isAlone = !file.hasOtherProcesses
         state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
     }
 
@@ -105,6 +106,9 @@ extension WriteScheduler {
             case .linger:
                 lockThread.perform { self.linger() }
                 return isGranted
+            case .keep:
+                if keep() { return isGranted }
+                actions = state.withLock { released($0.queue.letGo()) }
             case .wait, .yield:
                 // After a yield the file lets whoever waits in another process go first.
                 lockThread.perform { self.waitForLock() }
@@ -153,6 +157,25 @@ extension WriteScheduler {
             if actions.lock != .linger { return }
         }
     }
+
+    /// Sees to it that the inter-process lock, which is kept, is given back when nobody has written for a while; false where that cannot be.
+    private func keep() -> Bool {
+        // The alarm holds neither the scheduler nor its file.
+        let scheduler = WeakReference(self)
+        return clock.wake(state.withLock { $0.queue.keepStep }) { scheduler.object?.keepEnded() }
+    }
+
+    private func keepEnded() {
+        perform(
+            state.withLock { state in
+                look(&state)
+                return released(state.queue.keepEnded(at: now))
+            }
+        )
+    }
+
+    /// Gives the inter-process lock back if it is only kept.
+    func letGoOfLock() { _ = state.withLock { released($0.queue.letGo()) } }
 
     func lockFailed(_ error: StorageError) -> Queue.Actions {
         let actions = state.withLock { state in released(state.queue.lockFailed(at: now)) }

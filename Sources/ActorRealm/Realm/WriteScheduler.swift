@@ -111,8 +111,8 @@ final class WriteScheduler: Sendable {
     struct Clock: Sendable {
         var now: @Sendable () -> UInt64
         var pause: @Sendable (UInt64) -> Void
-        /// Calls a function later, on no thread that a writer may block.
-        var wake: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Void = { _, _ in }
+        /// Calls a function later, on no thread that a writer may block; false when it will not be called.
+        var wake: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool = { _, _ in false }
 
         static let system = Clock(
             now: { DispatchTime.now().uptimeNanoseconds },
@@ -142,6 +142,8 @@ final class WriteScheduler: Sendable {
         self.didPublish = didPublish
         self.report = report
     }
+
+    deinit { letGoOfLock() }
 
     var now: UInt64 { clock.now() }
 

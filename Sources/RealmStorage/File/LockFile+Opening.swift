@@ -30,7 +30,9 @@ extension LockFile {
         guard let words = stopWords(descriptor) else { return }
         let process = UInt32(bitPattern: getpid())
         for slot in 0..<min(Int(words[Layout.Word.slotEnd / 4]), Layout.slotCount) {
-            if words[Layout.processIDs / 4 + slot] == process { continue }
+            // One without a number is on its way out.
+            let number = words[Layout.processIDs / 4 + slot]
+            if number == process || number == 0 { continue }
             // That process keeps everybody from writing in any case.
             if crealm_ofd_is_locked(descriptor, Layout.processByte + Int64(slot), 1) != 0 { return }
         }

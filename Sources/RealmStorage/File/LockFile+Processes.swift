@@ -26,6 +26,14 @@ extension LockFile {
 
     func waitingThreads(_ slot: Int) -> UnsafeAtomic<UInt32> { memory.word32(Layout.waitingThreads + slot * 4) }
 
+    /// The process that has a slot; 0 when none has noted that it does.
+    func processID(_ slot: Int) -> UnsafeAtomic<UInt32> { memory.word32(Layout.processIDs + slot * 4) }
+
+    /// Whether a slot says that another process has the file open, without a look at who lives.
+    var hasOtherProcesses: Bool {
+        usedSlots.contains { $0 != processSlot && processID($0).load(ordering: .relaxed) != 0 }
+    }
+
     /// Whether another process has the file open.
     var isSharedWithOtherProcesses: Bool {
         let first = Layout.processByte
@@ -95,6 +103,7 @@ extension LockFile {
 
     func forget(slot: Int) {
         waitingThreads(slot).store(0, ordering: .sequentiallyConsistent)
+        processID(slot).store(0, ordering: .relaxed)
         guard let area = memory.area(slot) else { return }
         let end = LockFileMemory.word32(area + Layout.Area.readerEnd)
         for entry in 0..<min(Int(end.load(ordering: .sequentiallyConsistent)), Layout.readerCount) {

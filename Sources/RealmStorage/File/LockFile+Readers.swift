@@ -135,7 +135,7 @@ extension LockFile {
         var readers: [Reader] = []
         try? forEachReader { slot, entry, version in
             let second = LockFileMemory.word32(entry + Layout.Reader.second).load(ordering: .relaxed)
-            let process = memory.word32(Layout.processIDs + slot * 4).load(ordering: .relaxed)
+            let process = processID(slot).load(ordering: .relaxed)
             let place = LockFileMemory.word32(entry + Layout.Reader.place).load(ordering: .relaxed)
             readers.append(
                 Reader(

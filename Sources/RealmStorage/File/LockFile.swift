@@ -135,9 +135,7 @@ final class LockFile: Sendable {
         // A lock file that was just made says nothing of anybody.
         if !isFirst { forget(slot: processSlot) }
         raise(Word.slotEnd, to: UInt32(processSlot + 1))
-        if !isFirst || processSlot > 0 {
-            memory.word32(Layout.processIDs + processSlot * 4).store(process, ordering: .relaxed)
-        }
+        if !isFirst || processSlot > 0 { processID(processSlot).store(process, ordering: .relaxed) }
         LockFileMemory.word64(ownArea + Layout.Area.openingNanosecond)
             .store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
         if !holdsOffOpenings() { letOpenAgain() }

@@ -49,6 +49,11 @@ extension StorageFile {
     /// Whether another process waits for the write lock, while this one holds it.
     package var hasWaitingProcesses: Bool { lock?.hasWaitingProcesses ?? false }
 
+    /// Whether another process has the file open, or may have: one that was killed counts until its slot is cleared.
+    ///
+    /// Some atomic loads.
+    package var hasOtherProcesses: Bool { lock?.hasOtherProcesses ?? false }
+
     /// How many other processes wait for the write lock, for messages.
     package var waitingProcessCount: Int { lock?.waitingProcessCount ?? 0 }
 

@@ -25,6 +25,14 @@ final class ForeignWriteLock: Sendable {
         release()
     }
 
+    /// Whether the write lock of a realm is held by anybody, as another process sees it.
+    static func isHeld(of path: String) throws -> Bool {
+        let descriptor = open(path + ".lock", O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        defer { close(descriptor) }
+        return crealm_ofd_is_locked(descriptor, writeByte, 1) != 0
+    }
+
     /// Gives the lock back.
     func release() {
         isHeld.withLock { isHeld in

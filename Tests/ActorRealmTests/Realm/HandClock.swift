@@ -17,7 +17,10 @@ final class HandClock: Sendable {
             now: { self.state.withLock { $0.now } },
             // Pauses are short, and take no time but that.
             pause: { pause in self.state.withLock { $0.now += pause } },
-            wake: { pause, body in self.state.withLock { $0.alarms.append(($0.now + pause, body)) } }
+            wake: { pause, body in
+                self.state.withLock { $0.alarms.append(($0.now + pause, body)) }
+                return true
+            }
         )
     }
 

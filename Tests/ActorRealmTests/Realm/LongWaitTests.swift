@@ -340,7 +340,9 @@ struct LongWaitTests {
         let sound = clock.clock
         configuration.clock.wake = { pause, body in
             // As `AlarmThread` does when `pthread_create` fails: nothing is called.
-            if refusals.value == 0 { refusals.increment() } else { sound.wake(pause, body) }
+            if refusals.value > 0 { return sound.wake(pause, body) }
+            refusals.increment()
+            return false
         }
         let store = try await Store(configuration)
         let lock = try ForeignWriteLock(of: #require(configuration.fileURL?.path))

@@ -13,9 +13,15 @@ struct WriteQueueTests {
 
         private var queue: WriteQueue<Int>
 
-        init(holdLimit: UInt64 = 1_000, lingerStep: UInt64 = 10) {
-            queue = WriteQueue(holdLimit: holdLimit, lingerStep: lingerStep)
+        init(holdLimit: UInt64 = 1_000, lingerStep: UInt64 = 10, keepStep: UInt64 = 100) {
+            queue = WriteQueue(holdLimit: holdLimit, lingerStep: lingerStep, keepStep: keepStep)
         }
+        var isAlone: Bool {
+            get { queue.isAlone }
+            set { queue.isAlone = newValue }
+        }
+        func keepEnded(at now: UInt64) -> Actions { queue.keepEnded(at: now) }
+        func letGo() -> Actions { queue.letGo() }
         var isContended: Bool {
             get { queue.isContended }
             set { queue.isContended = newValue }
@@ -292,6 +298,62 @@ struct WriteQueueTests {
         #expect(queue.finish(fourth.ticket, .nothing, at: 231).lock == .release, "nobody waits for it")
     }
 
+    /// A queue of a process that has the file alone, whose second writer came shortly after the first, and is done.
+    private func queueThatKeeps() -> Queue {
+        let (queue, first) = queueWithRunningWriter()
+        queue.isAlone = true
+        #expect(queue.finish(first, .nothing, at: 0) == Queue.Actions(lock: .release), "one writer is no loop")
+        let (second, _) = queue.enqueue(.synchronous, isolation: 1, at: 1)
+        #expect(queue.lockAcquired(at: 1).grant == second)
+        #expect(queue.finish(second, .nothing, at: 2) == Queue.Actions(lock: .keep))
+        #expect(queue.isIdle && queue.holdsLock)
+        return queue
+    }
+
+    @Test("A process that has the file alone keeps the lock between writes that follow each other")
+    func keeping() {
+        let queue = queueThatKeeps()
+        for round in 0..<5 {
+            let now = UInt64(round * 10)
+            let (writer, actions) = queue.enqueue(.synchronous, isolation: 1, at: now + 3)
+            #expect(actions == Queue.Actions(grant: writer), "nothing has to be asked of the kernel")
+            #expect(queue.finish(writer, .nothing, at: now + 4) == Queue.Actions(), "its end is on the way")
+        }
+        #expect(queue.keepEnded(at: 102) == Queue.Actions(lock: .keep), "somebody has written meanwhile")
+        let (last, _) = queue.enqueue(.synchronous, isolation: 1, at: 103)
+        #expect(queue.keepEnded(at: 202) == Queue.Actions(), "what follows the writer is not known yet")
+        #expect(queue.finish(last, .nothing, at: 203) == Queue.Actions(lock: .release), "the pause was too long")
+    }
+
+    @Test("A lock that is kept is given back when nobody writes, when another process comes, and at the close")
+    func keptLock() {
+        let idle = queueThatKeeps()
+        #expect(idle.keepEnded(at: 102) == Queue.Actions(lock: .release))
+        #expect(idle.keepEnded(at: 103) == Queue.Actions() && !idle.holdsLock)
+        let shared = queueThatKeeps()
+        shared.isAlone = false
+        #expect(shared.keepEnded(at: 50) == Queue.Actions(lock: .release))
+        let contended = queueThatKeeps()
+        contended.isContended = true
+        #expect(contended.keepEnded(at: 50) == Queue.Actions(lock: .release))
+        let closed = queueThatKeeps()
+        #expect(closed.letGo() == Queue.Actions(lock: .release))
+        #expect(closed.letGo() == Queue.Actions() && !closed.holdsLock)
+        let next = closed.enqueue(.synchronous, isolation: 1, at: 5)
+        #expect(next.actions == Queue.Actions(lock: .acquire))
+        #expect(closed.letGo() == Queue.Actions(), "it is being taken")
+        #expect(closed.lockAcquired(at: 6).grant == next.ticket)
+        #expect(closed.letGo() == Queue.Actions(), "somebody writes")
+    }
+
+    @Test("Where another process comes, the next writer's end gives the lock back, not the end of a time")
+    func keptLockOfWriter() {
+        let queue = queueThatKeeps()
+        let (writer, _) = queue.enqueue(.synchronous, isolation: 1, at: 3)
+        queue.isAlone = false
+        #expect(queue.finish(writer, .nothing, at: 4) == Queue.Actions(lock: .release))
+    }
+
     @Test("When another process has the lock, the dedicated thread waits for it, once")
     func busyLock() {
         let queue = Queue()
@@ -423,6 +485,7 @@ struct WriteQueueTests {
         var kinds: [Queue.Ticket: Queue.Kind] = [:]
         var wantsLock = false
         var isTimed = false
+        var isKept = false
         var flushing = false
         var sealing = false
         var joined = 0
@@ -437,6 +500,9 @@ struct WriteQueueTests {
                 if lock == .linger {
                     #expect(!isTimed && queue.holdsLock, "seed \(seed)")
                     isTimed = true
+                } else if lock == .keep {
+                    #expect(!isKept && queue.holdsLock && queue.isIdle, "seed \(seed)")
+                    isKept = true
                 } else {
                     wantsLock = lock != .release
                 }
@@ -478,6 +544,12 @@ struct WriteQueueTests {
                 isTimed = false
                 perform(queue.lingerEnded(at: now))
             }
+            if random.next(upTo: 16) == 0 { queue.isAlone.toggle() }
+            if isKept, random.next(upTo: 4) == 0 {
+                isKept = false
+                perform(queue.keepEnded(at: now))
+            }
+            if random.next(upTo: 64) == 0 { perform(queue.letGo()) }
             switch random.next(upTo: 8) {
             case 0 where arrivals, 1 where arrivals:
                 let kind: Queue.Kind = random.next(upTo: 3) == 0 ? .synchronous : .asynchronous

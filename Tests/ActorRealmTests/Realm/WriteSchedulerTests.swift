@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import RealmStorage
 import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
+@testable import RealmStorage
 
 @Suite("The write scheduler lets writers take turns and flushes their commits")
 struct WriteSchedulerTests {
@@ -15,11 +15,15 @@ struct WriteSchedulerTests {
         let scheduler: WriteScheduler
         let ioThread = DedicatedThread(name: "test-io")
 
-        init(durability: StorageOptions.Durability = .flushed, holdLimit: UInt64 = 10_000_000) throws {
+        init(
+            durability: StorageOptions.Durability = .flushed,
+            holdLimit: UInt64 = 10_000_000,
+            clock: WriteScheduler.Clock = .system
+        ) throws {
             var options = StorageOptions()
             options.durability = durability
             file = try StorageFile.open(path: directory.path("scheduler.realm"), options: options)
-            scheduler = WriteScheduler(file: file, ioThread: ioThread, holdLimit: holdLimit) { _ in }
+            scheduler = WriteScheduler(file: file, ioThread: ioThread, clock: clock, holdLimit: holdLimit) { _ in }
         }
     }
 
@@ -84,6 +88,54 @@ struct WriteSchedulerTests {
         }
         #expect(scheduler.statistics.commits == 200)
         #expect(scheduler.statistics.flushes == 1)
+    }
+
+    /// A clock that stands, whose writes follow each other therefore, and a scheduler that keeps the lock behind them.
+    private func keepingFixture(_ clock: WriteScheduler.Clock) async throws -> Fixture {
+        let fixture = try Fixture(durability: .none, clock: clock)
+        try await Writer().writeSynchronously(1, fixture.scheduler, fixture.file)
+        #expect(try !ForeignWriteLock.isHeld(of: fixture.file.path), "one write is no loop")
+        try await Writer().writeSynchronously(2, fixture.scheduler, fixture.file)
+        return fixture
+    }
+
+    @Test("Writes that follow each other keep the lock, which is free as soon as none has followed for a moment")
+    func keptLock() async throws {
+        let clock = HandClock()
+        let fixture = try await keepingFixture(clock.clock)
+        #expect(try ForeignWriteLock.isHeld(of: fixture.file.path))
+        try await Writer().writeSynchronously(3, fixture.scheduler, fixture.file)
+        #expect(clock.alarmCount == 1)
+        clock.advance(seconds: 0.005)
+        #expect(try !ForeignWriteLock.isHeld(of: fixture.file.path))
+        #expect(clock.alarmCount == 0)
+        try await Writer().writeSynchronously(4, fixture.scheduler, fixture.file)
+        #expect(try !ForeignWriteLock.isHeld(of: fixture.file.path), "the pause was too long")
+    }
+
+    @Test("A lock that is kept is free at the close, when another process has the file, and where no alarm is set")
+    func keptLockEnds() async throws {
+        let clock = HandClock()
+        let closed = try await keepingFixture(clock.clock)
+        closed.scheduler.letGoOfLock()
+        #expect(try !ForeignWriteLock.isHeld(of: closed.file.path))
+        clock.advance(seconds: 1)
+        let shared = try await keepingFixture(clock.clock)
+        do {
+            let other = try StorageFile.openUnshared(
+                data: DataFile.open(path: shared.file.path, isReadOnly: false),
+                path: shared.file.path,
+                options: StorageOptions()
+            )
+            #expect(shared.file.hasOtherProcesses && other.hasOtherProcesses)
+            try await Writer().writeSynchronously(3, shared.scheduler, shared.file)
+            #expect(try !ForeignWriteLock.isHeld(of: shared.file.path))
+        }
+        #expect(!shared.file.hasOtherProcesses)
+        var hasNoThread = clock.clock
+        hasNoThread.wake = { _, _ in false }
+        let unseen = try await keepingFixture(hasNoThread)
+        #expect(try !ForeignWriteLock.isHeld(of: unseen.file.path))
     }
 
     @Test("While another process has the lock, a hundred waiting writers hold up nobody else")

@@ -30,8 +30,7 @@ final class RealmCoordinator: Sendable {
     let space: SpaceKeeper
     /// The frozen copies and references that need a version of the file.
     let copyCount = Atomic(0)
-    /// When the newest record says that its block committed, in milliseconds since 1970.
-    private let newestRecordTime = Atomic<Int64>(0)
+    private let identities = CommitIdentity.Source()
     /// Called behind a look for open realms, and at what is declared while rules go, for tests.
     // Unsafe because only a test sets them, before the thread that is to look begins.
     nonisolated(unsafe) var didLookForRealms, didLookForRules: (() -> Void)?
@@ -78,6 +77,7 @@ final class RealmCoordinator: Sendable {
         watcher?.stop()
         verifier?.stop()
         space.stop()
+        writes.letGoOfLock()
     }
 
     /// A logger of those that have the file open; that of its first opening where none of them has one.
@@ -86,12 +86,9 @@ final class RealmCoordinator: Sendable {
         return registrations.lazy.compactMap(\.logger).first ?? settings.logger ?? Logger.shared
     }
 
-    /// What the record of the commit says whose turn it is; no time is before the one before.
+    /// What the record of the commit says whose turn it is.
     var recordHeading: RecordHeading {
-        let now = Int64(Date().timeIntervalSince1970 * 1_000)
-        let time = max(now, newestRecordTime.load(ordering: .relaxed))
-        newestRecordTime.store(time, ordering: .relaxed)
-        return RecordHeading(time: time)
+        RecordHeading(time: Int64(Date().timeIntervalSince1970 * 1_000), identity: identities.next())
     }
 
     /// Whether the file vanishes with its last user.

@@ -16,21 +16,28 @@ package enum LogReplay {
         in transaction: WriteTransaction
     ) throws -> PreparedCommit {
         var model: ModelView?
+        var generation = transaction.schemaGeneration
         for record in records {
+            let heading: RecordHeading
             switch record.kind {
             case .changes:
                 let view = try model ?? ModelView(transaction: transaction)
                 model = view
-                _ = try record.content.withUnsafeBytes { try view.replayChanges($0) }
+                heading = try record.content.withUnsafeBytes { try view.replayChanges($0) }
             case .schema:
                 // It goes by the catalog, and is checked as a whole.
                 try model?.requireUniqueness()
                 try model?.sealTables()
                 model = nil
-                _ = try record.content.withUnsafeBytes { try SchemaRecord.replay($0, in: transaction) }
+                heading = try record.content.withUnsafeBytes { try SchemaRecord.replay($0, in: transaction) }
+                generation += 1
             case .pages:
                 throw RecordReader.damaged("it is of a version that is kept as pages, and stands behind that version.")
             }
+            guard heading.schemaGeneration == generation else {
+                throw RecordReader.damaged("it was made on top of another schema.")
+            }
+            transaction.noteReplayed(heading.time)
         }
         guard let model else { return try transaction.prepareCommit() }
         try model.requireUniqueness()

@@ -13,6 +13,7 @@ extension ModelView {
     package func record(_ heading: RecordHeading) throws -> (kind: CommitRecord.Kind, content: [UInt8])? {
         guard let transaction else { preconditionFailure("There is no transaction to record.") }
         try transaction.storage.checkCommit()
+        let heading = heading.completed(for: transaction.storage)
         guard transaction.storage.changesSchema else {
             return try changes(of: transaction, heading, upTo: .max).map { (.changes, $0) }
         }
@@ -34,7 +35,9 @@ extension ModelView {
         let limit = transaction.storage.contentByteLimit
         guard limit > 0 else { return }
         try transaction.storage.checkCommit()
-        transaction.storage.record = try changes(of: transaction, heading(), upTo: limit).map { (.changes, $0) }
+        let heading = heading().completed(for: transaction.storage)
+        transaction.storage.record = try changes(of: transaction, heading, upTo: limit)
+            .map { WriteTransaction.Record(kind: .changes, time: heading.time, content: $0) }
     }
 
     /// What a transaction changed in rows, as the content of a record of kind `changes`; nil where that would be longer than a limit.

@@ -30,7 +30,7 @@ package enum SchemaRecord {
         let model = try ModelView(transaction: transaction)
         let before = try ModelView(snapshot: base)
         var writer = RecordWriter()
-        heading.write(to: &writer)
+        heading.completed(for: transaction).write(to: &writer)
         writer.write(before.schema.stamp)
         let entry = try DatabaseEntry(in: transaction.catalog, view: transaction.view) ?? DatabaseEntry()
         writer.write(UInt64(DatabaseEntry.layout))

@@ -77,7 +77,7 @@ struct SpaceSegment: Sendable {
     static func read(_ reference: PageReference, in view: PageView) throws(StorageError) -> SpaceSegment {
         let page = try view.pointer(to: reference)
         let byteCount = Int(page.little(UInt32.self, at: PageHeader.payloadByteCountOffset))
-        guard page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self) == PageKind.commitRecord.rawValue,
+        guard page.load(fromByteOffset: PageHeader.kindOffset, as: UInt8.self) == PageKind.spaceSegment.rawValue,
             byteCount <= Int(reference.pageCount) * pageByteCount - PageHeader.byteCount
         else { throw .corrupt("A space segment is malformed", page: reference.page) }
         do {

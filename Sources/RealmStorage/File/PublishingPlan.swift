@@ -79,7 +79,7 @@ struct PublishingPlan {
         header.numbers = last.numbers
         header.confirmedVersion = published.version
         header.catalog = last.catalog
-        header.log = last.log
+        header.spaceSegment = last.spaceSegment
         header.records = last.records
         header.oldestLogVersion = last.oldestLogVersion
         header.pageCount = UInt64(last.pageCount)

@@ -49,7 +49,7 @@ extension StorageFile {
             found.append(SpaceSegment.VersionChanges(version: record.version, changes: record.changes))
         }
         // Records in the header follow each other: what they reach back to need not be looked for in the log.
-        var next = isExact ? PageReference.none : last.header.log
+        var next = isExact ? PageReference.none : last.header.spaceSegment
         var bound = last.version
         while !next.isNone {
             if Int(next.pageCount) * pageByteCount > byteLimit { return nil }

@@ -399,12 +399,28 @@ extension StorageFile {
         try removeLog(identifier)
     }
 
+    /// Each record has the next position, or that of the one before, where its block changed nothing.
+    func requirePositions(of records: [CommitRecord], behind position: UInt64) throws(StorageError) {
+        var last = position
+        for record in records {
+            guard record.position == last || record.position == last + 1 else {
+                throw StorageError(
+                    .corrupt,
+                    "The log of the realm has the commit record \(record.position) behind \(last)",
+                    path: path
+                )
+            }
+            last = record.position
+        }
+    }
+
     private func replay(
         _ records: [CommitRecord],
         upTo last: CommitRecord,
         over published: FileHeader,
         _ log: LogOptions
     ) throws(StorageError) -> PreparedCommit {
+        try requirePositions(of: records, behind: published.numbers.position)
         let base = try WriterState.load(from: published, in: view, path: path)
         // The one version that is made of all of them is the last one's.
         base.version = max(last.version, published.version + 1) - 1
@@ -413,7 +429,8 @@ extension StorageFile {
         transaction.isReplay = true
         transaction.replayedNumbers = CommitNumbers(
             position: last.position,
-            schemaGeneration: published.numbers.schemaGeneration + UInt64(records.count { $0.kind == .schema })
+            schemaGeneration: published.numbers.schemaGeneration + UInt64(records.count { $0.kind == .schema }),
+            recordTime: published.numbers.recordTime
         )
         do {
             return try log.replay(records, transaction)

@@ -5,8 +5,12 @@ package struct CommitNumbers: Sendable, Hashable {
     /// Goes up by one with each commit that changed the schema.
     package var schemaGeneration: UInt64
 
-    package init(position: UInt64 = 0, schemaGeneration: UInt64 = 0) {
+    /// When the block of the newest commit record committed, in milliseconds since 1970; 0 before there was one.
+    package var recordTime: Int64
+
+    package init(position: UInt64 = 0, schemaGeneration: UInt64 = 0, recordTime: Int64 = 0) {
         self.position = position
         self.schemaGeneration = schemaGeneration
+        self.recordTime = recordTime
     }
 }

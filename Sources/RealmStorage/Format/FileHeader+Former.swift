@@ -27,7 +27,7 @@ extension FileHeader {
         static let versionOffset = 56
         static let confirmedVersionOffset = 64
         static let catalogOffset = 72
-        static let logOffset = 88
+        static let spaceSegmentOffset = 88
         static let pageCountOffset = 104
         static let flagsOffset = 112
         static let extentCountOffset = 116
@@ -63,7 +63,7 @@ extension FileHeader {
         bytes.storeLittle(version, at: Former.versionOffset)
         bytes.storeLittle(confirmedVersion, at: Former.confirmedVersionOffset)
         catalog.store(to: bytes + Former.catalogOffset)
-        log.store(to: bytes + Former.logOffset)
+        spaceSegment.store(to: bytes + Former.spaceSegmentOffset)
         bytes.storeLittle(pageCount, at: Former.pageCountOffset)
         bytes.storeLittle(UInt32(isContentFlushed ? 1 : 0), at: Former.flagsOffset)
         bytes.storeLittle(UInt32(extents.count), at: Former.extentCountOffset)
@@ -82,7 +82,7 @@ extension FileHeader {
         header.confirmedVersion = bytes.little(UInt64.self, at: Former.confirmedVersionOffset)
         header.sequence = 0
         header.catalog = PageReference(load: bytes + Former.catalogOffset)
-        header.log = PageReference(load: bytes + Former.logOffset)
+        header.spaceSegment = PageReference(load: bytes + Former.spaceSegmentOffset)
         header.pageCount = bytes.little(UInt64.self, at: Former.pageCountOffset)
         header.isContentFlushed = bytes.little(UInt32.self, at: Former.flagsOffset) & 1 != 0
         header.contentChecksum = bytes.little(UInt64.self, at: Former.contentChecksumOffset)

@@ -30,7 +30,7 @@
 /// | 248 | 16 | identifier of the log that the header knows last |
 /// | 264 | 8 | offset in the log behind the version's last record |
 /// | 272 | 8 | checksum of that record |
-/// | 280 | 8 | reserved: time of that record |
+/// | 280 | 8 | time of the newest commit record that was made |
 /// | 288 | 32 | reserved: encryption |
 /// | 320 | 8 × `n` | extents that this commit wrote: first page `u32`, page count `u32` |
 /// | 320 + 8 `n` | | the space records since the newest space segment, one behind the other |
@@ -75,11 +75,11 @@ package struct FileHeader: Sendable, Equatable {
     static let oldestLogVersionOffset = 152
     static let contentChecksumOffset = 160
     static let catalogOffset = 168
-    static let logOffset = 208
+    static let spaceSegmentOffset = 208
     static let logIdentifierOffset = 248
-    static let logOffsetOffset = 264
+    static let logPlaceOffset = 264
     static let recordChecksumOffset = 272
-    static let reservedRecordTimeOffset = 280
+    static let recordTimeOffset = 280
     static let reservedEncryptionOffset = 288
     static let extentsOffset = 320
     static let checksumOffset = 4088
@@ -103,7 +103,7 @@ package struct FileHeader: Sendable, Equatable {
     var mark: LogMark
     var catalog: PageReference
     /// The newest space segment.
-    var log: PageReference
+    var spaceSegment: PageReference
     /// The space records since that segment.
     var records: [UInt8]
     var oldestLogVersion: UInt64
@@ -133,7 +133,7 @@ package struct FileHeader: Sendable, Equatable {
         features = FileFeatures()
         mark = .none
         catalog = .none
-        log = .none
+        spaceSegment = .none
         records = []
         oldestLogVersion = beginning.version
         pageCount = UInt64(FileHeader.slotPageCount)
@@ -181,6 +181,7 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(sequence, at: FileHeader.sequenceOffset)
         bytes.storeLittle(numbers.position, at: FileHeader.positionOffset)
         bytes.storeLittle(numbers.schemaGeneration, at: FileHeader.schemaGenerationOffset)
+        bytes.storeLittle(numbers.recordTime, at: FileHeader.recordTimeOffset)
         let openLog = mark.isOpen ? FileFeatures.openLog : 0
         bytes.storeLittle(features.incompatible | openLog, at: FileHeader.incompatibleOffset)
         bytes.storeLittle(features.readOnlyCompatible, at: FileHeader.readOnlyCompatibleOffset)
@@ -196,10 +197,10 @@ package struct FileHeader: Sendable, Equatable {
         bytes.storeLittle(oldestLogVersion, at: FileHeader.oldestLogVersionOffset)
         bytes.storeLittle(contentChecksum, at: FileHeader.contentChecksumOffset)
         catalog.store(to: bytes + FileHeader.catalogOffset)
-        log.store(to: bytes + FileHeader.logOffset)
+        spaceSegment.store(to: bytes + FileHeader.spaceSegmentOffset)
         bytes.storeLittle(mark.log.low, at: FileHeader.logIdentifierOffset)
         bytes.storeLittle(mark.log.high, at: FileHeader.logIdentifierOffset + 8)
-        bytes.storeLittle(mark.point.offset, at: FileHeader.logOffsetOffset)
+        bytes.storeLittle(mark.point.offset, at: FileHeader.logPlaceOffset)
         bytes.storeLittle(mark.point.chain, at: FileHeader.recordChecksumOffset)
     }
 
@@ -328,6 +329,7 @@ package struct FileHeader: Sendable, Equatable {
         header.sequence = bytes.little(UInt64.self, at: sequenceOffset)
         header.numbers.position = bytes.little(UInt64.self, at: positionOffset)
         header.numbers.schemaGeneration = bytes.little(UInt64.self, at: schemaGenerationOffset)
+        header.numbers.recordTime = bytes.little(Int64.self, at: recordTimeOffset)
         header.features = features
         header.features.incompatible &= ~FileFeatures.openLog
         header.mark = LogMark(
@@ -336,7 +338,7 @@ package struct FileHeader: Sendable, Equatable {
                 high: bytes.little(UInt64.self, at: logIdentifierOffset + 8)
             ),
             point: LogPoint(
-                offset: bytes.little(UInt64.self, at: logOffsetOffset),
+                offset: bytes.little(UInt64.self, at: logPlaceOffset),
                 chain: bytes.little(UInt64.self, at: recordChecksumOffset)
             ),
             isOpen: features.incompatible & FileFeatures.openLog != 0
@@ -347,7 +349,7 @@ package struct FileHeader: Sendable, Equatable {
         header.oldestLogVersion = bytes.little(UInt64.self, at: oldestLogVersionOffset)
         header.contentChecksum = bytes.little(UInt64.self, at: contentChecksumOffset)
         header.catalog = PageReference(load: bytes + catalogOffset)
-        header.log = PageReference(load: bytes + logOffset)
+        header.spaceSegment = PageReference(load: bytes + spaceSegmentOffset)
         let extentCount = Int(bytes.little(UInt32.self, at: extentCountOffset))
         let recordByteCount = Int(bytes.little(UInt32.self, at: recordByteCountOffset))
         guard recordByteCount <= maximumRecordByteCount,

@@ -10,7 +10,7 @@
 /// | 8 | 4 | byte count of the content |
 /// | 12 | 1 | format, 1 |
 /// | 13 | 1 | kind |
-/// | 14 | 1 | flags: bit 0, the last record of its version |
+/// | 14 | 1 | flags: bit 0, the last record of its version, which each is now |
 /// | 15 | 1 | 0 |
 /// | 16 | 8 | position: the number of the record |
 /// | 24 | 8 | version |
@@ -52,7 +52,24 @@ package struct CommitRecord: Sendable, Equatable {
         case nothing
     }
 
-    static let headerByteCount = 48
+    /// Where the fields of the frame stand.
+    enum Frame {
+        static let checksum = 0
+        static let contentByteCount = 8
+        static let format = 12
+        static let kind = 13
+        static let flags = 14
+        static let reserved = 15
+        static let position = 16
+        static let version = 24
+        static let durableOffset = 32
+        static let previous = 40
+        static let end = 48
+        /// The record is the last one of its version.
+        static let lastOfVersion: UInt8 = 1
+    }
+
+    static let headerByteCount = Frame.end
     static let format: UInt8 = 1
     /// The longest content; larger transactions are committed as pages.
     package static let contentByteLimit = 64 << 20
@@ -99,21 +116,21 @@ package struct CommitRecord: Sendable, Equatable {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         let checksum = bytes.withUnsafeMutableBytes { buffer -> UInt64 in
             let base = buffer.baseAddress!
-            base.storeLittle(UInt32(content.count), at: 8)
-            base.storeLittle(Self.format, at: 12)
-            base.storeLittle(kind.rawValue, at: 13)
-            base.storeLittle(isLastOfVersion ? 1 : 0 as UInt8, at: 14)
-            base.storeLittle(position, at: 16)
-            base.storeLittle(version, at: 24)
-            base.storeLittle(durableOffset, at: 32)
-            base.storeLittle(place.previous, at: 40)
+            base.storeLittle(UInt32(content.count), at: Frame.contentByteCount)
+            base.storeLittle(Self.format, at: Frame.format)
+            base.storeLittle(kind.rawValue, at: Frame.kind)
+            base.storeLittle(isLastOfVersion ? Frame.lastOfVersion : 0, at: Frame.flags)
+            base.storeLittle(position, at: Frame.position)
+            base.storeLittle(version, at: Frame.version)
+            base.storeLittle(durableOffset, at: Frame.durableOffset)
+            base.storeLittle(place.previous, at: Frame.previous)
             content.withUnsafeBytes { content in
                 if let start = content.baseAddress {
                     (base + Self.headerByteCount).copyMemory(from: start, byteCount: content.count)
                 }
             }
             let checksum = Self.checksum(of: UnsafeRawBufferPointer(buffer), at: place)
-            base.storeLittle(checksum, at: 0)
+            base.storeLittle(checksum, at: Frame.checksum)
             return checksum
         }
         return (bytes, checksum)
@@ -128,26 +145,27 @@ package struct CommitRecord: Sendable, Equatable {
     /// - Throws: `unsupportedFormat` for a record that fits, and is of a kind or a format that this version does not know.
     package static func read(_ bytes: UnsafeRawBufferPointer, at place: Place) throws(StorageError) -> Found {
         guard let whole = whole(bytes, in: place.log, at: place.offset), let base = whole.baseAddress,
-            base.little(UInt64.self, at: 40) == place.previous
+            base.little(UInt64.self, at: Frame.previous) == place.previous
         else { return .nothing }
-        let checksum = base.little(UInt64.self, at: 0)
-        let format = base.little(UInt8.self, at: 12)
-        let kind = base.little(UInt8.self, at: 13)
-        guard format == Self.format, let known = Kind(rawValue: kind), base.little(UInt8.self, at: 14) & ~1 == 0,
-            base.little(UInt8.self, at: 15) == 0
+        let checksum = base.little(UInt64.self, at: Frame.checksum)
+        let format = base.little(UInt8.self, at: Frame.format)
+        let kind = base.little(UInt8.self, at: Frame.kind)
+        let flags = base.little(UInt8.self, at: Frame.flags)
+        let reserved = base.little(UInt8.self, at: Frame.reserved)
+        guard format == Self.format, let known = Kind(rawValue: kind), flags & ~Frame.lastOfVersion == 0, reserved == 0
         else {
             throw StorageError(
                 .unsupportedFormat,
-                "The log has a record of kind \(kind) and format \(format), which this version of the library does not know; "
-                    + "open the realm with the version that wrote it"
+                "The log has a record of kind \(kind) and format \(format) with the flags \(flags) and \(reserved), which this version "
+                    + "of the library does not know; open the realm with the version that wrote it"
             )
         }
         let record = CommitRecord(
             kind: known,
-            isLastOfVersion: base.little(UInt8.self, at: 14) & 1 != 0,
-            position: base.little(UInt64.self, at: 16),
-            version: base.little(UInt64.self, at: 24),
-            durableOffset: base.little(UInt64.self, at: 32),
+            isLastOfVersion: flags & Frame.lastOfVersion != 0,
+            position: base.little(UInt64.self, at: Frame.position),
+            version: base.little(UInt64.self, at: Frame.version),
+            durableOffset: base.little(UInt64.self, at: Frame.durableOffset),
             content: Array(whole[headerByteCount...])
         )
         return .record(record, checksum: checksum, end: place.offset + UInt64(whole.count))
@@ -155,11 +173,11 @@ package struct CommitRecord: Sendable, Equatable {
 
     /// The bytes that a record has that may stand at a place; nil for most places where none does, without a look at its checksum.
     static func likelyByteCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let base = bytes.baseAddress, bytes.count >= headerByteCount, bytes[12] != 0, bytes[13] != 0,
-            bytes[15] == 0,
-            base.little(UInt64.self, at: 32) < FileHeader.greatestVersion
+        guard let base = bytes.baseAddress, bytes.count >= headerByteCount, bytes[Frame.format] != 0,
+            bytes[Frame.kind] != 0, bytes[Frame.reserved] == 0,
+            base.little(UInt64.self, at: Frame.durableOffset) < FileHeader.greatestVersion
         else { return nil }
-        let count = headerByteCount + Int(base.little(UInt32.self, at: 8))
+        let count = headerByteCount + Int(base.little(UInt32.self, at: Frame.contentByteCount))
         return count <= bytes.count ? count : nil
     }
 
@@ -181,7 +199,7 @@ package struct CommitRecord: Sendable, Equatable {
         ofRing ring: UInt64
     ) -> (durable: UInt64, end: UInt64)? {
         guard let base = bytes.baseAddress else { return nil }
-        let durable = base.little(UInt64.self, at: 32)
+        let durable = base.little(UInt64.self, at: Frame.durableOffset)
         let offset = durable + (remainder + ring - durable % ring) % ring
         guard let whole = whole(bytes, in: log, at: offset) else { return nil }
         return (durable, offset + UInt64(whole.count))
@@ -194,13 +212,13 @@ package struct CommitRecord: Sendable, Equatable {
         at offset: UInt64
     ) -> UnsafeRawBufferPointer? {
         guard let base = bytes.baseAddress, bytes.count >= headerByteCount else { return nil }
-        let contentByteCount = Int(base.little(UInt32.self, at: 8))
+        let contentByteCount = Int(base.little(UInt32.self, at: Frame.contentByteCount))
         guard contentByteCount <= contentByteLimit, contentByteCount <= bytes.count - headerByteCount else {
             return nil
         }
         let whole = UnsafeRawBufferPointer(start: base, count: headerByteCount + contentByteCount)
-        let place = Place(log: log, offset: offset, previous: base.little(UInt64.self, at: 40))
-        return base.little(UInt64.self, at: 0) == checksum(of: whole, at: place) ? whole : nil
+        let place = Place(log: log, offset: offset, previous: base.little(UInt64.self, at: Frame.previous))
+        return base.little(UInt64.self, at: Frame.checksum) == checksum(of: whole, at: place) ? whole : nil
     }
 
     private static func checksum(of record: UnsafeRawBufferPointer, at place: Place) -> UInt64 {

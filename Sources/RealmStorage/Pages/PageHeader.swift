@@ -11,7 +11,7 @@ package enum PageKind: UInt8, Sendable, CaseIterable {
     case overflow = 7
     case sequenceLeaf = 8
     case sequenceInner = 9
-    case commitRecord = 10
+    case spaceSegment = 10
 
     /// Whether a new run of this kind will probably be in use for many commits; the last cluster of a table, and the nodes above
     /// it, are written anew by each commit that adds a row.

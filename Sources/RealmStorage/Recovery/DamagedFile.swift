@@ -6,7 +6,7 @@ package final class DamagedFile: Sendable {
     package struct Root: Sendable {
         package let version: UInt64
         package let catalog: ByteTree
-        let log: PageReference
+        let spaceSegment: PageReference
     }
 
     /// Where its pages are read; each one is checked against the checksum in its parent on the first touch.
@@ -79,7 +79,13 @@ package final class DamagedFile: Sendable {
         self.refusedPage = refusedPage
         var roots: [Root] = []
         for header in headers where !roots.contains(where: { $0.catalog.root == header.catalog }) {
-            roots.append(Root(version: header.version, catalog: ByteTree(root: header.catalog), log: header.log))
+            roots.append(
+                Root(
+                    version: header.version,
+                    catalog: ByteTree(root: header.catalog),
+                    spaceSegment: header.spaceSegment
+                )
+            )
         }
         self.roots = roots
         damagedHeaderPages = damaged
@@ -87,7 +93,7 @@ package final class DamagedFile: Sendable {
 
     /// Follows the change log of the best version to where it ends or is damaged.
     package func checkLog(_ damage: (PageNumber) -> Void) {
-        var next = roots[0].log
+        var next = roots[0].spaceSegment
         var bound = UInt64.max
         while !next.isNone {
             guard let segment = try? SpaceSegment.read(next, in: view), segment.version < bound else {

@@ -23,7 +23,7 @@ package struct SpaceAudit {
     }
 
     /// The segments of a version's change log.
-    package static func logSegments(of snapshot: Snapshot) throws(StorageError) -> [PageReference] {
+    package static func spaceSegments(of snapshot: Snapshot) throws(StorageError) -> [PageReference] {
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: snapshot.file.path)
         return (state.segments + state.pictures).map(\.reference)
     }

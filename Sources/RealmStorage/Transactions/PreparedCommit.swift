@@ -13,7 +13,7 @@ package final class PreparedCommit: Sendable {
     /// The version of the first member of the group: pages stamped with it or a later one are the commit's.
     let firstVersion: UInt64
     let catalog: PageReference
-    let log: PageReference
+    let spaceSegment: PageReference
     let records: [UInt8]
     let oldestLogVersion: UInt64
     let numbers: CommitNumbers
@@ -34,7 +34,7 @@ package final class PreparedCommit: Sendable {
         group: UInt64,
         firstVersion: UInt64,
         catalog: PageReference,
-        log: PageReference,
+        spaceSegment: PageReference,
         records: [UInt8],
         oldestLogVersion: UInt64,
         numbers: CommitNumbers,
@@ -49,7 +49,7 @@ package final class PreparedCommit: Sendable {
         self.group = group
         self.firstVersion = firstVersion
         self.catalog = catalog
-        self.log = log
+        self.spaceSegment = spaceSegment
         self.records = records
         self.oldestLogVersion = oldestLogVersion
         self.numbers = numbers

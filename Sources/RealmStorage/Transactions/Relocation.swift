@@ -118,7 +118,7 @@ extension WriteTransaction {
     private func store(_ segment: SpaceSegment) throws(StorageError) -> PageReference {
         let bytes = segment.encoded()
         let pageCount = (bytes.count + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
-        let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+        let page = try allocate(pageCount: pageCount, kind: .spaceSegment)
         bytes.withUnsafeBytes {
             (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
         }

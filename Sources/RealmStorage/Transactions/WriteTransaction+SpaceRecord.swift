@@ -108,7 +108,7 @@ extension WriteTransaction {
     private func store<T>(_ make: () -> (SpaceSegment, T)) throws(StorageError) -> (PageReference, T) {
         var pageCount = 1
         while true {
-            let page = try allocate(pageCount: pageCount, kind: .commitRecord)
+            let page = try allocate(pageCount: pageCount, kind: .spaceSegment)
             let (segment, value) = make()
             let bytes = segment.encoded()
             if bytes.count <= page.byteCount - PageHeader.byteCount {

@@ -32,12 +32,16 @@ package final class WriteTransaction {
     /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
     @exclusivity(unchecked) package var isReplay = false
     /// What it changed as the content of a commit record, set before it is committed or joined; nil where it can only be kept as pages.
-    @exclusivity(unchecked) package var record: (kind: CommitRecord.Kind, content: [UInt8])?
+    @exclusivity(unchecked) package var record: Record?
     /// The longest content of a record that is of use; 0 where the transaction is kept as pages, whatever it changes.
     package var contentByteLimit: Int {
         guard isRecorded, !changesSchema, !group.hasSpilled, group.entries != nil else { return 0 }
         return file.options.log?.contentByteLimit ?? 0
     }
+    /// The number of commits that have changed the schema, this one included.
+    package var schemaGeneration: UInt64 { state.numbers.schemaGeneration + (changesSchema ? 1 : 0) }
+    /// The time of the newest record before.
+    package var newestRecordTime: Int64 { state.numbers.recordTime }
     /// The numbers that a commit made of records leaves.
     @exclusivity(unchecked) var replayedNumbers: CommitNumbers?
     /// Whether the schema that it stores is another one than before.
@@ -74,6 +78,20 @@ package final class WriteTransaction {
 
     deinit {
         if isOpen { rollback() }
+    }
+
+    /// What a transaction changed, as a commit record says it.
+    package struct Record: Sendable {
+        var kind: CommitRecord.Kind
+        /// When it committed, in milliseconds since 1970.
+        var time: Int64
+        var content: [UInt8]
+
+        package init(kind: CommitRecord.Kind, time: Int64 = 0, content: [UInt8]) {
+            self.kind = kind
+            self.time = time
+            self.content = content
+        }
     }
 
     /// The number of the group that it belongs to.
@@ -267,7 +285,7 @@ package final class WriteTransaction {
             group: group.number,
             firstVersion: group.firstVersion,
             catalog: catalog.root,
-            log: state.segments.last?.reference ?? .none,
+            spaceSegment: state.segments.last?.reference ?? .none,
             records: state.recordBytes,
             oldestLogVersion: state.oldestLogVersion,
             numbers: state.numbers,
@@ -325,6 +343,12 @@ package final class WriteTransaction {
             )
     }
 
+    /// Notes the time of a record that it applied.
+    package func noteReplayed(_ time: Int64) {
+        guard let known = replayedNumbers?.recordTime else { return }
+        replayedNumbers?.recordTime = max(known, time)
+    }
+
     /// Counts what it changed as a record, whether or not one is written.
     ///
     /// A sealer changes nothing.
@@ -335,6 +359,7 @@ package final class WriteTransaction {
         }
         if changesSchema { state.numbers.schemaGeneration += 1 }
         if changesSchema || !changes.isEmpty { state.numbers.position += 1 }
+        if let record { state.numbers.recordTime = max(state.numbers.recordTime, record.time) }
     }
 
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.

@@ -63,7 +63,7 @@ final class WriterState: @unchecked Sendable {
     static func load(from header: FileHeader, in view: PageView, path: String) throws(StorageError) -> WriterState {
         var chain: [(SpaceSegment, PageReference)] = []
         var visited = VisitedPages()
-        var next = header.log
+        var next = header.spaceSegment
         while !next.isNone {
             try visited.enter(next, in: view)
             let segment = try SpaceSegment.read(next, in: view)
@@ -80,7 +80,11 @@ final class WriterState: @unchecked Sendable {
         var replay: [SpaceRecord] = []
         func add(_ extents: [RetiredExtent]) throws(StorageError) {
             guard tags.add(extents) else {
-                throw .corrupt("The records of free space name a page twice", page: header.log.page, path: path)
+                throw .corrupt(
+                    "The records of free space name a page twice",
+                    page: header.spaceSegment.page,
+                    path: path
+                )
             }
         }
         for (segment, _) in chain {
@@ -97,7 +101,11 @@ final class WriterState: @unchecked Sendable {
         var version: UInt64 = 0
         for record in replay {
             guard record.version > version else {
-                throw .corrupt("The versions of the space records do not ascend", page: header.log.page, path: path)
+                throw .corrupt(
+                    "The versions of the space records do not ascend",
+                    page: header.spaceSegment.page,
+                    path: path
+                )
             }
             version = record.version
             if record.pageCount > end {
@@ -114,7 +122,7 @@ final class WriterState: @unchecked Sendable {
             throw .corrupt(
                 "The space records end at page \(end) and version \(version), the file at page \(header.pageCount) and "
                     + "version \(header.version)",
-                page: header.log.page,
+                page: header.spaceSegment.page,
                 path: path
             )
         }

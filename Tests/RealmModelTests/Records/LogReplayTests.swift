@@ -1,8 +1,10 @@
 import Foundation
-import RealmModel
-import RealmStorage
 import RealmTestSupport
+import Synchronization
 import Testing
+
+@testable import RealmModel
+@testable import RealmStorage
 
 @Suite("Opening applies the records of a log")
 struct LogReplayTests {
@@ -175,6 +177,87 @@ struct LogReplayTests {
         let replayed = try ModelView(snapshot: copy.beginRead())
         try DatabaseComparison.requireEqual(recorded.database.model, replayed, "all at once")
         try ModelVerifier.verify(replayed)
+    }
+
+    /// What the records say of their commits that a killed process has left.
+    private func headings(
+        in copy: String,
+        _ change: @escaping @Sendable ([CommitRecord]) -> [CommitRecord] = { $0 }
+    ) throws -> [RecordHeading] {
+        let found = Mutex<[RecordHeading]>([])
+        var options = LoggedDatabase.options()
+        options.log = LogOptions { records, transaction in
+            for record in records {
+                let heading = try record.content.withUnsafeBytes { bytes in
+                    var reader = RecordReader(bytes)
+                    return try RecordHeading(from: &reader)
+                }
+                found.withLock { $0.append(heading) }
+            }
+            return try LogReplay.apply(change(records), in: transaction)
+        }
+        _ = try StorageFile.open(path: copy, options: options)
+        return found.withLock { $0 }
+    }
+
+    @Test("A record says which commit it is, of which schema, and a time that is never before that of the last one")
+    func headings() throws {
+        let database = try LoggedDatabase(Self.classes)
+        let source = CommitIdentity.Source()
+        func add(_ id: Int, to database: LoggedDatabase, time: Int64) throws {
+            try database.write(RecordHeading(time: time, identity: source.next(), metadata: [UInt8(id)])) { model in
+                _ = try model.table(named: "Item")?.insert(primaryKey: .int(Int64(id)))
+            }
+        }
+        // A clock that is put back.
+        for (id, time) in [5_000, 3_000, 6_000].enumerated() { try add(id, to: database, time: Int64(time)) }
+        let copy = try database.killed()
+        let generation = try database.file.beginRead().header.numbers.schemaGeneration
+        let first = try headings(in: copy)
+        #expect(first.map(\.time) == [5_000, 5_000, 6_000])
+        #expect(Set(first.map(\.identity)).count == 3 && first.allSatisfy { $0.identity != .none })
+        #expect(first.allSatisfy { $0.schemaGeneration == generation } && generation > 0)
+        #expect(first.map(\.metadata) == [[0], [1], [2]])
+        // Behind a replay, and behind a close, which leaves no record.
+        for id in 3...4 {
+            let opened = try LoggedDatabase(at: copy)
+            try add(id, to: opened, time: 1_000)
+            let again = try opened.killed()
+            #expect(try headings(in: again).map(\.time) == [6_000])
+        }
+        #expect(CommitIdentity.Source().next() != CommitIdentity.Source().next())
+    }
+
+    @Test("A record of another schema, or one that is missing between others, makes the opening fail")
+    func misfits() throws {
+        let database = try LoggedDatabase(Self.classes)
+        for id in 1...3 {
+            try database.write { model in
+                _ = try model.table(named: "Item")?.insert(primaryKey: .int(Int64(id)))
+            }
+        }
+        let copy = try database.killed()
+        let error = #expect(throws: StorageError.self) {
+            _ = try headings(in: copy) { records in
+                var records = records
+                // Behind the time, which is 0, and the identity.
+                records[1].content[17] += 1
+                return records
+            }
+        }
+        #expect(error?.code == .corrupt && error.map { "\($0)".contains("another schema") } == true)
+        let file = try StorageFile.open(path: copy, options: LoggedDatabase.options())
+        func requirePositions(_ positions: [UInt64]) throws {
+            let records = positions.map { position in
+                CommitRecord(kind: .changes, isLastOfVersion: true, position: position, version: 9)
+            }
+            try file.requirePositions(of: records, behind: 7)
+        }
+        for positions: [UInt64] in [[], [8, 9, 10], [8, 8, 9], [7, 8]] { try requirePositions(positions) }
+        for positions: [UInt64] in [[9], [8, 10], [8, 7], [6]] {
+            let error = #expect(throws: StorageError.self) { try requirePositions(positions) }
+            #expect(error?.code == .corrupt, "\(positions)")
+        }
     }
 
     @Test("Rule 29: a record that does not fit makes the opening fail, and leaves both files for another one")

@@ -43,6 +43,14 @@ final class LoggedDatabase {
         model = try ModelView(snapshot: file.beginRead())
     }
 
+    /// The database of a file that is there.
+    init(at path: String) throws {
+        folder = TemporaryDirectory()
+        self.path = path
+        file = try StorageFile.open(path: path, options: Self.options())
+        model = try ModelView(snapshot: file.beginRead())
+    }
+
     /// Another view on the file of a database.
     init(sharing other: LoggedDatabase) throws {
         (folder, path, file) = (other.folder, other.path, other.file)
@@ -57,14 +65,14 @@ final class LoggedDatabase {
     }
 
     /// Runs a transaction.
-    func write(_ body: (ModelView) throws -> Void) throws {
+    func write(_ heading: RecordHeading = RecordHeading(), _ body: (ModelView) throws -> Void) throws {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         try begin()
         do {
             try body(model)
             try model.checkUniqueness()
-            try model.keepRecord(RecordHeading())
+            try model.keepRecord(heading)
             try file.publish([model.prepareCommit()])
             try model.endTransaction(advancingTo: file.beginRead())
         } catch {

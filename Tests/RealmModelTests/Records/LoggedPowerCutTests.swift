@@ -138,6 +138,8 @@ struct LoggedPowerCutTests {
             recorder.append(.acknowledged(version: version))
             if !records, version % 3 == 0 {
                 var operations = WideOperations(random: SplitMix64(seed: version))
+                // Numbers that no shelf has yet.
+                operations.count = 1_000_000
                 try database.write { model in for _ in 0..<5 { try operations.runOne(in: model) } }
                 try FileVerifier.verify(database.model.snapshot)
             }

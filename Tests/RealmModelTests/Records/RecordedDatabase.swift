@@ -57,7 +57,11 @@ final class RecordedDatabase {
 
     /// What the next record says of its commit.
     var heading: RecordHeading {
-        RecordHeading(time: 1_700_000_000_000 + Int64(position), metadata: Array("commit \(position)".utf8))
+        RecordHeading(
+            time: 1_700_000_000_000 + Int64(position),
+            identity: CommitIdentity(high: 1, low: position),
+            metadata: Array("commit \(position)".utf8)
+        )
     }
 
     /// Brings the database to another schema, and the replica with it.
@@ -123,6 +127,8 @@ final class RecordedDatabase {
         defer { replica.unlockForWriting() }
         let transaction = try replica.beginWrite()
         transaction.isReplay = true
+        var heading = heading
+        heading.schemaGeneration = transaction.schemaGeneration + (record.kind == .schema ? 1 : 0)
         guard record.kind == .changes else {
             do {
                 let read = try record.content.withUnsafeBytes { try SchemaRecord.replay($0, in: transaction) }

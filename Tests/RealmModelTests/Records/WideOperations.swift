@@ -52,7 +52,8 @@ struct WideOperations {
     ]
 
     var random: SplitMix64
-    private var count: Int64 = 0
+    /// The last number that a shelf got: none has a greater one.
+    var count: Int64 = 0
 
     init(random: SplitMix64) { self.random = random }
 

@@ -172,7 +172,7 @@ import Testing
 
     @Test func `a damaged space segment costs nothing`() throws {
         let snapshot = try StorageFile.open(path: sample.path).beginRead()
-        let segments = try SpaceAudit.logSegments(of: snapshot)
+        let segments = try SpaceAudit.spaceSegments(of: snapshot)
         for (index, segment) in segments.enumerated() {
             let report = try salvage([segment.page], "log-\(index)", "space segment \(index)")
             #expect(report.isComplete)

@@ -161,9 +161,9 @@ struct FileMutator {
             Field(name: "oldest log version", offset: FileHeader.oldestLogVersionOffset, width: 8),
             Field(name: "content", offset: FileHeader.contentChecksumOffset, width: 8),
             Field(name: "catalog", offset: FileHeader.catalogOffset, width: 16),
-            Field(name: "log", offset: FileHeader.logOffset, width: 16),
+            Field(name: "space segment", offset: FileHeader.spaceSegmentOffset, width: 16),
             Field(name: "log identifier", offset: FileHeader.logIdentifierOffset, width: 8),
-            Field(name: "log offset", offset: FileHeader.logOffsetOffset, width: 8),
+            Field(name: "log offset", offset: FileHeader.logPlaceOffset, width: 8),
             Field(name: "record checksum", offset: FileHeader.recordChecksumOffset, width: 8),
             Field(name: "extent", offset: extent, width: 4), Field(name: "extent length", offset: extent + 4, width: 4),
             Field(
@@ -333,7 +333,7 @@ struct FileMutator {
         case .sequenceInner:
             add("child", 32 + 24 * entry, 16)
             add("end", 48 + 24 * entry, 8)
-        case .commitRecord:
+        case .spaceSegment:
             add("payload", 20, 4)
             for _ in 0..<4 { add("content", 32 + Int.random(in: 0..<max(1, number(20, 4) % 4_000), using: &random), 1) }
         case .fileHeader: add("header", 40, 8)

@@ -19,7 +19,7 @@ struct HostileFile {
 
     /// Whether the newest version has a record of commits in pages of its own.
     static func hasRecord(_ path: String) throws -> Bool {
-        try !StorageFile.open(path: path).beginRead().header.log.isNone
+        try !StorageFile.open(path: path).beginRead().header.spaceSegment.isNone
     }
 
     /// Takes a closed file as it is.
@@ -30,7 +30,7 @@ struct HostileFile {
         do {
             let snapshot = try StorageFile.open(path: path).beginRead()
             try ModelVerifier.forEachReachablePage(in: snapshot) { references.insert($0) }
-            var log = snapshot.header.log
+            var log = snapshot.header.spaceSegment
             while !log.isNone {
                 references.insert(log)
                 log = try SpaceSegment.read(log, in: snapshot.view).previous

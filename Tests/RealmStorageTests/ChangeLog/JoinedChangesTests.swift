@@ -66,7 +66,7 @@ import Testing
         let store = try TreeFile()
         let transaction = try store.file.beginWrite()
         func read(_ byteCount: Int) throws -> SpaceSegment {
-            let page = try transaction.allocate(pageCount: 1, kind: .commitRecord)
+            let page = try transaction.allocate(pageCount: 1, kind: .spaceSegment)
             bytes.withUnsafeBytes {
                 (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
             }

@@ -87,7 +87,8 @@ struct AddressSpaceTests {
                 if creates { try PageArray.create(in: transaction) }
                 try PageArray.set(1, to: UInt64(pageCount), in: transaction)
                 if pageCount > 0 { _ = try transaction.allocate(pageCount: pageCount, kind: .overflow) }
-                transaction.record = (.changes, LoggedFile.Change(values: [(1, UInt64(pageCount))]).content)
+                let change = LoggedFile.Change(values: [(1, UInt64(pageCount))])
+                transaction.record = .init(kind: .changes, content: change.content)
                 try file.publish([PageArray.commit(transaction)])
             }
             try commit(pageCount: 0, creates: true)

@@ -25,7 +25,7 @@ struct PublishingPlanTests {
             group: 1,
             firstVersion: 5,
             catalog: .none,
-            log: .none,
+            spaceSegment: .none,
             records: [],
             oldestLogVersion: 0,
             numbers: CommitNumbers(position: 9, schemaGeneration: 2),

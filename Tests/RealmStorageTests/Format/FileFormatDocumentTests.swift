@@ -55,11 +55,11 @@ import Testing
             FileHeader.pageCountOffset: "number of pages",
             FileHeader.oldestLogVersionOffset: "the changes of all versions",
             FileHeader.contentChecksumOffset: "checksum over", FileHeader.catalogOffset: "reference to the catalog",
-            FileHeader.logOffset: "reference to the newest space segment",
+            FileHeader.spaceSegmentOffset: "reference to the newest space segment",
             FileHeader.logIdentifierOffset: "identifier of the log",
-            FileHeader.logOffsetOffset: "offset in the log",
+            FileHeader.logPlaceOffset: "offset in the log",
             FileHeader.recordChecksumOffset: "checksum of that record",
-            FileHeader.reservedRecordTimeOffset: "reserved: time of that record",
+            FileHeader.recordTimeOffset: "time of the newest commit record",
             FileHeader.reservedEncryptionOffset: "reserved: what an encrypted file",
             FileHeader.extentsOffset: "extents",
             FileHeader.checksumOffset: "XXH64",
@@ -80,6 +80,25 @@ import Testing
         try compare(constants, with: "Its first block (`LogHeader`)")
     }
 
+    @Test func `the frame of a commit record`() throws {
+        typealias Frame = CommitRecord.Frame
+        let constants: [Int: String] = [
+            Frame.checksum: "checksum: XXH64", Frame.contentByteCount: "byte count of the content",
+            Frame.format: "format, \(CommitRecord.format)", Frame.kind: "kind: 1 changes", Frame.flags: "flags: bit 0",
+            Frame.reserved: "0", Frame.position: "position", Frame.version: "version",
+            Frame.durableOffset: "durable offset", Frame.previous: "checksum of the record before",
+            Frame.end: "content",
+        ]
+        try compare(constants, with: "The frame:")
+    }
+
+    @Test func `the checksum of the runs that a commit wrote is where opening looks for it`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent("Docs/FileFormat.md"), encoding: .utf8)
+        #expect(text.contains("is the one at offset \(FileHeader.contentChecksumOffset)."))
+    }
+
     @Test func `the file header of the format before`() throws {
         typealias Former = FileHeader.Former
         let table = try offsets(behind: "### Format 1")
@@ -87,7 +106,8 @@ import Testing
             0: "page header", FileHeader.magicOffset: "magic", FileHeader.formatVersionOffset: "format version, 1",
             FileHeader.pageSizeOffset: "page size", Former.identifierOffset: "file identifier",
             Former.versionOffset: "version", Former.confirmedVersionOffset: "newest version known",
-            Former.catalogOffset: "reference to the catalog", Former.logOffset: "reference to the newest space segment",
+            Former.catalogOffset: "reference to the catalog",
+            Former.spaceSegmentOffset: "reference to the newest space segment",
             Former.pageCountOffset: "number of pages", Former.flagsOffset: "flags",
             Former.extentCountOffset: "number of extents", Former.contentChecksumOffset: "checksum over",
             Former.oldestLogVersionOffset: "the changes of all versions",

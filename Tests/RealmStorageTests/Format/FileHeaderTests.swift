@@ -25,7 +25,7 @@ struct FileHeaderTests {
         header.numbers = CommitNumbers(position: 40, schemaGeneration: 3)
         header.features.compatible = 6
         header.catalog = PageReference(page: 9, pageCount: 1, checksum: 10)
-        header.log = PageReference(page: 11, pageCount: 2, checksum: 12)
+        header.spaceSegment = PageReference(page: 11, pageCount: 2, checksum: 12)
         header.records = (0..<recordByteCount).map { UInt8(truncatingIfNeeded: $0) }
         header.pageCount = 1_000
         header.isContentFlushed = false

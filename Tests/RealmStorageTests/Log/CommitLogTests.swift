@@ -206,13 +206,19 @@ struct CommitLogTests {
         #expect(try read(4 << 20) != .damaged)
     }
 
-    @Test("A record of a kind that this release does not know is refused by name")
-    func unknownKind() throws {
+    @Test(
+        "A record of a kind, a format or with a flag that this release does not know is refused by name",
+        arguments: [
+            (CommitRecord.Frame.kind, "kind 77"), (CommitRecord.Frame.format, "format 77"),
+            (CommitRecord.Frame.flags, "flags 77"), (CommitRecord.Frame.reserved, "and 77"),
+        ]
+    )
+    func unknown(offset: Int, name: String) throws {
         let small = try SmallLog(in: folder)
         try small.log.append([SmallLog.entry(2)])
         var image = try small.image()
         let start = LogHeader.blockByteCount
-        image[start + 13] = 77
+        image[start + offset] = 77
         let count = CommitRecord.headerByteCount + 100
         let seed = withUnsafeBytes(of: (SmallLog.identifier.low, SmallLog.identifier.high, UInt64(0))) {
             XXH64.hash($0.baseAddress!, count: $0.count)
@@ -223,6 +229,6 @@ struct CommitLogTests {
             try SmallLog.tail(of: image, from: small.header.beginning, version: 1)
         }
         #expect(error?.code == .unsupportedFormat)
-        #expect(error?.message.contains("kind 77") == true)
+        #expect(error?.message.contains(name) == true)
     }
 }

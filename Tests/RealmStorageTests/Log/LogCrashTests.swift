@@ -48,7 +48,7 @@ struct LogCrashTests {
                     try change.apply(to: transaction)
                     if Int.random(in: 0..<10, using: &random) == 0 { try transaction.spill() }
                     transaction.changes.recordModify(table: 1, key: Int64(round), column: 1)
-                    if isRecorded { transaction.record = (.changes, change.content) }
+                    if isRecorded { transaction.record = .init(kind: .changes, content: change.content) }
                     commits.append(try PageArray.commit(transaction))
                     change.apply(to: &model)
                     history[commits[commits.count - 1].version] = model

@@ -64,7 +64,7 @@ enum LoggedFile {
         let transaction = try file.beginWrite()
         try change.apply(to: transaction)
         transaction.changes.recordModify(table: 1, key: 1, column: 1)
-        if recorded { transaction.record = (.changes, change.content) }
+        if recorded { transaction.record = .init(kind: .changes, content: change.content) }
         return try PageArray.commit(transaction)
     }
 

@@ -51,7 +51,7 @@ struct OpenTransactionTests {
                 file.beginCheckpoint()
             }
             open.changes.recordModify(table: 1, key: 1, column: 1)
-            open.record = (.changes, change.content)
+            open.record = .init(kind: .changes, content: change.content)
             try file.publish([PageArray.commit(open)])
             change.apply(to: &last)
             if isChosen {

@@ -15,7 +15,7 @@ struct PageFlushTests {
         let transaction = try file.beginWrite()
         try PageArray.setBallast(200, in: transaction)
         transaction.changes.recordModify(table: 1, key: 1, column: 1)
-        transaction.record = (.changes, LoggedFile.Change().content)
+        transaction.record = .init(kind: .changes, content: LoggedFile.Change().content)
         try file.publish([PageArray.commit(transaction)])
     }
 

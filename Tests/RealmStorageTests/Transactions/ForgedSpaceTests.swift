@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [0, 1, 3] as [UInt32])
     func `a file that was shorter than its header has no free pages in it`(pageCount: UInt32) throws {
         let path = try forge("short\(pageCount).realm") { header in
-            header.log = .none
+            header.spaceSegment = .none
             header.records = records(header, growingFrom: pageCount)
         }
         let file = try StorageFile.open(path: path, options: options)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `a file that began with its header is written to`() throws {
         let path = try forge("whole.realm") { header in
-            header.log = .none
+            header.spaceSegment = .none
             header.records = records(header, growingFrom: 4)
         }
         let file = try StorageFile.open(path: path, options: options)
@@ -104,7 +104,7 @@ import Testing
             let picture = SpaceSegment.Picture(pageCount: pageCount, free: [], retired: [], changes: [])
             let segment = SpaceSegment(version: 2, previous: .none, previousVersion: 0, content: .picture(picture))
             let bytes = segment.encoded()
-            let page = try transaction.allocate(pageCount: 1, kind: .commitRecord)
+            let page = try transaction.allocate(pageCount: 1, kind: .spaceSegment)
             bytes.withUnsafeBytes {
                 (page.bytes + PageHeader.byteCount).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
             }

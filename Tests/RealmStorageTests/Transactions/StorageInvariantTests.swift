@@ -161,7 +161,7 @@ struct StorageInvariantTests {
                 group: 1,
                 firstVersion: 5,
                 catalog: .none,
-                log: .none,
+                spaceSegment: .none,
                 records: [],
                 oldestLogVersion: 0,
                 numbers: CommitNumbers(),

@@ -21,6 +21,15 @@ struct FoundationValueTests {
         try file.inWrite { realm in #expect("\(realm.create(Measured.self, value: sent).anything)" == expected) }
     }
 
+    @Test("an integer of eight bits is a number, and no Boolean")
+    func smallIntegers() {
+        func taken(_ number: NSNumber) -> String {
+            "\(Measured(value: ["id": 1, "anything": number] as [String: Any]).anything)"
+        }
+        #expect(taken(NSNumber(value: Int8(100))) == "int(100)" && taken(NSNumber(value: Int8(1))) == "int(1)")
+        #expect(taken(NSNumber(value: true)) == "bool(true)" && taken(NSNumber(value: false)) == "bool(false)")
+    }
+
     @Test("nested values of a JSON text, too")
     func nestedJSON() throws {
         let json = try JSONSerialization.jsonObject(
@@ -50,10 +59,12 @@ struct FoundationValueTests {
             #expect(logs.filter("price == %@", NSDecimalNumber(string: "1.1")).count == 1)
             #expect(logs.filter("text == %@", NSString(string: "a")).count == 1)
             #expect(logs.filter("number == %@", NSNumber(value: 3)).count == 1)
+            #expect(logs.filter("number == %@", NSNumber(value: Int8(3))).count == 1)
             #expect(logs.filter("number IN %@", NSArray(array: [1, 3])).count == 1)
             #expect(logs.filter("number IN %@", NSSet(array: [1, 3])).count == 1)
             #expect(logs.filter("anything == %@", NSNumber(value: true)).count == 1)
             #expect(logs.filter("anything == %@", NSNumber(value: 1)).isEmpty)
+            #expect(logs.filter("anything == %@", NSNumber(value: Int8(1))).isEmpty)
             #expect(logs.filter("date IN %@", [NSDate(timeIntervalSinceReferenceDate: 12.5)]).count == 1)
             #expect(logs.filter("missing == %@", NSNull()).count == 1)
         }

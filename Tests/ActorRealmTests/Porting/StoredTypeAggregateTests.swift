@@ -58,6 +58,32 @@ struct StoredTypeAggregateTests {
         }
     }
 
+    @Test("of floats in values of any type they are exact, and of nothing but NaN they are NaN")
+    func floatsAndNaN() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        let unmanaged = List<AnyRealmValue>()
+        unmanaged.append(objectsIn: [.float(0.1), .float(0.2)])
+        try realm.write {
+            crate.values.append(objectsIn: [.float(0.1), .float(0.2)])
+            crate.prices.append(objectsIn: [.nan, .nan])
+            crate.price = .nan
+        }
+        for list in [unmanaged, crate.values] {
+            #expect(list.sum() == .decimal128("0.3") && list.average() == .decimal128("0.15") as AnyRealmValue?)
+        }
+        let crates = realm.objects(Crate.self)
+        #expect(crates.filter("values.@sum == %@", Decimal128("0.3")).count == 1)
+        #expect(crate.prices.min()?.isNaN == true && crate.prices.max()?.isNaN == true)
+        #expect((crates.min(ofProperty: "price") as Decimal128?)?.isNaN == true)
+        #expect(crates.filter("prices.@max == nil").isEmpty)
+        let anys = List<AnyRealmValue>()
+        anys.append(objectsIn: [.none, .double(.nan), .string("text")])
+        #expect(anys.min()?.doubleValue?.isNaN == true && anys.max()?.doubleValue?.isNaN == true)
+        anys.append(.int(2))
+        #expect(anys.min() == .int(2) && anys.max() == .int(2))
+    }
+
     @Test("of values of any type, while unmanaged as when managed")
     func valuesOfAnyType() throws {
         let list = List<AnyRealmValue>()

@@ -37,6 +37,36 @@ import Testing
         #expect(ids("NONE scores.@allKeys == 'b'") == [2, 3] && ids("ALL scores.@allValues > 2") == [2, 3])
     }
 
+    @Test func `a name or value of a map contains a text with ANY and without`() throws {
+        let realm = try memoryRealm([Crate.self, Slip.self])
+        try realm.write {
+            realm.create(
+                Crate.self,
+                value: ["id": 1, "name": "b", "scores": ["a": 1, "b": 5], "notes": ["n": "alpha"]] as [String: Any]
+            )
+            realm.create(
+                Crate.self,
+                value: ["id": 2, "name": "bc", "scores": ["abc": 3], "mixed": ["m": "Alpha"]] as [String: Any]
+            )
+            realm.create(Crate.self, value: ["id": 3])
+        }
+        func ids(_ format: String) throws -> [Int] {
+            try realm.objects(Crate.self).filter(RealmPredicate(parsing: format)).map(\.id)
+        }
+        for any in ["", "ANY "] {
+            #expect(try ids("\(any)scores.@allKeys CONTAINS 'b'") == [1, 2])
+            #expect(try ids("\(any)scores.@allKeys CONTAINS[c] 'BC'") == [2])
+            #expect(try ids("\(any)scores.@allKeys CONTAINS name") == [1, 2])
+            #expect(try ids("\(any)scores.@allKeys == name") == [1])
+            #expect(try ids("\(any)scores.@allValues == id") == [1])
+            #expect(try ids("\(any)notes.@allValues CONTAINS 'lph'") == [1])
+            #expect(try ids("\(any)mixed.@allValues CONTAINS 'lph'") == [2])
+        }
+        // The collection itself is asked whether the whole value is in it.
+        #expect(try ids("scores CONTAINS 3") == [2] && ids("scores CONTAINS id") == [1])
+        #expect(try ids("notes CONTAINS 'alpha'") == [1] && ids("notes CONTAINS 'lph'").isEmpty)
+    }
+
     @Test func `the values of a map that may be nil are all in a range`() throws {
         let realm = try memoryRealm([Ranges.self])
         try realm.write {

@@ -120,6 +120,34 @@ import Testing
         #expect(sorted.where { $0.age < 3 }.count == 30)
     }
 
+    @Test func `the first element that matches is looked for among the distinct ones`() throws {
+        let realm = try memoryRealm()
+        try realm.write {
+            for (name, age) in [("A", 1), ("A", 2), ("B", 2)] {
+                realm.create(Puppy.self, value: ["name": name, "age": age])
+            }
+        }
+        let puppies = realm.objects(Puppy.self)
+        let distinct = puppies.distinct(by: ["name"])
+        #expect(distinct.index(matching: "age == 2") == 1)
+        #expect(distinct.index(matching: { $0.age == 2 }) == 1)
+        #expect(distinct.index(matching: "age == %@", 1) == 0 && distinct.index(matching: "age == 3") == nil)
+        #expect(distinct.limit(1).index(matching: "age == 2") == nil)
+        let oldest = puppies.sorted(byKeyPath: "age", ascending: false).distinct(by: ["name"])
+        #expect(oldest.index(matching: "name == 'B'") == 1 && oldest.index(matching: { $0.age == 1 }) == nil)
+    }
+
+    @Test func `no property to sort or to tell apart by leaves a collection as it is`() throws {
+        let realm = try filled(20)
+        let all = realm.objects(Puppy.self)
+        let nothing: [String] = []
+        let order = nothing.map { SortDescriptor(keyPath: $0, ascending: true) }
+        #expect(all.distinct(by: nothing).count == 20 && all.sorted(by: order).map(\.age) == Array(0..<20))
+        let keeper = try realm.write { realm.create(Keeper.self, value: ["id": 1, "nicknames": ["b", "a", "b"]]) }
+        #expect(Array(keeper.nicknames.sorted(by: order)) == ["b", "a", "b"])
+        #expect(Array(keeper.nicknames.distinct(by: nothing)) == ["b", "a", "b"])
+    }
+
     @Test func `texts that would join to the same bytes are distinct`() throws {
         let realm = try memoryRealm()
         try realm.write {

@@ -37,6 +37,46 @@ private func describe(_ sections: SectionedResults<Int, Chore>) -> [String] {
 @Suite(.timeLimit(.minutes(60))) struct SectionObservingTests {
     let file = ObservedFile()
 
+    @Test @MainActor func `a row goes to another section by a value five links away`() async throws {
+        let file = TestFile()
+        var configuration = file.fast
+        configuration.objectTypes = objectTestTypes
+        let realm = try await Realm(configuration: configuration)
+        let last = try realm.write {
+            let last = realm.create(Keeper.self, value: ["id": 0])
+            var boss = last
+            for id in 1...5 {
+                let keeper = realm.create(Keeper.self, value: ["id": id])
+                keeper.boss = boss
+                boss = keeper
+            }
+            return last
+        }
+        func text(_ sections: SectionedResults<Int, Keeper>) -> [String] {
+            sections.map { section in "\(section.key): " + section.map { "\($0.id)" }.joined(separator: " ") }
+        }
+        let all = realm.objects(Keeper.self)
+        for (round, keepers) in [all, all.distinct(by: ["id"])].enumerated() {
+            var told: [[String]] = []
+            let token =
+                keepers.sectioned(
+                    by: { keeper in keeper.boss?.boss?.boss?.boss?.boss?.age ?? 0 },
+                    sortDescriptors: [SortDescriptor(keyPath: "boss.boss.boss.boss.boss.age")]
+                )
+                .observe { change in
+                    switch change {
+                    case .initial(let sections), .update(let sections, _, _, _, _, _): told.append(text(sections))
+                    }
+                }
+            await realm.asyncRefresh()
+            try realm.write { last.age = 40 + round }
+            await realm.asyncRefresh()
+            // The others have no keeper so far above them.
+            #expect(told.last == ["0: 0 1 2 3 4", "\(40 + round): 5"])
+            token.invalidate()
+        }
+    }
+
     @Test func `an observer is told rows and sections that come and go`() async throws {
         let worker = try await Worker(file.configuration)
         for (id, priority) in [(1, 10), (2, 20), (3, 10)] { try await worker.add(id, "t\(id)", priority: priority) }

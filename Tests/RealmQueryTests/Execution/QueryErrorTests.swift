@@ -31,6 +31,9 @@ struct QueryErrorTests {
         ("ANY nums == children.i", "Comparing two collection columns is not permitted"),
         ("s == i", "Property type mismatch between 's' of type 'string' and 'i' of type 'int'"),
         ("children.i == 1", "Key paths that include a collection property must use aggregate operations"),
+        ("children.s CONTAINS 'a'", "Key paths that include a collection property must use aggregate operations"),
+        ("children.s CONTAINS s", "Key paths that include a collection property must use aggregate operations"),
+        ("children.next CONTAINS SELF", "Key paths that include a collection property must use aggregate operations"),
     ]
 
     @Test("Each mistake is named in a sentence", arguments: sentences)

@@ -63,7 +63,7 @@ struct PlainEvaluator {
     }
 
     private func holds(_ comparison: PredicateComparison, _ className: String, _ key: Int64) -> Bool {
-        let left = values(of: comparison.left, className, key)
+        let left = values(of: comparison.left, comparedWith: comparison.right, className, key)
         let rights: [StoredValue]
         var isList = false
         let isAny = comparison.left.isAny(in: world, className) == true
@@ -73,7 +73,7 @@ struct PlainEvaluator {
         } else if isAny, case .value(let value) = comparison.right {
             rights = [storedForAny(value)]
         } else {
-            rights = values(of: comparison.right, className, key)
+            rights = values(of: comparison.right, comparedWith: comparison.left, className, key)
                 .map { value in
                     guard case .value = comparison.right else { return value }
                     return converted(value, for: comparison.left, className)
@@ -94,6 +94,24 @@ struct PlainEvaluator {
         case .all: return left.allSatisfy(single)
         case PredicateQuantifier.none?: return !left.contains(where: single)
         default: return left.contains(where: single)
+        }
+    }
+
+    /// The values of an operand; links name their table where they are compared with values of any kind, as those do.
+    private func values(
+        of operand: PredicateOperand,
+        comparedWith other: PredicateOperand,
+        _ className: String,
+        _ key: Int64
+    ) -> [StoredValue] {
+        let values = values(of: operand, className, key)
+        guard other.isAny(in: world, className), case .path(let path) = operand,
+            let target = world.paths[className]?.first(where: { $0.path == path })?.target,
+            let table = world.model.schema[target]?.tableID
+        else { return values }
+        return values.map { value in
+            guard case .link(let key) = value else { return value }
+            return StoredValue.anyLink(table: table, key: key)
         }
     }
 
@@ -263,7 +281,7 @@ struct PlainEvaluator {
         let ordered = numbers.filter { !PlainNumber.isNaN($0) }
         let isMinimum = if case .minimum = step { true } else { false }
         return ordered.min { (PlainNumber.compare($0, $1) < 0) == isMinimum && PlainNumber.compare($0, $1) != 0 }
-            ?? .null
+            ?? numbers.first ?? .null
     }
 
     private func stored(_ value: PredicateValue) -> StoredValue {

@@ -104,8 +104,10 @@ extension QueryWorld {
     private func randomComparison(about className: String) -> Predicate {
         let known = paths[className]!
         let path = known.randomElement(using: &random)!
-        let quantifier: PredicateQuantifier? =
+        var quantifier: PredicateQuantifier? =
             path.isMany ? [.any, .all, PredicateQuantifier.none].randomElement(using: &random)! : nil
+        // The names and values of a dictionary mean one of them without a word, too.
+        if path.path.steps.contains(.allKeys) || path.path.steps.contains(.allValues), chance(0.25) { quantifier = nil }
         if chance(0.1), !path.isMany {
             let partners = known.filter {
                 !$0.isMany
@@ -113,10 +115,10 @@ extension QueryWorld {
                         || Self.numbers.contains($0.kind) && Self.numbers.contains(path.kind)
                         || $0.kind == .any || path.kind == .any)
             }
-            let operation: ComparisonOperator =
-                path.kind == .object || path.kind == .bool || path.kind == .any
-                ? [.equal, .notEqual].randomElement(using: &random)!
-                : [.equal, .notEqual, .less, .greaterOrEqual].randomElement(using: &random)!
+            var operations: [ComparisonOperator] = [.equal, .notEqual]
+            if ![.object, .bool, .any].contains(path.kind) { operations += [.less, .greaterOrEqual] }
+            if [.string, .data, .any].contains(path.kind) { operations += [.beginsWith, .endsWith, .contains] }
+            let operation = operations.randomElement(using: &random)!
             return .compare(.path(path.path), operation, .path(partners.randomElement(using: &random)!.path))
         }
         var operations: [ComparisonOperator] = [.equal, .notEqual, .in]
@@ -128,31 +130,33 @@ extension QueryWorld {
         let operation = operations.randomElement(using: &random)!
         var options: StringComparisonOptions = []
         // The evaluator folds what the plain strings have.
-        if path.kind == .string, domain == .plain,
+        if path.kind == .string || path.kind == .any, domain == .plain,
             [.equal, .notEqual, .in, .beginsWith, .endsWith, .contains].contains(operation),
             chance(0.4)
         {
             options = [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
                 .randomElement(using: &random)!
         }
+        // With an option, values of any kind are compared with strings only.
+        let kind = options.isEmpty ? path.kind : .string
         let right: PredicateValue
         switch operation {
         case .in:
             right = .list(
-                (0..<Int.random(in: 0...4, using: &random)).map { _ in randomConstant(path.kind, path.target) }
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in randomConstant(kind, path.target) }
             )
         case .between:
             right = .list([
                 randomConstant(path.kind, path.target, allowsNull: false),
                 randomConstant(path.kind, path.target, allowsNull: false),
             ])
-        case .beginsWith where path.kind == .any, .endsWith where path.kind == .any, .contains where path.kind == .any:
+        case .beginsWith where kind == .any, .endsWith where kind == .any, .contains where kind == .any:
             right = randomConstant(chance(0.7) ? .string : .data, nil, allowsNull: false)
         case .like:
             right = .string(
                 ["*", "a*", "*b", "?", "a?", "*b*", "??", "a", "*é", "z**z?"].randomElement(using: &random)!
             )
-        default: right = randomConstant(path.kind, path.target)
+        default: right = randomConstant(kind, path.target)
         }
         return .compare(.path(path.path), operation, .value(right), options: options, quantifier: quantifier)
     }

@@ -95,10 +95,7 @@ extension RealmCollection {
     /// - Precondition: The collection is managed, and the predicate parses and fits the class. For text from outside
     ///   ``filter(_:)-(RealmPredicate)`` throws.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
-        let backing = managed("index(matching:)")
-        guard let key = backing.filtered(isIncluded(Query<Element>.root)).firstKey()
-        else { return nil }
-        return backing.index(of: key)
+        managed("index(matching:)").position(matching: isIncluded(Query<Element>.root))
     }
 
     /// The position of the first object for which a predicate holds.
@@ -113,10 +110,7 @@ extension RealmCollection {
     func position(matching predicateFormat: String, _ arguments: [Any]) -> Int? {
         let backing = managed("index(matching:)")
         let predicate = PredicateFormat.predicate(predicateFormat, arguments, in: backing.core)
-        guard let key = backing.core.attempt(or: backing, { try backing.filtered(predicate) }).firstKey() else {
-            return nil
-        }
-        return backing.index(of: key)
+        return backing.core.attempt(or: nil) { try backing.position(matching: predicate) }
     }
 
     /// The objects for which a condition holds.

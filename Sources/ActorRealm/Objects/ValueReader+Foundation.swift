@@ -15,7 +15,9 @@ extension ValueReader {
         case let number as NSDecimalNumber: return Decimal128(number: number)
         case let number as NSNumber:
             switch UInt8(bitPattern: number.objCType.pointee) {
-            case UInt8(ascii: "c"), UInt8(ascii: "B"): return number.boolValue
+            case UInt8(ascii: "c"), UInt8(ascii: "B"):
+                if isBoolean(number) { return number.boolValue }
+                return number.intValue
             case UInt8(ascii: "f"): return number.floatValue
             case UInt8(ascii: "d"): return number.doubleValue
             case UInt8(ascii: "Q"):
@@ -30,4 +32,7 @@ extension ValueReader {
         default: return nil
         }
     }
+
+    /// Whether a number was made of a `Bool`: those have a class of their own, and otherwise the type of an `Int8`.
+    private static func isBoolean(_ number: NSNumber) -> Bool { type(of: number) == type(of: NSNumber(value: true)) }
 }

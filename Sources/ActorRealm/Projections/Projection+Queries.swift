@@ -42,9 +42,7 @@ extension RealmCollection where Element: ProjectionObservable {
     ///   instead.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         let backing = managed("index(matching:)")
-        guard let key = attempt({ try backing.filtered(Query.predicate(isIncluded, in: backing.core)) }).firstKey()
-        else { return nil }
-        return backing.index(of: key)
+        return attempt { try backing.position(matching: Query.predicate(isIncluded, in: backing.core)) }
     }
 
     /// The position of the first projection whose object a predicate holds for.

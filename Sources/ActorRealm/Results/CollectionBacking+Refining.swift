@@ -59,7 +59,7 @@ extension _CollectionBacking {
     private var wholeTable: TableAccessor? { isWholeTable ? elements : nil }
 
     func filtered(_ predicate: Predicate) throws -> _CollectionBacking {
-        let predicate = columnNames.map { $0.predicate(predicate, from: elements?.info) } ?? predicate
+        let predicate = columnPredicate(predicate)
         return try refined { descriptor in
             if descriptor.isLimited {
                 descriptor.steps.append(.filter(predicate))
@@ -69,6 +69,31 @@ extension _CollectionBacking {
             // RealmSwift does.
             descriptor.predicate = descriptor.predicate.map { .conjunction([$0, predicate]) } ?? predicate
         }
+    }
+
+    /// A predicate in the names of the file.
+    private func columnPredicate(_ predicate: Predicate) -> Predicate {
+        columnNames.map { $0.predicate(predicate, from: elements?.info) } ?? predicate
+    }
+
+    /// The position of the first object for which a condition of a typed query holds.
+    func position(matching condition: Query<Bool>) -> Int? {
+        if isDistinct { return core.attempt(or: nil) { try position(matching: condition.node.predicate(in: core)) } }
+        return filtered(condition).firstKey().flatMap { index(of: $0) }
+    }
+
+    /// The position of the first object for which a predicate holds.
+    func position(matching predicate: Predicate) throws -> Int? {
+        guard isDistinct else { return try filtered(predicate).firstKey().flatMap { index(of: $0) } }
+        // A filter narrows what a distinct step chooses from; here only what it chose is looked through.
+        let predicate = columnPredicate(predicate)
+        let found = try refined { $0.steps.append(.filter(predicate)) }
+        return found.firstKey().flatMap { index(of: $0) }
+    }
+
+    /// Whether a step leaves out objects that are equal to others.
+    private var isDistinct: Bool {
+        refinement?.described.contains { if case .distinct = $0 { true } else { false } } ?? false
     }
 
     /// The elements for which a parsed predicate holds, in the order that it asks for.
@@ -111,12 +136,12 @@ extension _CollectionBacking {
         let descriptors = descriptors.map {
             SortDescriptor(keyPath: columnName($0.keyPath), ascending: $0.ascending)
         }
-        return try refined { $0.steps.append(.sort(descriptors)) }
+        return try refined { if !descriptors.isEmpty { $0.steps.append(.sort(descriptors)) } }
     }
 
     func distinct(_ keyPaths: [String]) throws -> _CollectionBacking {
         let keyPaths = keyPaths.map { columnName($0) }
-        return try refined { $0.steps.append(.distinct(keyPaths)) }
+        return try refined { if !keyPaths.isEmpty { $0.steps.append(.distinct(keyPaths)) } }
     }
 
     /// Turns the program's names into those in the file; nil where they are the same.

@@ -98,7 +98,7 @@ extension StoredValue {
     package var decimal: DecimalNumber? {
         switch self {
         case .int(let value): DecimalNumber(value)
-        case .float(let value): DecimalNumber(Double(value))
+        case .float(let value): DecimalNumber(value)
         case .double(let value): DecimalNumber(value)
         case .decimal(let value): value.number
         default: nil

@@ -19,6 +19,8 @@ final class ObservedCollection: Sendable {
     let keyPaths: [String]?
     /// What counts as a modification of an object.
     let counted: ChangePaths
+    /// What decides the order where that lies deeper than what counts otherwise, and counts as well; nil where it does not.
+    let deepOrder: ChangePaths?
     /// The properties whose modifications are told; nil for all that count.
     let askedPaths: [String]?
     let asked: ChangePaths?
@@ -51,6 +53,11 @@ final class ObservedCollection: Sendable {
         var tables = counted.tables.union([schema.tableID])
         if let membership { tables.formUnion(membership.tables) }
         let steps = query.steps
+        let deep = steps.flatMap { step -> [PropertyPath] in
+            guard case .sort(let order) = step else { return [] }
+            return order.keys.map(\.path).filter { $0.steps.count > ChangePaths.defaultDepth + 1 }
+        }
+        deepOrder = keyPaths == nil && !deep.isEmpty ? try paths(deep) : nil
         if case .table = query.source, steps.isEmpty {
             strategy = membership.map { .filtered(membership: $0) } ?? .wholeTable
         } else if case .table = query.source, case .sort(let order)? = steps.first, steps.count == 1 {

@@ -8,7 +8,7 @@ extension ObservedKeys {
         _ membership: ChangePaths,
         _ step: ChangeStep
     ) throws -> CollectionDelta {
-        let modified = try counted.changedKeys(in: step)
+        let modified = try modified { try $0.changedKeys(in: step) }
         guard try isEvaluated(own, membership, step) else {
             var delta = CollectionDelta()
             if !modified.isEmpty {

@@ -11,7 +11,7 @@ extension ObservedKeys {
         _ ordering: ChangePaths,
         _ step: ChangeStep
     ) throws -> CollectionDelta {
-        let modified = try rows.changed(counted)
+        let modified = try modified(rows.changed)
         let candidates = try membership.map { try rows.changed($0) } ?? []
         let reordered = try rows.changed(ordering)
         let inserted = rows.inserted
@@ -69,7 +69,7 @@ extension ObservedKeys {
         _ ordering: ChangePaths,
         _ step: ChangeStep
     ) throws -> CollectionDelta {
-        let modified = try rows.changed(counted)
+        let modified = try modified(rows.changed)
         let candidates = try membership.map { try rows.changed($0) } ?? []
         let reordered = try rows.changed(ordering)
         guard var next = window else { return CollectionDelta() }

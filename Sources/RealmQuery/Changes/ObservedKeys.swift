@@ -30,6 +30,14 @@ package struct ObservedKeys: Sendable {
 
     package var query: ObservedQuery { collection.query }
     var counted: ChangePaths { collection.counted }
+
+    /// The rows of an ordered collection that were modified: of those, as well, whose place was decided anew.
+    func modified(_ changed: (ChangePaths) throws -> [Int64]) rethrows -> [Int64] {
+        let modified = try changed(counted)
+        guard let deepOrder = collection.deepOrder else { return modified }
+        return AscendingKeys.union(modified, try changed(deepOrder))
+    }
+
     /// The tables of which a change can concern the collection.
     package var tables: Set<UInt32> { collection.tables }
 

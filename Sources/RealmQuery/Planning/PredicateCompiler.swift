@@ -95,13 +95,13 @@ struct PredicateCompiler {
         let resolved = try resolver.resolve(path, from: table)
         var operation = comparison.operation
         var quantifier = comparison.quantifier
-        if resolved.reader.isMany, quantifier == nil, operation == .contains, comparison.options.isEmpty {
+        // `map.@allKeys == 'a'` asks whether one of them is, with and without ANY.
+        if quantifier == nil, path.namesEntries { quantifier = .any }
+        if resolved.endsInCollection, quantifier == nil, operation == .contains, comparison.options.isEmpty {
             // `scores CONTAINS 3` asks for membership.
             operation = .equal
             quantifier = .any
         }
-        // `map.@allKeys == 'a'` asks whether one of them is, with and without ANY.
-        if quantifier == nil, path.steps.contains(where: \.namesEntries) { quantifier = .any }
         if resolved.reader.isMany, quantifier == nil {
             throw QueryError(
                 "Key paths that include a collection property must use aggregate operations (ANY, ALL, NONE, @count …): "
@@ -151,13 +151,18 @@ struct PredicateCompiler {
         let right = try resolver.resolve(second, from: table)
         var operation = comparison.operation
         var quantifier = comparison.quantifier
+        if quantifier == nil,
+            left.reader.isMany && first.namesEntries || right.reader.isMany && second.namesEntries
+        {
+            quantifier = .any
+        }
         if operation == .in {
             guard right.reader.isMany, !left.reader.isMany else {
                 throw QueryError("IN clause requires an array of items")
             }
             operation = .equal
             quantifier = quantifier ?? .any
-        } else if operation == .contains, left.reader.isMany, !right.reader.isMany, quantifier == nil {
+        } else if operation == .contains, left.endsInCollection, !right.reader.isMany, quantifier == nil {
             operation = .equal
             quantifier = .any
         }
@@ -187,7 +192,13 @@ struct PredicateCompiler {
         let condition = PairCondition(
             left.reader,
             right.reader,
-            comparison: ValueComparison(operation, options: comparison.options, left: left.kind, right: right.kind),
+            comparison: ValueComparison(
+                operation,
+                options: comparison.options,
+                left: left.kind,
+                right: right.kind,
+                linkTable: (left.targetClass ?? right.targetClass).flatMap { table.model.schema[$0]?.tableID }
+            ),
             requiresAll: quantifier == .all,
             label: Predicate.comparison(comparison).description
         )

@@ -25,6 +25,15 @@ struct ResolvedPath {
         return true
     }
 
+    /// Whether the path ends in a collection, not in a property of its elements.
+    var endsInCollection: Bool {
+        switch reader.terminal {
+        case .elements: true
+        case .row: reader.hops.last?.isMany ?? false
+        default: false
+        }
+    }
+
     /// The type in error messages.
     var typeName: String {
         kind == .object ? "object of type '\(targetClass ?? "")'" : kind.name
@@ -324,6 +333,11 @@ struct PathResolver {
                 + "can only appear at the end of a keypath"
         )
     }
+}
+
+extension PropertyPath {
+    /// Whether `@allKeys` or `@allValues` is on the way.
+    var namesEntries: Bool { steps.contains(where: \.namesEntries) }
 }
 
 extension PropertyPath.Step {

@@ -28,7 +28,14 @@ extension ValueTestFactory {
 
     /// The test for membership; nulls among the values are left out.
     func storedMembership(_ values: [PredicateValue], nullPasses: Bool) throws -> ValueTest {
-        StoredSetTest(path.kind, try values.map(storedConstant), nullPasses: nullPasses)
+        if path.kind == .any, !options.isEmpty {
+            let texts = try values.map { value in
+                guard case .string(let text) = value else { throw mismatch(value) }
+                return Array(text.utf8)
+            }
+            return StoredTextSetTest(texts, nullPasses: nullPasses, options: options)
+        }
+        return StoredSetTest(path.kind, try values.map(storedConstant), nullPasses: nullPasses)
     }
 
     /// A constant as the property stores values.

@@ -11,8 +11,13 @@ struct DecimalTotals {
         guard let number = value.decimal else { return }
         count += 1
         sum = sum + number
-        if number.isNaN { return }
-        if minimum.map({ StoredValue.order(value, $0) < 0 }) ?? true { minimum = value }
+        // A bound only where there is nothing else: every number comes behind it.
+        if number.isNaN {
+            minimum = minimum ?? value
+            maximum = maximum ?? value
+            return
+        }
+        if minimum.map({ $0.isNaN || StoredValue.order(value, $0) < 0 }) ?? true { minimum = value }
         if maximum.map({ StoredValue.order(value, $0) > 0 }) ?? true { maximum = value }
     }
 

@@ -104,6 +104,23 @@ final class StoredTextTest: StoredValueTest {
     override var explanation: String { test.explanation }
 }
 
+/// A value of any kind that is one of some strings, whose case or accents make no difference.
+final class StoredTextSetTest: StoredValueTest {
+    private let test: BytesSetTest
+
+    init(_ constants: [[UInt8]], nullPasses: Bool, options: StringComparisonOptions) {
+        test = BytesSetTest(constants, nullPasses: nullPasses, options: options)
+        super.init(.any, nullPasses: nullPasses)
+    }
+
+    override func passes(_ value: StoredValue, _ context: QueryContext) throws -> Bool {
+        guard case .string = value else { return false }
+        return try value.withBorrowed { try test.passes($0, context) }
+    }
+
+    override var explanation: String { test.explanation }
+}
+
 /// A value that is one of a set.
 final class StoredSetTest: StoredValueTest {
     private let values: Set<StoredValue>

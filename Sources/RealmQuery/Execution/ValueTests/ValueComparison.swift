@@ -8,14 +8,18 @@ struct ValueComparison {
     let folding: TextFolding?
     /// The types when the values must be looked at as a whole.
     private let kinds: (left: PropertyKind, right: PropertyKind)?
+    /// The table of the links of one side: those in values of any kind name theirs.
+    private let linkTable: UInt32?
 
     init(
         _ operation: ComparisonOperator,
         options: StringComparisonOptions,
         left: PropertyKind = .int,
-        right: PropertyKind = .int
+        right: PropertyKind = .int,
+        linkTable: UInt32? = nil
     ) {
         self.operation = operation
+        self.linkTable = linkTable
         kinds = ValueTestFactory.isStored(left) || ValueTestFactory.isStored(right) ? (left, right) : nil
         folding = options.isEmpty ? nil : TextFolding(options: options)
     }
@@ -27,14 +31,26 @@ struct ValueComparison {
         default: break
         }
         if let kinds {
-            let left = StoredValue(left, kind: kinds.left)
-            let right = StoredValue(right, kind: kinds.right)
-            if case .string = left, case .string = right {
-                return left.withBorrowed { left in right.withBorrowed { holdsPlainly(left, $0) } }
-            }
+            let left = stored(left, kinds.left)
+            let right = stored(right, kinds.right)
+            let isPlain =
+                switch (left, right) {
+                case (.string, .string): true
+                // Options are for strings.
+                case (.data, .data): folding == nil
+                default: false
+                }
+            if isPlain { return left.withBorrowed { left in right.withBorrowed { holdsPlainly(left, $0) } } }
             return StoredComparisonTest.holds(operation, left, right)
         }
         return holdsPlainly(left, right)
+    }
+
+    /// The value as a whole, where a link names its table.
+    private func stored(_ value: BorrowedValue, _ kind: PropertyKind) -> StoredValue {
+        let value = StoredValue(value, kind: kind)
+        guard let linkTable, case .link(let key) = value else { return value }
+        return .anyLink(table: linkTable, key: key)
     }
 
     private func holdsPlainly(_ left: BorrowedValue, _ right: BorrowedValue) -> Bool {

@@ -43,6 +43,17 @@ import Testing
         #expect(map.sum() == model.values.reduce(0, +))
     }
 
+    @Test func `a map takes its own lists as they were`() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        try realm.write {
+            crate.mixed["a"] = .fromArray([1])
+            crate.mixed["b"] = .fromArray([2])
+            crate.mixed.merge(["a": crate.mixed["b"]!, "b": crate.mixed["a"]!]) { $1 }
+        }
+        #expect(crate.mixed["a"] == .fromArray([2]) && crate.mixed["b"] == .fromArray([1]))
+    }
+
     @Test func `nil is a value of optional maps, and removes from others`() throws {
         let realm = try memoryRealm(crateTypes)
         let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }

@@ -1,5 +1,6 @@
 import ActorRealm
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct DetachingTests {
@@ -55,4 +56,97 @@ import Testing
         let copy = keeper.detached()
         #expect(copy !== keeper && copy.boss === copy)
     }
+
+    /// The first element links to the second, and so on.
+    private func makeChain() throws -> Realm {
+        let realm = try memoryRealm()
+        let keepers = (1...4).map { Keeper(id: $0, name: "n\($0)") }
+        for (keeper, next) in zip(keepers, keepers.dropFirst()) { keeper.boss = next }
+        try realm.write { realm.add(keepers[0]) }
+        return realm
+    }
+
+    @Test func `each element of a collection is copied with what lies within the depth of it`() throws {
+        let realm = try makeChain()
+        let copies = realm.objects(Keeper.self).filter("id <= 2").sorted(byKeyPath: "id").detached(depth: 1)
+        #expect(copies[0].boss === copies[1])
+        #expect(copies[1].boss?.name == "n3")
+        #expect(copies[1].boss?.boss == nil)
+    }
+
+    @Test func `an object that is reached on several ways is copied with what lies within the depth on the shortest`()
+        throws
+    {
+        let realm = try memoryRealm([Junction.self, Branch.self])
+        let start = Junction()
+        let shared = Junction()
+        shared.first = Junction()
+        shared.first?.first = Junction()
+        start.first = Junction()
+        start.first?.first = shared
+        start.branch = Branch()
+        start.branch?.target = shared
+        try realm.write { realm.add(start) }
+        let copy = start.detached(depth: 2)
+        #expect(copy.first?.first != nil && copy.first?.first === copy.branch?.target)
+        #expect(copy.branch?.target?.first != nil)
+        #expect(copy.branch?.target?.first?.first == nil)
+    }
+
+    @Test func `each element of a collection is read once`() throws {
+        let realm = try memoryRealm([CountedReading.self])
+        try realm.write { for number in 0..<50 { realm.create(CountedReading.self, value: ["number": number]) } }
+        CountedNumber.made.withLock { $0 = 0 }
+        let copies = realm.objects(CountedReading.self).detached()
+        let made = CountedNumber.made.withLock { $0 }
+        #expect(copies.count == 50 && made <= 100)
+    }
+}
+
+/// What lies beyond the depth in a dictionary.
+@Suite("The entries of a detached dictionary")
+struct DetachedMapTests {
+    @Test("are left out beyond the depth where objects are not optional, and nil where they are")
+    func beyondTheDepth() throws {
+        let realm = try memoryRealm([Kennel.self, Puppy.self, Keeper.self, Toy.self])
+        let kennel = Kennel()
+        kennel.puppies["a"] = Puppy(value: ["name": "Rex"])
+        kennel.guests["b"] = Puppy(value: ["name": "Bo"])
+        try realm.write { realm.add(kennel) }
+        let alone = kennel.detached(depth: 0)
+        #expect(alone.puppies.isEmpty)
+        #expect(alone.guests.keys == ["b"] && alone.guests["b"] == .some(nil))
+        let near = kennel.detached(depth: 1)
+        #expect(near.puppies["a"]?.name == "Rex" && near.guests["b"]??.name == "Bo")
+    }
+}
+
+class Junction: Object {
+    @Persisted var first: Junction?
+    @Persisted var branch: Branch?
+}
+
+class Branch: EmbeddedObject {
+    @Persisted var target: Junction?
+}
+
+class Kennel: Object {
+    @Persisted var puppies: Map<String, Puppy>
+    @Persisted var guests: Map<String, Puppy?>
+}
+
+class CountedReading: Object {
+    @Persisted var number: CountedNumber
+}
+
+/// Counts how often a value is made of what is stored.
+struct CountedNumber: CustomPersistable {
+    typealias PersistedType = Int
+    static let made = Mutex(0)
+    var number: Int
+    init(persistedValue: Int) {
+        Self.made.withLock { $0 += 1 }
+        number = persistedValue
+    }
+    var persistableValue: Int { number }
 }

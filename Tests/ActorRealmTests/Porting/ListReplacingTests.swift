@@ -153,6 +153,32 @@ struct ListReplacingTests {
         }
     }
 
+    @Test("a list takes its own lists as they were, also one that lies in a value")
+    func ownLists() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        func lists(_ numbers: [Int]) -> [AnyRealmValue] { numbers.map { .fromArray([.int($0)]) } }
+        func numbers(_ list: List<AnyRealmValue>) -> [[Int]] {
+            Array(list).map { value in Array(value.listValue!).map { $0.intValue! } }
+        }
+        try realm.write { crate.value = .fromArray([]) }
+        for list in [crate.values, crate.value.listValue!] {
+            try realm.write {
+                list.append(objectsIn: lists([1, 2]))
+                list.insert(contentsOf: list, at: 0)
+            }
+            #expect(numbers(list) == [[1], [2], [1], [2]])
+            try realm.write {
+                list.removeAll()
+                list.append(objectsIn: lists([1, 2, 3, 4]))
+                list.replaceSubrange(0..<2, with: [list[1], list[0]])
+            }
+            #expect(numbers(list) == [[2], [1], [3], [4]])
+            try realm.write { list[0..<2] = list[1..<3] }
+            #expect(numbers(list) == [[1], [3], [3], [4]])
+        }
+    }
+
     @Test("observers of a managed list are told of the range")
     func observed() async throws {
         let configuration = file.configuration

@@ -1,0 +1,182 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// Values that are lists, nested values and embedded objects of the realm that they are written to.
+@Suite("What an object is given of its own is what it was before the first write", .timeLimit(.minutes(60)))
+struct OwnValueTests {
+    @Test("embedded objects change places in an update", arguments: [Realm.UpdatePolicy.modified, .all])
+    func exchangedObjects(policy: Realm.UpdatePolicy) throws {
+        let (realm, saw) = try makeSeesaw()
+        let (left, right) = (saw.left!, saw.right!)
+        try realm.write {
+            realm.create(
+                Seesaw.self,
+                value: ["id": 1, "left": saw.right!, "right": saw.left!] as [String: Any],
+                update: policy
+            )
+        }
+        #expect(saw.left?.grams == 2 && saw.right?.grams == 1)
+        #expect(saw.left?.label?.text == "two" && saw.right?.label?.text == "one")
+        // They are written into, and what they link to stays what it is.
+        #expect(!left.isInvalidated && !right.isInvalidated)
+        #expect(saw.right?.friend?.id == 1 && realm.objects(Seesaw.self).count == 1)
+    }
+
+    @Test("an embedded object and an element of a list change places", arguments: [Realm.UpdatePolicy.modified, .all])
+    func exchangedElements(policy: Realm.UpdatePolicy) throws {
+        let (realm, saw) = try makeSeesaw()
+        try realm.write {
+            realm.create(
+                Seesaw.self,
+                value: ["id": 1, "left": saw.spare[0], "spare": [saw.left!, saw.spare[1]]] as [String: Any],
+                update: policy
+            )
+        }
+        #expect(saw.left?.grams == 3 && saw.left?.label?.text == "three")
+        #expect(saw.spare.map(\.grams) == [1, 4] && saw.spare[0].label?.text == "one")
+    }
+
+    @Test("embedded objects in the dictionaries of a list are read before the list is written")
+    func insideElements() throws {
+        let (realm, saw) = try makeSeesaw()
+        try realm.write {
+            realm.create(
+                Seesaw.self,
+                value: [
+                    "id": 1,
+                    "spare": [["grams": 9, "label": saw.left!.label!], ["label": saw.spare[0].label!]]
+                        as [[String: Any]],
+                ] as [String: Any],
+                update: .modified
+            )
+        }
+        #expect(saw.spare.map(\.grams) == [9, 4])
+        #expect(saw.spare.map { $0.label?.text } == ["one", "three"])
+    }
+
+    @Test("embedded objects that are given by the names of their properties change places")
+    func dynamicObjects() throws {
+        let (realm, saw) = try makeSeesaw()
+        let dynamic = realm.dynamicObjects("Seesaw")[0]
+        try realm.write {
+            realm.dynamicCreate(
+                "Seesaw",
+                value: ["id": 1, "left": dynamic["right"]!, "right": dynamic["left"]!] as [String: Any],
+                update: .modified
+            )
+        }
+        #expect(saw.left?.grams == 2 && saw.right?.grams == 1)
+        #expect(saw.left?.label?.text == "two" && saw.right?.label?.text == "one")
+    }
+
+    @Test("collections and values change places", arguments: [true, false])
+    func exchangedCollections(isCreated: Bool) throws {
+        let (realm, saw) = try makeSeesaw()
+        func assign(_ values: [String: Any?]) throws {
+            try realm.write {
+                if isCreated {
+                    var given: [String: Any] = ["id": 1]
+                    for (name, value) in values { given[name] = value }
+                    realm.create(Seesaw.self, value: given, update: .modified)
+                } else {
+                    try saw.setValues(values)
+                }
+            }
+        }
+        try assign(["ones": saw.twos, "twos": saw.ones])
+        #expect(Array(saw.ones) == [2, 20] && Array(saw.twos) == [1, 10])
+        let slice: Slice<List<Int>> = saw.ones[1..<2]
+        try assign(["ones": saw.twos, "twos": slice])
+        #expect(Array(saw.ones) == [1, 10] && Array(saw.twos) == [20])
+        try assign(["ones": [Int](), "twos": saw.ones])
+        #expect(saw.ones.isEmpty && Array(saw.twos) == [1, 10])
+        try assign(["marks": saw.others, "others": saw.marks])
+        #expect(saw.marks["b"] == 2 && saw.others["a"] == 1 && saw.marks.count == 1 && saw.others.count == 1)
+        try assign(["value": saw.nested, "nested": saw.value])
+        #expect(saw.value == .fromArray([2]) && saw.nested == .fromArray([1]))
+        try assign(["value": AnyRealmValue.fromArray([saw.nested]), "nested": [saw.value, 3] as [AnyRealmValue]])
+        #expect(saw.value == .fromArray([.fromArray([1])]))
+        #expect(saw.nested == .fromArray([.fromArray([2]), 3]))
+    }
+}
+
+/// What is written first takes away what is given behind it.
+@Suite("An embedded object moves from one property to another", .timeLimit(.minutes(60)))
+struct MovedValueTests {
+    @Test("as setValues is told")
+    func setValues() throws {
+        let (realm, saw) = try makeSeesaw()
+        try realm.write { try saw.setValues(["left": nil, "right": saw.left]) }
+        #expect(saw.left == nil && saw.right?.grams == 1 && saw.right?.label?.text == "one")
+        try realm.write { try saw.setValues(["right": nil, "spare": [saw.right!, saw.spare[1]]]) }
+        #expect(saw.right == nil && saw.spare.map(\.grams) == [1, 4])
+        try realm.write { try saw.setValues(["left": saw.spare[0], "right": saw.spare[1]]) }
+        try realm.write { try saw.setValues(["left": saw.right, "right": saw.left]) }
+        #expect(saw.left?.grams == 4 && saw.right?.grams == 1)
+        // A copy that the program made may lead to what is taken away, too.
+        try realm.write {
+            let weight = SeesawWeight(value: ["grams": 5])
+            weight.label = saw.right?.label
+            try saw.setValues(["right": nil, "spare": [weight]])
+        }
+        #expect(saw.spare.map(\.grams) == [5] && saw.spare[0].label?.text == "one")
+        #expect(realm.dynamicObjects("SeesawWeight").count == 2)
+    }
+
+    @Test("as an update is told")
+    func created() throws {
+        let (realm, saw) = try makeSeesaw()
+        try realm.write {
+            realm.create(
+                Seesaw.self,
+                value: ["id": 1, "left": NSNull(), "right": saw.left!] as [String: Any],
+                update: .modified
+            )
+        }
+        #expect(saw.left == nil && saw.right?.grams == 1 && saw.right?.label?.text == "one")
+    }
+}
+
+class Seesaw: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var left: SeesawWeight?
+    @Persisted var right: SeesawWeight?
+    @Persisted var spare: List<SeesawWeight>
+    @Persisted var ones: List<Int>
+    @Persisted var twos: List<Int>
+    @Persisted var marks: Map<String, Int>
+    @Persisted var others: Map<String, Int>
+    @Persisted var value: AnyRealmValue
+    @Persisted var nested: AnyRealmValue
+}
+
+class SeesawWeight: EmbeddedObject {
+    @Persisted var grams = 0
+    @Persisted var label: SeesawLabel?
+    @Persisted var friend: Seesaw?
+}
+
+class SeesawLabel: EmbeddedObject {
+    @Persisted var text = ""
+}
+
+private func makeSeesaw() throws -> (Realm, Seesaw) {
+    let realm = try memoryRealm([Seesaw.self, SeesawWeight.self, SeesawLabel.self])
+    func weight(_ grams: Int, _ text: String) -> SeesawWeight {
+        SeesawWeight(value: ["grams": grams, "label": ["text": text]] as [String: Any])
+    }
+    let saw = Seesaw(value: ["id": 1])
+    saw.left = weight(1, "one")
+    saw.left?.friend = saw
+    saw.right = weight(2, "two")
+    saw.spare.append(objectsIn: [weight(3, "three"), weight(4, "four")])
+    saw.ones.append(objectsIn: [1, 10])
+    saw.twos.append(objectsIn: [2, 20])
+    saw.marks["a"] = 1
+    saw.others["b"] = 2
+    saw.value = .fromArray([1])
+    saw.nested = .fromArray([2])
+    try realm.write { realm.add(saw) }
+    return (realm, saw)
+}

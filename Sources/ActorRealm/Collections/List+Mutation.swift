@@ -171,10 +171,10 @@ extension List {
     }
 
     /// The stored forms of elements; nil after a failure of the writer's operation.
-    private static func encoded(_ elements: [Element], _ writer: _RowWriter) -> [StoredValue]? {
+    static func encoded(_ elements: [Element], _ writer: _RowWriter) -> [StoredValue]? {
         var stored: [StoredValue] = []
         stored.reserveCapacity(elements.count)
-        let rows = writer.reusedRows(for: elements.map { $0 as Any? })
+        let rows = writer.reusedRows()
         for (index, element) in elements.enumerated() {
             if !rows.isEmpty { writer.reuse(index < rows.count ? rows[index] : nil) }
             guard let value = Element._encodeElement(element, writer) else { return nil }
@@ -278,7 +278,7 @@ extension List: _Persistable {
         }
         guard let values = ValueReader.elements(of: value) else { return false }
         var stored: [StoredValue] = []
-        let rows = writer.reusedRows(for: values)
+        let rows = writer.reusedRows()
         for (index, value) in values.enumerated() {
             if !rows.isEmpty { writer.reuse(index < rows.count ? rows[index] : nil) }
             guard let element = Element._encodeBoxedElement(value, writer) else {

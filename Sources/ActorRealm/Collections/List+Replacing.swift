@@ -55,12 +55,23 @@ extension List {
     ///   ``Realm/isInWriteTransaction``, ``isInvalidated`` and ``count``.
     public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
     where Elements.Element == Element {
-        // The elements may be this list's.
-        var position = index
-        for element in Array(newElements) {
-            insert(element, at: position)
-            position += 1
+        replace(index..<index, with: Array(newElements))
+    }
+
+    /// Replaces elements by others, all of which are read before the first is written: they may be this list's.
+    private func replace(_ range: Range<Int>, with elements: [Element]) {
+        if range.isEmpty, elements.isEmpty { return }
+        guard let place else {
+            guard checkRange(range) else { return }
+            unmanaged.replaceSubrange(range, with: elements)
+            return
         }
+        guard let writer = place.writer(), checkRange(range), let stored = Self.encoded(elements, writer) else {
+            return
+        }
+        if !range.isEmpty { place.remove(in: range) }
+        if !stored.isEmpty { place.insert(stored, at: range.lowerBound) }
+        writer.finish()
     }
 
     /// Replaces the elements of a range of positions by others, of any number.
@@ -73,10 +84,8 @@ extension List {
     ) where Elements.Element == Element, Positions.Bound == Int {
         if isClosed { return }
         let range = subrange.relative(to: self)
-        let elements = Array(newElements)
         guard checkRange(range) else { return }
-        removeSubrange(range)
-        insert(contentsOf: elements, at: range.lowerBound)
+        replace(range, with: Array(newElements))
     }
 
     /// Removes elements from the start.

@@ -183,6 +183,11 @@ class ListPlace {
         core.attemptWrite { try accessor.table.listInsert(property, key: key, at: index, value) }
     }
 
+    /// Inserts several values, one behind the other.
+    func insert(_ values: [StoredValue], at index: Int) {
+        for (offset, value) in values.enumerated() { insert(value, at: index + offset) }
+    }
+
     func remove(in range: Range<Int>) {
         core.attemptWrite { try accessor.table.listRemove(property, key: key, in: range) }
     }

@@ -92,7 +92,7 @@ extension Map: _Persistable {
         }
         guard let values = ValueReader.entries(of: value) else { return false }
         var stored: [StoredEntry] = []
-        let rows = writer.reusedEntries(for: values.map(\.value))
+        let rows = writer.reusedEntries()
         for (name, value) in values {
             if !rows.isEmpty { writer.reuse(rows[TextKey(name)]) }
             guard let element = Value._encodeBoxedElement(value, writer),

@@ -241,7 +241,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         _ entries: Entries,
         uniquingKeysWith combine: (Value, Value) throws -> Value
     ) rethrows where Entries.Element == (key: Key, value: Value) {
-        for (key, value) in Array(entries) {
+        var entries = Array(entries)
+        // What lies in this map is read before the first entry is written.
+        if let core = place?.core, Value._elementShape.kind == .any {
+            let live = LiveValues(core: core)
+            entries = entries.map { (key: $0.key, value: live.read($0.value)) }
+        }
+        for (key, value) in entries {
             if let old = self[key] { self[key] = try combine(old, value) } else { self[key] = value }
         }
     }
@@ -344,7 +350,7 @@ extension Map {
     static func encoded(_ entries: [Element], _ writer: _RowWriter) -> [StoredEntry]? {
         var stored: [StoredEntry] = []
         stored.reserveCapacity(entries.count)
-        let rows = writer.reusedEntries(for: entries.map { $0.value as Any? })
+        let rows = writer.reusedEntries()
         for (key, value) in entries {
             if !rows.isEmpty { writer.reuse(rows[TextKey(Key._name(key))]) }
             guard let value = Value._encodeElement(value, writer), let entry = entry(key, value, writer) else {

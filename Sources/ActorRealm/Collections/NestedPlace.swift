@@ -81,6 +81,9 @@ final class NestedPlace: ListPlace {
     override func append(_ value: StoredValue) { update { $0.append(value) } }
     override func append(_ values: [StoredValue]) { update { $0.append(contentsOf: values) } }
     override func insert(_ value: StoredValue, at index: Int) { update { $0.insert(value, at: index) } }
+    override func insert(_ values: [StoredValue], at index: Int) {
+        update { $0.insert(contentsOf: values, at: index) }
+    }
     override func remove(in range: Range<Int>) { update { $0.removeSubrange(range) } }
     override func removeAll() { write(isMap ? .dictionary([]) : .list([])) }
     override func replace(at index: Int, with value: StoredValue) { update { $0[index] = value } }

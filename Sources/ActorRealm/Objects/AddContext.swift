@@ -43,11 +43,14 @@ class AddContext {
 
     /// Does something that makes rows, and takes them back when it fails for what they hold.
     ///
+    /// The objects that were to be added are unmanaged again, whatever it fails for.
+    ///
     /// A failure of the storage, which may have left half of a row behind, is thrown by the commit as well.
     final func undoing<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
+            defer { for item in pending { item.object.detach() } }
             do {
                 if let error = error as? StorageError, error.code != .limit { throw error }
                 try undo()
@@ -188,7 +191,8 @@ class AddContext {
             pending.removeAll(keepingCapacity: pending.count < Self.keptCapacity)
             return
         }
-        for item in pending[(undoes ? 0 : max(0, next - 1))...] { item.object.detach() }
+        // Where rows are taken back, their objects are detached with them.
+        if !undoes { for item in pending[max(0, next - 1)...] { item.object.detach() } }
         throw failure
     }
 

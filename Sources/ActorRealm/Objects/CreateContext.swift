@@ -4,6 +4,9 @@ import RealmModel
 ///
 /// Nesting is limited only by what the value itself nests.
 final class CreateContext: AddContext {
+    /// Whether the values of an update have been read out of the realm.
+    private var hasRead = false
+
     /// Creates an object, or updates the one with its primary key.
     ///
     /// - Parameters:
@@ -20,11 +23,16 @@ final class CreateContext: AddContext {
         resets: Bool = false
     ) throws -> Int64 {
         let info = accessor.info
-        guard let values = ValueReader.values(of: value, for: info) else {
+        guard var values = ValueReader.values(of: value, for: info) else {
             throw refusal(
                 "Invalid value '\(InputCheck.text(of: value))' of type '\(Swift.type(of: value))' to initialize object of type "
                     + "'\(info.name)'. Give a dictionary by property name, an array in property order or an object."
             )
+        }
+        // Nothing that is there is written over where there is no update. What nests was read with the outermost value.
+        if policy != .error, !hasRead {
+            hasRead = true
+            LiveValues(core: core).read(&values, of: info)
         }
         // Defaults are asked of a fresh instance, when one is needed.
         var sample: ObjectBase?
@@ -100,7 +108,8 @@ final class CreateContext: AddContext {
     /// - Throws: `ModelError` when another object has the values of its unique properties, or the storage's error.
     func update(_ rowKey: Int64, with given: [String: Any?], _ accessor: TableAccessor) throws {
         let info = accessor.info
-        let values = ValueReader.values(of: given, for: info) ?? []
+        var values = ValueReader.values(of: given, for: info) ?? []
+        LiveValues(core: core).read(&values, of: info)
         for property in info.properties where !property.isComputed && !property.isPrimaryKey {
             guard property.ordinal < values.count, let value = values[property.ordinal] else { continue }
             let writer = _RowWriter(accessor: accessor, rowKey: rowKey, declared: property.ordinal, context: self)
@@ -108,8 +117,9 @@ final class CreateContext: AddContext {
             property.storeBoxed(value, to: writer)
             if let failure { throw named(failure, info, property) }
         }
-        try drain()
+        // Before the objects that it links to are managed for good.
         try accessor.table.requireUnique(key: rowKey)
+        try drain()
     }
 
     /// The primary key that values give in a migration that has taken it away, or makes it; nil where they give none.
@@ -142,6 +152,8 @@ final class CreateContext: AddContext {
             guard object.modelClass.name == target.info.name else { return nil }
             // A live object of this realm is linked to; anything else, and every embedded object, is copied.
             if object.core === core, !target.info.isEmbedded { return linkKey(to: object, writer: writer) }
+        } else if let className = ValueReader.className(of: value) {
+            guard className == target.info.name else { return nil }
         } else if !ValueReader.isComposite(value) {
             // As in RealmSwift, a bare primary key stands for an array of one.
             return nil

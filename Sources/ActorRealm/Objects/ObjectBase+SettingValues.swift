@@ -7,6 +7,9 @@ nonisolated extension ObjectBase {
     /// try realm.write { try person.setValues(["name": "Ada", "age": 37]) }
     /// ```
     ///
+    /// The realm's own lists, nested values and embedded objects among the values are read before anything is written, so that two of
+    /// them can change places.
+    ///
     /// When names or values do not fit, nothing has changed. What is found later, as a value that another object has and that is
     /// to be unique, is thrown here and by the commit, too: the transaction can only be rolled back then, as a `write` block is that
     /// lets the error through.

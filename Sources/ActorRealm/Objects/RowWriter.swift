@@ -45,14 +45,14 @@ public struct _RowWriter {
     }
 
     /// The rows of a list's embedded objects, which an update writes its elements into; none where it does not.
-    func reusedRows(for values: @autoclosure () -> [Any?]) -> [Int64?] {
-        guard updatesElements, mayUpdate(values()) else { return [] }
+    func reusedRows() -> [Int64?] {
+        guard updatesElements else { return [] }
         return attemptRead(or: []) { try table.list(property, key: rowKey).values() }.map(\.linkKey)
     }
 
     /// The rows of a map's embedded objects by their names, which an update writes its values into; none where it does not.
-    func reusedEntries(for values: @autoclosure () -> [Any?]) -> [TextKey: Int64] {
-        guard updatesElements, mayUpdate(values()) else { return [:] }
+    func reusedEntries() -> [TextKey: Int64] {
+        guard updatesElements else { return [:] }
         var rows: [TextKey: Int64] = [:]
         for entry in attemptRead(or: [], { try table.map(property, key: rowKey).entries() }) {
             rows[TextKey(entry.key)] = entry.value.linkKey
@@ -69,11 +69,6 @@ public struct _RowWriter {
     private var updatesElements: Bool {
         guard let context else { return false }
         return context.policy != .error && !isNewRow && holdsEmbeddedObjects
-    }
-
-    /// Whether no value is in the realm already: what was written into the row of one might be read from it for another.
-    private func mayUpdate(_ values: [Any?]) -> Bool {
-        !values.contains { $0.flatMap { ValueReader.object($0) }.map { $0.core === accessor.core } ?? false }
     }
 
     /// Whether that very value is stored: one of the same place in the order, such as 1 for 1.0, is another one.

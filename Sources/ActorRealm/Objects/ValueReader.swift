@@ -13,8 +13,13 @@ enum ValueReader {
     /// Whether the value is of one of the usual types, which need no search for nested optionals.
     private static func isPlain(_ value: Any) -> Bool {
         let type = type(of: value)
-        return type == Int.self || type == String.self || type == Double.self || type == Bool.self
-            || type == Date.self || type == [String: Any].self || type == [Any].self || type == Entries.self
+        return isScalar(type) || type == [String: Any].self || type == [Any].self || type == Entries.self
+    }
+
+    /// Whether a type is one of the usual ones that hold nothing else.
+    @inline(__always)
+    static func isScalar(_ type: Any.Type) -> Bool {
+        type == Int.self || type == String.self || type == Double.self || type == Bool.self || type == Date.self
     }
 
     /// Whether the value is Foundation's NSNull; names are compared last, for they are made.
@@ -40,6 +45,12 @@ enum ValueReader {
         let type = type(of: value)
         return type == [String: Any].self || type == [Any].self || type == Entries.self || value is [String: Any?]
             || value is [Any?]
+    }
+
+    /// The class of the object that names and values were read from; nil for all other values.
+    static func className(of value: Any) -> String? {
+        guard type(of: value) == Entries.self, let entries = value as? Entries else { return nil }
+        return entries.className
     }
 
     /// The value without the optional layers that `Any` may have swallowed.
@@ -187,7 +198,13 @@ enum ValueReader {
     /// Entries whose names may differ by their bytes only, which a dictionary would take for one.
     struct Entries {
         let entries: [(name: String, value: Any?)]
-        init(_ entries: [(name: String, value: Any?)]) { self.entries = entries }
+        /// The class of the object that they were read from; nil for those of a dictionary.
+        let className: String?
+
+        init(_ entries: [(name: String, value: Any?)], className: String? = nil) {
+            self.entries = entries
+            self.className = className
+        }
     }
 
     /// The entries of a map or a dictionary.

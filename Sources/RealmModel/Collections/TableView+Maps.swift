@@ -73,7 +73,7 @@ extension TableView {
         let slot = slots[property]
         precondition(slot.collection == .map, "The property is not a dictionary.")
         guard value.isOf(slot.kind), !value.isNull || slot.isOptional, name.utf8.count <= MapFormat.keyByteLimit,
-            value.depth < MixedFormat.depthLimit
+            value.depth <= MixedFormat.depthLimit
         else { throw invalidValue(property, value) }
     }
 }

@@ -33,19 +33,26 @@ extension SchemaChange {
         }
     }
 
-    /// Copies the values of one property to another that differs in whether null is allowed; null becomes the default.
+    /// Copies the values of one property to another that differs in whether null is allowed.
+    ///
+    /// Null becomes the declared default that is recorded, as in the objects of programs without the property: zero may be no value of
+    /// the program's type. In collections, and where no default is recorded, it becomes zero.
     func copyValues(_ className: String, from old: String, to new: String) throws {
         guard let table = try model.table(named: className), let source = table.schema.ordinal(of: old),
             let target = table.schema.ordinal(of: new)
         else { return }
         let slot = table.slots[target]
         let null = table.defaultValue(target)
+        let recorded = table.schema.properties[target].recordedDefault.value
         try table.forEachKey { key in
             switch slot.collection {
             case .none:
                 let value = try table.value(source, key: key)
-                if value.isNull && !slot.isOptional { return }
-                try table.set(target, key: key, to: value)
+                if !value.isNull || slot.isOptional {
+                    try table.set(target, key: key, to: value)
+                } else if let recorded {
+                    try table.set(target, key: key, to: recorded)
+                }
             case .map: try copyEntries(table, from: source, to: target, key: key)
             case .list, .set:
                 var values = try table.list(source, key: key).values()

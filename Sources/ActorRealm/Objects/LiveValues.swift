@@ -1,0 +1,158 @@
+import RealmModel
+
+/// Reads what lies in a realm out of the values that an operation is about to write there.
+///
+/// A list, a dictionary, a value that nests and an embedded object are read where they lie. Of several values that are written one
+/// after the other the first may write over what is to be read for the second, as where two lists change places, or take it away,
+/// as where an embedded object moves to another property. So all of them are read before the first write. Values that hold nothing
+/// of this realm are left as they are.
+struct LiveValues {
+    unowned(unsafe) let core: RealmCore
+    /// Whether embedded objects are read: a value of any kind has no place for them.
+    var readsObjects = true
+
+    /// Reads what the properties of an object are given.
+    func read(_ values: inout [Any??], of info: ModelClass) {
+        for property in info.properties where property.ordinal < values.count && !property.isComputed {
+            guard let given = values[property.ordinal], let value = given else { continue }
+            let reader = LiveValues(core: core, readsObjects: property.shape.kind == .object)
+            // Numbers and texts are what they are, and so are the elements of an array of them.
+            let isRead = property.holdsValues ? reader.isLive(value) : property.isCollection && liesInRealm(value)
+            if isRead { values[property.ordinal] = .some(reader.plain(value)) }
+        }
+    }
+
+    /// Reads an element of a collection.
+    func read<Value: RealmCollectionValue>(_ value: Value) -> Value {
+        guard let mixed = value as? AnyRealmValue, mixed.isLive(in: core), let read = mixed.read() as? Value else {
+            return value
+        }
+        return read
+    }
+
+    /// Whether a value lies in this realm, or holds what does.
+    private func isLive(_ given: Any) -> Bool {
+        guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return false }
+        if let mixed = value as? AnyRealmValue { return mixed.isLive(in: core) }
+        if let object = ValueReader.object(value) { return isLive(object: object) }
+        if let elements = value as? any HeldElements { return elements.holds { isLive($0) } }
+        return liesInRealm(value) || isLive(unmanaged: value)
+    }
+
+    /// Whether an object is a part of another one of this realm, or an unmanaged one that leads to such a part.
+    ///
+    /// Other objects of a realm are linked to, and not read.
+    private func isLive(object: ObjectBase) -> Bool {
+        guard readsObjects else { return false }
+        if object.core != nil { return object.core === core && object.tableAccessor?.info.isEmbedded == true }
+        return object.modelClass.properties.contains { property in
+            guard property.holdsValues, let value = property.value(in: object) else { return false }
+            return isLive(value)
+        }
+    }
+
+    /// Whether a value is a collection that is read where it lies: one of this realm, or a sequence that may look into one.
+    private func liesInRealm(_ value: Any) -> Bool {
+        if value is any HeldElements { return false }
+        if let collection = value as? any RealmCollection { return collection._backing?.core === core }
+        if let map = value as? any RealmKeyedCollection { return map._backing?.core === core }
+        // Texts, data and types of the program's own may be sequences, and are values.
+        return value is any Sequence && !(value is any _Persistable)
+    }
+
+    /// Whether an unmanaged collection of the library's holds something of this realm.
+    private func isLive(unmanaged value: Any) -> Bool {
+        func holds<Elements: Sequence>(_ elements: Elements) -> Bool { elements.contains { isLive($0) } }
+        func holdsInValues<Entries: RealmKeyedCollection>(_ map: Entries) -> Bool { holds(map.values) }
+        if let collection = value as? any RealmCollection { return collection._backing == nil && holds(collection) }
+        if let map = value as? any RealmKeyedCollection { return map._backing == nil && holdsInValues(map) }
+        return false
+    }
+
+    /// A value with what lies in this realm read: names and values for objects and dictionaries, arrays for lists.
+    private func plain(_ given: Any?) -> Any? {
+        guard let value = ValueReader.unwrap(given) else { return nil }
+        if let mixed = value as? AnyRealmValue { return mixed.read() }
+        if let object = ValueReader.object(value) {
+            if isLive(object: object) { return entries(of: object) }
+            return object
+        }
+        if value is any _Persistable, !(value is any ThreadConfined) { return value }
+        if let entries = ValueReader.entries(of: value) {
+            return ValueReader.Entries(
+                entries.map { (name: $0.name, value: plain($0.value)) },
+                className: (value as? ValueReader.Entries)?.className
+            )
+        }
+        guard let elements = ValueReader.elements(of: value) else { return value }
+        let plainElements: [Any?] = elements.map { plain($0) }
+        return plainElements
+    }
+
+    /// The values of an object that is copied, with its class, which still has to be that of the property.
+    private func entries(of object: ObjectBase) -> ValueReader.Entries {
+        let info = object.modelClass
+        let entries = info.properties.filter { !$0.isComputed }
+            .map { (name: $0.name, value: plain($0.value(in: object))) }
+        return ValueReader.Entries(entries, className: info.name)
+    }
+}
+
+extension ModelProperty {
+    /// Whether a value, or an element, can be something that lies in a realm, or leads to it.
+    fileprivate var holdsValues: Bool { !isComputed && (shape.kind == .object || shape.kind == .any) }
+}
+
+extension AnyRealmValue {
+    /// Whether it is a list or dictionary of a realm, or holds one.
+    fileprivate func isLive(in core: RealmCore, depth: Int = 0) -> Bool {
+        // What nests deeper is refused.
+        guard depth < MixedFormat.depthLimit else { return false }
+        switch self {
+        case .list(let list):
+            if let place = list.place { return place.core === core }
+            return list.unmanaged.contains { $0.isLive(in: core, depth: depth + 1) }
+        case .dictionary(let map):
+            if let place = map.place { return place.core === core }
+            return map.values.contains { $0.isLive(in: core, depth: depth + 1) }
+        default: return false
+        }
+    }
+
+    /// The same with unmanaged lists and dictionaries.
+    fileprivate func read(depth: Int = 0) -> AnyRealmValue {
+        guard depth < MixedFormat.depthLimit else { return self }
+        switch self {
+        case .list(let list): return .fromArray(Array(list).map { $0.read(depth: depth + 1) })
+        case .dictionary(let map):
+            let copy = Map<String, AnyRealmValue>()
+            for (name, value) in map { copy.updateValue(value.read(depth: depth + 1), forKey: name) }
+            return .dictionary(copy)
+        default: return self
+        }
+    }
+}
+
+/// A value of the standard library that has its elements in itself.
+private protocol HeldElements {
+    /// Whether a condition holds for one of the elements.
+    func holds(_ condition: (Any) -> Bool) -> Bool
+}
+
+extension Array: HeldElements {
+    fileprivate func holds(_ condition: (Any) -> Bool) -> Bool { contains { condition($0) } }
+}
+
+extension Set: HeldElements {
+    fileprivate func holds(_ condition: (Any) -> Bool) -> Bool { contains { condition($0) } }
+}
+
+extension Dictionary: HeldElements {
+    fileprivate func holds(_ condition: (Any) -> Bool) -> Bool { values.contains { condition($0) } }
+}
+
+extension ValueReader.Entries: HeldElements {
+    fileprivate func holds(_ condition: (Any) -> Bool) -> Bool {
+        entries.contains { $0.value.map { condition($0) } ?? false }
+    }
+}
